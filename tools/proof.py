@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from timing import describe_machine  # noqa: E402
 
 from cluster import Cluster  # noqa: E402 - it stands beside the tests
-from cluster.files import stored_files  # noqa: E402
+from cluster.files import measure_files  # noqa: E402
 from rowkey import Design  # noqa: E402
 from rowkey.hbase import connect  # noqa: E402
 from rowkey.observe import prove_design  # noqa: E402
@@ -229,7 +229,7 @@ def _prove(cluster: Cluster, path: Path) -> dict[str, Any]:
     design = Design.read(path)
     proof = prove_design(design, cluster.url, phases=PHASES, keep_table=True)
     try:
-        files = stored_files(cluster, proof.table)
+        files = measure_files(cluster, proof.table)
     finally:
         drop_table(proof.table, cluster.url)
     return {

@@ -1,4 +1,4 @@
-"""Designs on one scale: the laws of a comparison, and what is refused."""
+"""Comparisons of designs: properties of the figures, and which designs cannot be compared."""
 
 from __future__ import annotations
 
@@ -40,60 +40,62 @@ EVENTS = 6_000
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Fifteen seconds of 400 events each, of forty hosts of which few are busy."""
+    """Write a sample of 15 s with 400 events each, of forty hosts of which a few are busy."""
     path, chance = tmp_path_factory.mktemp("sample") / "events.csv", Random(1)
     rows = (f"h-{int(40 * chance.random() ** 2)},{n * 5 // 2},n{n % 7}" for n in range(EVENTS))
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
     return path
 
 
-def design(key: str, splits: Any = None, **words: Any) -> Design:
-    """A design on two servers, thick enough in events for every width of window."""
+def build_design(key: str, splits: Any = None, **words: Any) -> Design:
+    """Build a design on two servers, with enough events for every window width."""
     given = {"fields": FIELDS, "cluster": {"servers": 2}, "reads": [TAIL, RANGE], **words}
     return Design("logs", key, splits=splits, **given)
 
 
-def figures(found: Comparison, at: int) -> dict[tuple[str, str | None], tuple[float, Figure]]:
-    """The figures of one design by the measure, with what counts as equal there."""
+def list_figures(found: Comparison, at: int) -> dict[tuple[str, str | None], tuple[float, Figure]]:
+    """Return the figures of one design by measure, each with the measure's tolerance."""
     return {(one.name, one.read_name): (one.tolerance, one.figures[at]) for one in found.measures}
 
 
 def test_every_width_of_window_has_a_figure(sample: Path) -> None:
-    """The laws below are tried on skews too, and those are the simulator's."""
-    found = compare_designs([design(KEYS[0]), design(KEYS[3], "per_bucket")], sample)
+    """A comparison has the skews of the simulator for windows of 1 s and of 10 s."""
+    found = compare_designs([build_design(KEYS[0]), build_design(KEYS[3], "per_bucket")], sample)
     for number, width in enumerate((1, 10)):
         skews = [run(one.design, sample).skews[number].server_skew for one in found.designs]
         assert None not in skews
         assert skews == [one.value for one in found.find_measure(f"skew_{width}s").figures]
 
 
-drawn = st.tuples(st.sampled_from(KEYS), st.sampled_from(SPLITS))
+design_arguments = st.tuples(st.sampled_from(KEYS), st.sampled_from(SPLITS))
 
 
 @settings(max_examples=5)
-@given(st.lists(drawn, min_size=2, max_size=3), st.randoms(use_true_random=False))
+@given(st.lists(design_arguments, min_size=2, max_size=3), st.randoms(use_true_random=False))
 def test_the_order_of_designs_does_not_matter(
     sample: Path, chosen: list[tuple[str, Any]], chance: Random
 ) -> None:
-    """Each has the same figures wherever it stands, and is best where it was best."""
+    """A design has the same figures and best measures at any place of the comparison."""
     order = list(range(len(chosen)))
     chance.shuffle(order)
-    designs = [design(*words) for words in chosen]
+    designs = [build_design(*words) for words in chosen]
     found = compare_designs(designs, sample)
     other = compare_designs([designs[number] for number in order], sample)
     for place, number in enumerate(order):
-        assert figures(found, number) == figures(other, place)
+        assert list_figures(found, number) == list_figures(other, place)
     for one in found.measures:
         same = other.find_measure(one.name, one.read_name)
         assert set(one.best_designs) == {order[place] for place in same.best_designs}
 
 
 @settings(max_examples=5)
-@given(drawn)
+@given(design_arguments)
 def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> None:
-    """In every measure, the time to make a key among them, which a clock takes."""
-    found = compare_designs([design(*words), design(*words)], sample, clock=time.perf_counter)
-    assert figures(found, 0) == figures(found, 1)
+    """A design compared with itself has equal figures in all measures, time per key too."""
+    found = compare_designs(
+        [build_design(*words), build_design(*words)], sample, clock=time.perf_counter
+    )
+    assert list_figures(found, 0) == list_figures(found, 1)
     assert [] == [one.name for one in found.measures if one.best_designs]
 
 
@@ -108,16 +110,16 @@ def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> 
 def test_designs_of_one_name_are_called_apart(
     names: list[str] | None, expected: tuple[str, ...], sample: Path
 ) -> None:
-    """Else nobody could say which of two columns is whose."""
-    found = compare_designs([design(KEYS[0], reads=[])] * 3, sample, names=names)
+    """Two designs of the same name get different column names."""
+    found = compare_designs([build_design(KEYS[0], reads=[])] * 3, sample, names=names)
     assert expected == tuple(one.name for one in found.designs)
 
 
 @settings(max_examples=5)
-@given(st.lists(drawn, min_size=2, max_size=3))
+@given(st.lists(design_arguments, min_size=2, max_size=3))
 def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
-    """Writes of all regions and of the whole map are the events; bytes are those of each event."""
-    found = compare_designs([design(*words) for words in chosen], sample)
+    """The writes of all regions and of the load map add up to the events, and so do the bytes."""
+    found = compare_designs([build_design(*words) for words in chosen], sample)
     half = any(splits and splits["algorithm"] == "sample" for _, splits in chosen)
     assert (EVENTS, EVENTS // 2 if half else EVENTS) == (found.event_count, found.operation_count)
     each, total = found.find_measure("event_bytes"), found.find_measure("total_bytes")
@@ -131,8 +133,8 @@ def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]
 
 
 def test_reads_are_weighed_by_their_rates(sample: Path) -> None:
-    """Thirty reads of one range and ten of eight open 2.75 ranges each, on the mean."""
-    found = compare_designs([design(KEYS[3], "per_bucket"), design(KEYS[0])], sample)
+    """Thirty reads of one range and ten of eight ranges open 2.75 ranges on average."""
+    found = compare_designs([build_design(KEYS[3], "per_bucket"), build_design(KEYS[0])], sample)
     assert ({"tail": 0.75, "range": 0.25}, True) == (found.read_weights, found.has_rates)
     assert 0.75 * 1 + 0.25 * 8 == found.find_measure("fan_out").figures[0].value
     results = found.designs[0].simulation.reads
@@ -144,15 +146,15 @@ def test_reads_are_weighed_by_their_rates(sample: Path) -> None:
 
 
 def test_reads_without_all_rates_are_weighed_alike(sample: Path) -> None:
-    """A missing rate is not zero, and not guessed."""
+    """Reads count equally if one of them declares no rate."""
     reads = [TAIL, {**RANGE, "rate": None}]
-    found = compare_designs([design(key, reads=reads) for key in KEYS[:2]], sample)
+    found = compare_designs([build_design(key, reads=reads) for key in KEYS[:2]], sample)
     assert ({"tail": 0.5, "range": 0.5}, False) == (found.read_weights, found.has_rates)
 
 
 def test_findings_are_those_of_the_rules(sample: Path) -> None:
-    """Of the design as it was declared, with the sample."""
-    found = compare_designs([design(KEYS[2]), design(KEYS[0])], sample)
+    """Findings are counted as a check with the same sample counts them."""
+    found = compare_designs([build_design(KEYS[2]), build_design(KEYS[0])], sample)
     for number, one in enumerate(found.designs):
         said = check_design(one.design, summarize_sample(one.design, sample)).findings
         counts = [
@@ -163,11 +165,11 @@ def test_findings_are_those_of_the_rules(sample: Path) -> None:
 
 
 def test_throughput_needs_a_capacity(sample: Path) -> None:
-    """What one server bears, times their number, over the skew; none without a capacity."""
-    plain = compare_designs([design(KEYS[0]), design(KEYS[3])], sample)
+    """The throughput is capacity times servers over the skew, if a capacity is declared."""
+    plain = compare_designs([build_design(KEYS[0]), build_design(KEYS[3])], sample)
     assert [] == [one for one in plain.measures if one.name == "throughput"]
-    told = design(KEYS[3], "per_bucket", cluster={"servers": 2, "capacity": "1000/s"})
-    found = compare_designs([design(KEYS[0]), told], sample)
+    told = build_design(KEYS[3], "per_bucket", cluster={"servers": 2, "capacity": "1000/s"})
+    found = compare_designs([build_design(KEYS[0]), told], sample)
     skews = [one.simulation.verdict.skew for one in found.designs]
     bears = found.find_measure("throughput")
     assert [2_000 / skew for skew in skews] == [one.value for one in bears.figures]
@@ -175,12 +177,12 @@ def test_throughput_needs_a_capacity(sample: Path) -> None:
 
 
 def test_a_clock_is_given(sample: Path) -> None:
-    """Equal keys are timed once, the least of seven rounds counts, and no time is the best."""
+    """The time per key is the shortest of seven rounds, and no design is best at 0."""
     ticks = count()
     designs = [
-        design(KEYS[0]),
-        design(KEYS[1]),
-        design(KEYS[0], {"algorithm": "hex_string", "regions": 2}),
+        build_design(KEYS[0]),
+        build_design(KEYS[1]),
+        build_design(KEYS[0], {"algorithm": "hex_string", "regions": 2}),
     ]
     timed = compare_designs(designs, sample, clock=lambda: next(ticks) / 1_000)
     assert 2 * 2 * 7 == next(ticks)
@@ -194,9 +196,9 @@ def test_a_clock_is_given(sample: Path) -> None:
 
 
 def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path) -> None:
-    """Of all designs then, for measured and guessed figures stand on no common scale."""
-    more = design(KEYS[0], fields={**FIELDS, "body": {"type": "text", "mean_bytes": 100}})
-    found = compare_designs([design(KEYS[0]), more], sample)
+    """If the sample lacks a field, the bytes of all designs are estimated from declared widths."""
+    more = build_design(KEYS[0], fields={**FIELDS, "body": {"type": "text", "mean_bytes": 100}})
+    found = compare_designs([build_design(KEYS[0]), more], sample)
     each = found.find_measure("event_bytes")
     assert [False, False] == [one.is_exact for one in each.figures]
     first, second = (one.value for one in each.figures)
@@ -207,9 +209,9 @@ def test_bytes_are_told_from_widths_where_the_sample_lacks_a_field(sample: Path)
 
 
 def test_rows_that_are_meant_to_be_shared_are_not_overwritten(sample: Path) -> None:
-    """Versions of a row and events in its qualifiers have no figure, and the reason beside it."""
+    """A design that stores versions or wide rows has no overwritten rows, and gives the reason."""
     fields = {**FIELDS, "ts": {"type": "timestamp_ms", "at": "timestamp"}}
-    found = compare_designs([design("[host]", fields=fields), design(KEYS[0])], sample)
+    found = compare_designs([build_design("[host]", fields=fields), build_design(KEYS[0])], sample)
     first, second = found.find_measure("overwritten").figures
     assert (None, "events of one row are its versions and differ by ts") == (
         first.value,
@@ -235,16 +237,16 @@ def test_rows_that_are_meant_to_be_shared_are_not_overwritten(sample: Path) -> N
 def test_best(
     values: list[float | None], better: Any, within: float, best: tuple[int, ...]
 ) -> None:
-    """Those within chance of the least, or the most; nobody where all are equal."""
+    """The best figures are within the tolerance of the best one; equal figures have none."""
     figures = tuple(Figure(value) for value in values)
     assert best == Measure("m", "", figures, better, within).best_designs
 
 
 @pytest.mark.parametrize("splits", [["h-4"], {"algorithm": "sample", "regions": 4}])
 def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, splits: Any) -> None:
-    """Of three keys two narrow the read: the better of them is best, and the third is said so."""
+    """A design that scans the whole table for a read is never best in its ranges."""
     keys = ("[bucket(host, 4)][host][ts]", "[bucket(ts, 4)][host][ts]", "[ts][host]")
-    found = compare_designs([design(key, splits) for key in keys], sample)
+    found = compare_designs([build_design(key, splits) for key in keys], sample)
     one = found.find_measure("fan_out", "tail")
     assert [1.0, 4.0, 1.0] == [figure.value for figure in one.figures]
     assert [False, False, True] == [figure.is_full_scan for figure in one.figures]
@@ -255,7 +257,7 @@ def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, s
     assert [True] == [line.startswith("all: ") for line in lines if "the whole table" in line]
 
 
-GOOD = design(KEYS[0])
+GOOD = build_design(KEYS[0])
 WRONG: dict[str, tuple[list[Design], list[str]]] = {
     "one": ([GOOD], ["designs: 1 design cannot be compared; expected 2 to 8 designs."]),
     "too many": (
@@ -263,25 +265,25 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
         ["designs: 9 designs cannot be compared; expected 2 to 8 designs."],
     ),
     "servers": (
-        [GOOD, design(KEYS[0], cluster={"servers": 4})],
+        [GOOD, build_design(KEYS[0], cluster={"servers": 4})],
         ["logs#2: cluster.servers: 4 here, but 2 in logs. Set the same value in all designs"],
     ),
     "capacity": (
-        [design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
+        [build_design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
         ["logs#2: cluster.capacity: 20.0 here, but 10.0 in logs. "],
     ),
     "order": (
-        [GOOD, design(KEYS[0], writes={"sort": True})],
+        [GOOD, build_design(KEYS[0], writes={"sort": True})],
         ["logs#2: writes.sort: True here, but False in logs. "],
     ),
     "time": (
-        [GOOD, design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
+        [GOOD, build_design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
         ["logs#2: writes.time: none here, but ts in logs. ",
          "logs#2: read tail: order is '' here, but 'ts desc' in logs; expected the same read",
          "logs#2: read tail, order", "logs#2: read range, where: there is no field 'ts'"],
     ),
     "reads": (
-        [GOOD, design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
+        [GOOD, build_design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
         ["logs#2: read tail: limit is 6 here, but 5 in logs; expected the same read"],
     ),
 }  # fmt: skip
@@ -289,7 +291,7 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_not_on_one_scale_is_refused(name: str, sample: Path) -> None:
-    """With the design, the value, and what it should be."""
+    """Incomparable designs raise an error with the design, its value and the allowed one."""
     designs, said = WRONG[name]
     with pytest.raises(IncomparableDesigns) as refused:
         compare_designs(designs, sample)
@@ -299,18 +301,20 @@ def test_what_is_not_on_one_scale_is_refused(name: str, sample: Path) -> None:
 
 
 def test_all_mistakes_are_told_at_once(sample: Path) -> None:
-    """Those of the scale, of the reads, and of the sample."""
-    other = design("[id][ts]", fields={"id": "u32", "ts": "timestamp_ms"}, cluster={"servers": 4},
-                   reads=[])  # fmt: skip
+    """One error lists the mistakes in the cluster, in the reads and in the sample."""
+    fields = {"id": "u32", "ts": "timestamp_ms"}
+    other = build_design("[id][ts]", fields=fields, cluster={"servers": 4}, reads=[])
     with pytest.raises(IncomparableDesigns) as refused:
-        compare_designs([GOOD, other, design(KEYS[1], cluster={"servers": 3})], sample, names="abc")
+        compare_designs(
+            [GOOD, other, build_design(KEYS[1], cluster={"servers": 3})], sample, names="abc"
+        )
     paths = [mistake.path for mistake in refused.value.mistakes]
     assert ["b: cluster.servers", "c: cluster.servers", "b: read tail, where"] == paths[:3]
     assert paths[-1].startswith(f"b: {sample}")
 
 
 def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> None:
-    """Else it would be judged by other events than the rest."""
+    """A design that skips events of the sample is refused: other events would judge it."""
     path = tmp_path / "events.csv"
     rows = [f"h-{n},{n},{'x' * (12 if n == 5 else 3)}" for n in range(40)]
     path.write_text("\n".join(["host,ts,note", *rows, ""]))
@@ -318,19 +322,20 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
     with pytest.raises(
         IncomparableDesigns, match="1 event of the sample is stored by other designs but"
     ):
-        compare_designs([design(KEYS[0]), design("[note][ts]", fields=narrow)], path)
+        compare_designs([build_design(KEYS[0]), build_design("[note][ts]", fields=narrow)], path)
 
 
 def test_the_sample_may_be_declared(sample: Path) -> None:
-    """If all declare one and the same; else who does not is told."""
+    """Designs may declare the same sample, and one that declares another is named."""
     own = {"sample": {"path": str(sample)}}
-    found = compare_designs([design(key, **own) for key in KEYS[:2]])
+    found = compare_designs([build_design(key, **own) for key in KEYS[:2]])
     assert (sample, EVENTS) == (found.path, found.event_count)
     with pytest.raises(IncomparableDesigns, match="b: sample: the design declares no sample; exp"):
-        compare_designs([design(KEYS[0], **own), GOOD], names="ab")
+        compare_designs([build_design(KEYS[0], **own), GOOD], names="ab")
     with pytest.raises(
         IncomparableDesigns, match=r"b: sample.path: .*other\.csv here, but .*events\.csv in a"
     ):
         compare_designs(
-            [design(KEYS[0], **own), design(KEYS[1], sample={"path": "other.csv"})], names="ab"
+            [build_design(KEYS[0], **own), build_design(KEYS[1], sample={"path": "other.csv"})],
+            names="ab",
         )

@@ -1,4 +1,4 @@
-"""First designs from real recordings: those that ship, those of the tests, and larger ones."""
+"""Drafts of real recordings: shipped ones, those of the tests, and larger ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Recording:
     format: dict[str, Any] | None = None
 
     def draft(self) -> Draft:
-        """The draft; skips, and says so, where the recording is not there."""
+        """Return the draft; skip the test if the recording is not there."""
         if not self.path.exists():
             pytest.skip(f"NOT LOADED: {self.path.name}, to be drafted, is not beside rowkey")
         return draft_design(self.path, format_options=self.format, folder=self.path.parent)
@@ -92,7 +92,7 @@ RECORDINGS = [
     ],
 )
 def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
-    """Its types and key fit, no rule warns, the replay is not hot, and each row lost is told."""
+    """The draft of a recording has the right types and key, no warning, and no hot verdict."""
     draft = recording.draft()
     design = Design.loads(draft.text, directory=recording.path.parent)
     types = {name: design.fields[name].type.name for name in recording.types}
@@ -105,13 +105,13 @@ def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
     assert [] == [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
     assert 0 == seen.skipped_rows.count
     assert seen.repeat_count is not None
-    lost = seen.repeat_count - copies_of(design, recording.path)
+    lost = seen.repeat_count - count_copies(design, recording.path)
     told = re.findall("# ([0-9,]+) rows? of the sample differ", draft.text)
     assert [lost] * (lost > 0) == [int(one.replace(",", "")) for one in told]
 
 
-def copies_of(design: Design, path: Path) -> int:
-    """Rows of a file that equal an earlier one in every field."""
+def count_copies(design: Design, path: Path) -> int:
+    """Return how many rows of a file equal an earlier row in every field."""
     sample = open_sample(path, design.fields, None, design.sample_format)
     rows = pa.Table.from_batches([events.rows for events in sample.read_events()])
     return int(rows.num_rows - rows.group_by(rows.column_names).aggregate([]).num_rows)

@@ -1,4 +1,4 @@
-"""What a draft makes of times that are not read, of measures, of texts and of personal data."""
+"""How drafts treat unreadable times, measures, texts and personal data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from advise.test_draft import found_wrong, laws, written
+from advise.test_draft import check_draft, list_warnings, write_sample
 from rowkey.advise import draft_design
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 START = datetime(2024, 3, 4, 8, tzinfo=UTC)
 
 
-def key_of(draft: Draft) -> str:
-    """The key of a draft, in the notation."""
+def format_key(draft: Draft) -> str:
+    """Return the key of a draft in bracket notation."""
     return draft.design.declaration.key
 
 
-def joined(draft: Draft) -> str:
-    """A draft with its sentences on one line each."""
+def join_sentences(draft: Draft) -> str:
+    """Return the text of a draft with each sentence on one line."""
     return draft.text.replace("\n#   ", " ")
 
 
@@ -47,14 +47,14 @@ def joined(draft: Draft) -> str:
     ],
 )
 def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_path: Path) -> None:
-    """It stands in no key, rises for nobody, and the draft says what to write instead."""
+    """A time that cannot be parsed is in no key, and the draft says what to write instead."""
     moments = [START + timedelta(seconds=7 * n) for n in range(2_000)]
     rows = [[shown(at), f"d{n * 7919 % 300}", f"{n % 90}.5"] for n, at in enumerate(moments)]
-    draft = draft_design(written(tmp_path, ("time", "device", "temp_c"), rows))
-    assert "[bucket(device, 16)][device]" == key_of(draft)
-    assert f"The column 'time' looks like a time ({shown(moments[0])})" in joined(draft)
-    assert "write its times as ISO 8601" in joined(draft)
-    assert "The key has no time yet: once time can be read as a time" in joined(draft)
+    draft = draft_design(write_sample(tmp_path, ("time", "device", "temp_c"), rows))
+    assert "[bucket(device, 16)][device]" == format_key(draft)
+    assert f"The column 'time' looks like a time ({shown(moments[0])})" in join_sentences(draft)
+    assert "write its times as ISO 8601" in join_sentences(draft)
+    assert "The key has no time yet: once time can be read as a time" in join_sentences(draft)
     assert ", rises" not in draft.text
     assert "no column is the time" not in draft.text
     assert "latest of one" not in draft.text
@@ -62,35 +62,35 @@ def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_p
 
 
 def test_what_a_missing_time_hides_is_not_allowed(tmp_path: Path) -> None:
-    """Rows that overwrite others until the time is read are still warned of."""
+    """Rows that overwrite each other because a time was not parsed still cause a warning."""
     rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
-    path = written(tmp_path, ("time", "device"), rows)
+    path = write_sample(tmp_path, ("time", "device"), rows)
     draft = draft_design(path)
-    assert "810 rows of the sample overwrite another row until then" in joined(draft)
-    [warned] = found_wrong(draft, path)
+    assert "810 rows of the sample overwrite another row until then" in join_sentences(draft)
+    [warned] = list_warnings(draft, path)
     assert "overwritten-rows" in warned
 
 
 def test_seconds_of_a_float_column_are_no_number(tmp_path: Path) -> None:
-    """A column of float64 that holds seconds since 1970 is a time that is not read."""
+    """A float64 column with seconds since 1970 is treated as a time that is not parsed."""
     path = tmp_path / "events.parquet"
     times = [1_709_539_200.75 + 7 * n for n in range(900)]
     hosts = [f"h{n % 90}" for n in range(900)]
     parquet.write_table(pa.table({"ts": times, "host": hosts, "load": times}), path)
     draft = draft_design(path)
-    assert "[bucket(host, 16)][host]" == key_of(draft)
+    assert "[bucket(host, 16)][host]" == format_key(draft)
     assert ["The column 'ts'"] == [one[:15] for one in draft.missing_data]
 
 
 @pytest.mark.parametrize("values", [["1.5", "2.25"], ["1709539200.5", "12.5"], ["web-1", "web-2"]])
 def test_other_values_are_no_times(values: list[str], tmp_path: Path) -> None:
-    """What only sometimes looks like a time, or never, is not told of."""
+    """Values that only sometimes look like times are not reported as times."""
     rows = [[values[n % 2], f"h{n}"] for n in range(200)]
-    assert () == draft_design(written(tmp_path, ("time", "host"), rows)).missing_data
+    assert () == draft_design(write_sample(tmp_path, ("time", "host"), rows)).missing_data
 
 
 def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
-    """Whole or with a fraction: two readings of one moment are told of, and allowed once."""
+    """A measured value is never in the key, and rows that differ only in it are allowed once."""
     rows = [
         [
             f"car-{n * 7919 % 200}",
@@ -101,25 +101,27 @@ def test_a_reading_is_no_part_of_a_key(tmp_path: Path) -> None:
         for n in range(4_000)
     ]
     rows += [[car, at, str(int(far) + 1), speed] for car, at, far, speed in rows[:40]]
-    path = written(tmp_path, ("车牌号", "采集时间", "里程", "速度"), rows)
+    path = write_sample(tmp_path, ("车牌号", "采集时间", "里程", "速度"), rows)
     draft = draft_design(path)
     assert {"车牌号", "采集时间"} == {one for part in draft.design.key.parts for one in part.fields}
-    assert "40 rows of the sample differ only in measured values from" in joined(draft)
+    assert "40 rows of the sample differ only in measured values from" in join_sentences(draft)
     assert 1 == draft.text.count("rowkey: allow")
-    laws(draft, path)
+    check_draft(draft, path)
 
 
 def test_one_finding_is_allowed_once(tmp_path: Path) -> None:
-    """Where nothing but readings can tell rows apart, the file says so in one comment."""
+    """If only measured values distinguish rows, the file says so in one comment."""
     rows = [[f"{n}.25", f"{n * 7919 % 3_001}.5"] for n in range(3_000)]
-    path = written(tmp_path, ("temp_c", "pressure"), [[*row] for row in rows] + [["1.25", "9.5"]])
+    path = write_sample(
+        tmp_path, ("temp_c", "pressure"), [[*row] for row in rows] + [["1.25", "9.5"]]
+    )
     draft = draft_design(path)
     lines = [one for one in draft.text.split("\n") if one.startswith("# rowkey: allow")]
     assert len(set(lines)) == len(lines) > 0
 
 
 def test_members_are_read_by_their_id(tmp_path: Path) -> None:
-    """A file of users is led by the id of each, not by the few countries they come from."""
+    """The key of a file of users begins with the user's id and not with the country."""
     rows = [
         [
             str(n + 1),
@@ -129,28 +131,28 @@ def test_members_are_read_by_their_id(tmp_path: Path) -> None:
         ]
         for n in range(3_000)
     ]
-    path = written(tmp_path, ("user_id", "email", "country", "created"), rows)
+    path = write_sample(tmp_path, ("user_id", "email", "country", "created"), rows)
     draft = draft_design(path)
-    assert "[bucket(user_id, 16)][user_id]" == key_of(draft)
+    assert "[bucket(user_id, 16)][user_id]" == format_key(draft)
     assert '# where = "user_id = ?"' in draft.text
-    laws(draft, path)
+    check_draft(draft, path)
 
 
 def test_a_phone_number_tells_no_rows_apart(tmp_path: Path) -> None:
-    """While a number of the order does, personal data stay out of the key and its advice."""
+    """A phone number is in neither the key nor its advice if an order number distinguishes rows."""
     rows = [
         [str(13_000_000_000 + n * 7919), f"u{n * 7919 % 1_000}", f"{n % 7}", str(77_000 + n)]
         for n in range(3_000)
     ]
-    path = written(tmp_path, ("手机号", "用户编号", "数量", "订单号"), rows)
+    path = write_sample(tmp_path, ("手机号", "用户编号", "数量", "订单号"), rows)
     draft = draft_design(path)
-    assert "[bucket(用户编号, 16)][用户编号][订单号]" == key_of(draft)
+    assert "[bucket(用户编号, 16)][用户编号][订单号]" == format_key(draft)
     assert "手机号 never repeats" not in draft.text
-    laws(draft, path)
+    check_draft(draft, path)
 
 
 def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
-    """Eight bytes of a digest keep two messages of one moment apart, and spread nothing."""
+    """A message is in the key only as an 8-byte digest, which separates rows of the same time."""
     rows = [
         [
             str(START + timedelta(seconds=n // 3)),
@@ -159,23 +161,23 @@ def test_a_message_stands_in_no_key(tmp_path: Path) -> None:
         ]
         for n in range(4_000)
     ]
-    path = written(tmp_path, ("Date", "Logger", "Message"), rows)
+    path = write_sample(tmp_path, ("Date", "Logger", "Message"), rows)
     draft = draft_design(path)
-    assert "[bucket(Logger, Date, 16)][Logger][Date][digest(Message, 8)]" == key_of(draft)
-    laws(draft, path)
+    assert "[bucket(Logger, Date, 16)][Logger][Date][digest(Message, 8)]" == format_key(draft)
+    check_draft(draft, path)
 
 
 def test_a_wider_bucket_gives_the_reason_that_was_found(tmp_path: Path) -> None:
-    """What is said of the key before is what it was refused for, and nothing made up."""
+    """The reason given for a wider bucket is the finding that refused the first key."""
     rows = [
         [str(START + timedelta(seconds=n // 9)), f"c{n * n % 11 % 10}", f"/p/{n * 7919 % 3_001}"]
         for n in range(4_000)
     ]
-    path = written(tmp_path, ("time", "customer", "path"), rows)
+    path = write_sample(tmp_path, ("time", "customer", "path"), rows)
     draft = draft_design(path)
     assert draft.rejected_keys
-    assert f"rejected ({draft.rejected_keys[-1][1].rstrip('.')})" in joined(draft).replace(
+    assert f"rejected ({draft.rejected_keys[-1][1].rstrip('.')})" in join_sentences(draft).replace(
         "\n#     ", " "
     )
     assert "too much for a server" not in draft.text
-    laws(draft, path)
+    check_draft(draft, path)

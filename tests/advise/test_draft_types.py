@@ -1,4 +1,4 @@
-"""Which type a draft reads from the values of a column."""
+"""The field types that a draft chooses from the values of a column."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rowkey.design import Design
 
 
-def words_of(design: Design, name: str) -> dict[str, Any]:
-    """What a design declares of a field."""
+def list_options(design: Design, name: str) -> dict[str, Any]:
+    """Return the declared options of a field."""
     return design.declaration.fields[name].model_dump(by_alias=True, exclude_defaults=True)
 
 
-def drafted(folder: Path, name: str, values: list[str]) -> Design:
-    """The draft of a CSV file whose second column holds some values."""
+def draft_column(folder: Path, name: str, values: list[str]) -> Design:
+    """Draft a design from a CSV file whose second column has the given values."""
     path = folder / "rows.csv"
     lines = [f"{number},{value}" for number, value in enumerate(values)]
     path.write_text("\n".join([f"n,{name}", *lines, ""]), encoding="utf-8")
@@ -80,9 +80,9 @@ def drafted(folder: Path, name: str, values: list[str]) -> Design:
 def test_a_column_gets_a_type_with_room(
     name: str, values: list[str], words: dict[str, Any], tmp_path: Path
 ) -> None:
-    """All values decide, the name only between readings that they allow."""
+    """The type of a column fits all values, and the name decides only between possible types."""
     name = f"{name}_" if name == "n" else name
-    assert words == words_of(drafted(tmp_path, name, values), name)
+    assert words == list_options(draft_column(tmp_path, name, values), name)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 99, 100])
@@ -90,27 +90,27 @@ def test_a_column_gets_a_type_with_room(
 def test_few_numbers_do_not_tell_how_large_they_get(
     count: int, least: int, wide: str, narrow: str, tmp_path: Path
 ) -> None:
-    """A key of one byte would refuse what comes tomorrow: below 100 the widest type, and why."""
+    """A number column of under 100 rows gets the widest type, and the draft says why."""
     path = tmp_path / "rows.csv"
     lines = [f"{least + n % 5},{1_706_659_200 + n}" for n in range(count)]
     path.write_text("\n".join(["user,ts", *lines, ""]))
     draft = draft_design(path)
-    assert (wide if count < 100 else narrow) == words_of(draft.design, "user")["type"]
+    assert (wide if count < 100 else narrow) == list_options(draft.design, "user")["type"]
     said = "1 number does not" if count == 1 else f"{count} numbers do not"
     assert (count < 100) == (f"{said} show how large later ones may be" in draft.text)
 
 
 def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
-    """A column of 32 bits holds no larger number, however few were seen."""
+    """A 32-bit column of a typed file gets a 32-bit type, however few rows it has."""
     path = tmp_path / "rows.parquet"
     parquet.write_table(pa.table({"user": pa.array([4, 5], pa.int32()), "v": ["a", "b"]}), path)
-    assert {"type": "u32"} == words_of(draft_design(path).design, "user")
+    assert {"type": "u32"} == list_options(draft_design(path).design, "user")
 
 
 def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
-    """NA among numbers is no number: the format says so, and the column may lack a value."""
-    design = drafted(tmp_path, "size", ["7", "NA", "12"] * 50)
-    assert {"type": "u32", "nullable": True} == words_of(design, "size")
+    """NA among numbers is declared as null, and the field is nullable."""
+    design = draft_column(tmp_path, "size", ["7", "NA", "12"] * 50)
+    assert {"type": "u32", "nullable": True} == list_options(design, "size")
     assert {"kind": "csv", "nulls": ("NA",)} == {
         word: tuple(value) if isinstance(value, list) else value
         for word, value in (design.sample_format or {}).items()
@@ -118,25 +118,25 @@ def test_a_word_for_null_is_declared(tmp_path: Path) -> None:
 
 
 def test_a_quoted_word_for_null_is_a_text(tmp_path: Path) -> None:
-    """Between quotes it is no null: the column is text, and no row is left out."""
-    design = drafted(tmp_path, "size", ['"7"', '"NA"', '"12"'])
-    assert {"type": "text", "max_bytes": 64} == words_of(design, "size")
+    """A quoted NA is text, and its row is kept."""
+    design = draft_column(tmp_path, "size", ['"7"', '"NA"', '"12"'])
+    assert {"type": "text", "max_bytes": 64} == list_options(design, "size")
     assert design.sample_format is None
 
 
 def test_json_may_nest_and_lack_values(tmp_path: Path) -> None:
-    """A value inside an object is a column of its own; a missing one makes it nullable."""
+    """A nested JSON value becomes a column, and a value that may be missing is nullable."""
     rows = [{"id": n, "at": {"ms": 1_706_659_200_000 + n}, "tag": "x"} for n in range(50)]
     del rows[7]["tag"]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     design = draft_design(path).design
-    assert {"type": "timestamp_ms", "from": "at.ms"} == words_of(design, "at_ms")
+    assert {"type": "timestamp_ms", "from": "at.ms"} == list_options(design, "at_ms")
     assert design.fields["tag"].nullable
 
 
 def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
-    """What is typed stays so; what no field can hold is left out, and told."""
+    """Parquet columns keep their types, and a column that no field can hold is reported."""
     table = pa.table(
         {
             "at": pa.array([datetime(2024, 1, 31, tzinfo=UTC)] * 3, pa.timestamp("us", "UTC")),

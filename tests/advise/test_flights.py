@@ -1,4 +1,4 @@
-"""Four designs on the shipped flights, against counts made by hand with Arrow and NumPy alone."""
+"""Four designs of the shipped flights, compared with counts made by Arrow and NumPy alone."""
 
 from __future__ import annotations
 
@@ -88,29 +88,26 @@ class Flights:
     def __len__(self) -> int:
         return len(self.seconds)
 
-    def stored(self, key_bytes: int, more: dict[str, int] | None = None) -> int:
-        """Bytes of all cells: 20, the key, the family `d`, the qualifier and the value of each."""
+    def count_bytes(self, key_bytes: int, more: dict[str, int] | None = None) -> int:
+        """Return the bytes of all cells, each 20 plus its key, family, qualifier and value."""
         cells = self.value_bytes | (more or {})
         return sum(len(self) * (20 + key_bytes + 1 + len(q)) + total for q, total in cells.items())
 
-    def of_a_day(self, times: Any) -> float:
-        """How many of some times lie in the 24 hours from a departure on, on average of all."""
+    def count_within_day(self, times: Any) -> float:
+        """Return how many of some times are in the 24 h after a departure, on average."""
         ordered = np.sort(times)
         first, end = (np.searchsorted(ordered, self.seconds + after) for after in (0, DAY_S))
         return float((end - first).mean())
 
-    def until_ten(self) -> float:
-        """Rows of the table, from the latest on, until ten of a flight have come; else all."""
+    def count_rows_until_ten(self) -> float:
+        """Return how many rows are read from the latest on until ten of a flight have come."""
         by_flight = np.argsort(self.which, kind="stable")
         tenth = np.cumsum(self.counts) - 10
         found = len(self) - by_flight[np.maximum(tenth, 0)]
         return float(np.where(self.counts >= 10, found, len(self))[self.which].mean())
 
-    def leads(self, name: str) -> dict[str, int]:
-        """How many leading bytes the rows of an answer can have: each is a range of its own.
-
-        Of a flight and of a day; what a key does not hold in front is one range.
-        """
+    def count_prefixes(self, name: str) -> dict[str, int]:
+        """Return how many ranges a flight's history and a day need, by leading bytes."""
         if name == "time_first":
             return {HISTORY: 1, A_DAY: 1}
         if name == "mod":
@@ -121,7 +118,7 @@ class Flights:
         return {HISTORY: max(of_flight), A_DAY: all_of_them if name == "hashed" else 1}
 
     def skew(self, name: str) -> float:
-        """The busiest server's median share of 50 windows of equal numbers, times the servers."""
+        """Return the busiest server's median share of 50 equal windows, times the servers."""
         servers = self.regions[name] % SERVERS
         edges = [len(self) * number // WINDOWS for number in range(WINDOWS + 1)]
         shares = sorted(np.bincount(servers[a:b]).max() / (b - a) for a, b in pairwise(edges))
@@ -130,41 +127,41 @@ class Flights:
 
 @pytest.fixture(scope="module")
 def flights() -> Flights:
-    """The recording, counted by hand."""
+    """Return the recording with the counts made by hand."""
     return Flights()
 
 
 @pytest.fixture(scope="module")
-def found() -> Comparison:
-    """The three shipped designs and one that loses rows, compared."""
+def flights_comparison() -> Comparison:
+    """Return the comparison of three shipped designs and one that loses rows."""
     shipped = [Design.read(str(EXAMPLES / "flights" / f"{name}.toml")) for name in NAMES[:3]]
     return compare_designs([*shipped, Design.loads(LOSSY)], SAMPLE, names=NAMES)
 
 
-def values(found: Comparison, name: str, read: str | None = None) -> list[Any]:
-    """The figures of a measure."""
+def list_values(found: Comparison, name: str, read: str | None = None) -> list[Any]:
+    """Return the figures of a measure."""
     return [figure.value for figure in found.find_measure(name, read).figures]
 
 
-def test_all_are_replayed_the_second_half(found: Comparison, flights: Flights) -> None:
-    """One takes its boundaries from the first half, so none is judged by it."""
+def test_all_are_replayed_the_second_half(flights_comparison: Comparison, flights: Flights) -> None:
+    """All designs replay the second half, since one takes its split keys from the first half."""
     assert (336_776, 168_388, 168_388) == (
-        found.event_count,
-        found.first_event,
-        found.operation_count,
+        flights_comparison.event_count,
+        flights_comparison.first_event,
+        flights_comparison.operation_count,
     )
-    assert {len(flights)} == {one.simulation.operation_count for one in found.designs}
+    assert {len(flights)} == {one.simulation.operation_count for one in flights_comparison.designs}
 
 
-def test_writes_of_each_region(found: Comparison, flights: Flights) -> None:
-    """Counted by hand, region by region."""
-    for one in found.designs:
+def test_writes_of_each_region(flights_comparison: Comparison, flights: Flights) -> None:
+    """Each region has as many writes as counted by hand."""
+    for one in flights_comparison.designs:
         writes = np.bincount(flights.regions[one.name], minlength=REGIONS).tolist()
         assert writes == [region.writes for region in one.simulation.regions], one.name
 
 
-def by_column(one: ComparedDesign, flights: Flights) -> list[list[int]]:
-    """Events by column of the heat map and region, by hand."""
+def count_by_column(one: ComparedDesign, flights: Flights) -> list[list[int]]:
+    """Return the events of each column of the load map by region, counted by hand."""
     assert one.simulation.load_map is not None
     start, width, heat = one.simulation.load_map
     columns = (flights.seconds - start) // width
@@ -172,90 +169,108 @@ def by_column(one: ComparedDesign, flights: Flights) -> list[list[int]]:
     return list(cells.reshape(heat.shape).tolist())
 
 
-def test_writes_of_each_region_in_each_window(found: Comparison, flights: Flights) -> None:
-    """Counted by hand, column by column of the heat map."""
-    for one in found.designs:
+def test_writes_of_each_region_in_each_window(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
+    """Each cell of the load map has as many writes as counted by hand."""
+    for one in flights_comparison.designs:
         assert one.simulation.load_map is not None
-        assert by_column(one, flights) == one.simulation.load_map[2].tolist(), one.name
+        assert count_by_column(one, flights) == one.simulation.load_map[2].tolist(), one.name
 
 
-def test_skew(found: Comparison, flights: Flights) -> None:
-    """Of windows of equal numbers; no hour has 1,600 departures, so windows of time have none."""
+def test_skew(flights_comparison: Comparison, flights: Flights) -> None:
+    """The skew is that of windows with equal event counts, since no hour has 1,600 departures."""
     _, most = np.unique(flights.seconds // 600, return_counts=True)
     assert most.max() < 200 * SERVERS
-    assert {None} == {v for w in (1, 10, 60, 600) for v in values(found, f"skew_{w}s")}
-    assert pytest.approx([flights.skew(name) for name in NAMES]) == values(found, "skew_equal")
-    assert (2,) == found.find_measure("skew_equal").best_designs
+    assert {None} == {
+        v for w in (1, 10, 60, 600) for v in list_values(flights_comparison, f"skew_{w}s")
+    }
+    assert pytest.approx([flights.skew(name) for name in NAMES]) == list_values(
+        flights_comparison, "skew_equal"
+    )
+    assert (2,) == flights_comparison.find_measure("skew_equal").best_designs
 
 
-def test_rows_overwritten(found: Comparison, flights: Flights) -> None:
-    """A key without the time keeps the last departure of each flight."""
+def test_rows_overwritten(flights_comparison: Comparison, flights: Flights) -> None:
+    """A key without the time keeps only the last departure of each flight."""
     assert 160_000 < flights.repeats
-    assert [0, 0, 0, flights.repeats] == values(found, "overwritten")
-    assert (0, 1, 2) == found.find_measure("overwritten").best_designs
+    assert [0, 0, 0, flights.repeats] == list_values(flights_comparison, "overwritten")
+    assert (0, 1, 2) == flights_comparison.find_measure("overwritten").best_designs
 
 
-def test_bytes(found: Comparison, flights: Flights) -> None:
-    """Keys have 8 of time, 3 of a carrier and its end, 2 of a flight, 1 of a bucket; then cells."""
+def test_bytes(flights_comparison: Comparison, flights: Flights) -> None:
+    """The bytes of all designs equal the cell sizes computed by hand."""
     keys = [8 + 3 + 2, 1 + 8 + 3 + 2, 1 + 3 + 2 + 8, 1 + 3 + 2]
     time = {"time": 8 * len(flights)}
-    totals = [flights.stored(key) for key in keys[:3]] + [flights.stored(keys[3], time)]
-    assert keys == values(found, "key_bytes")
-    assert totals == values(found, "total_bytes")
-    assert [total / len(flights) for total in totals] == values(found, "event_bytes")
-    assert all(figure.is_exact for figure in found.find_measure("total_bytes").figures)
+    totals = [flights.count_bytes(key) for key in keys[:3]] + [flights.count_bytes(keys[3], time)]
+    assert keys == list_values(flights_comparison, "key_bytes")
+    assert totals == list_values(flights_comparison, "total_bytes")
+    assert [total / len(flights) for total in totals] == list_values(
+        flights_comparison, "event_bytes"
+    )
+    assert all(figure.is_exact for figure in flights_comparison.find_measure("total_bytes").figures)
 
 
-def test_reads(found: Comparison) -> None:
-    """A flight's history is one range where the key begins with it; a day, where with the time."""
+def test_reads(flights_comparison: Comparison) -> None:
+    """A history is one range if the key begins with the flight, a day if with the time."""
     history, day = "history of a flight", "departures of a day"
-    assert [1, 16, 1, 1] == values(found, "fan_out", history)
-    assert [1, 16, 16, 1] == values(found, "fan_out", day)
-    assert [1, 16, 8.5, 1] == values(found, "fan_out")
-    assert [1, 1] == values(found, "read_per_returned", day)[:2]
-    assert [1, 1] == values(found, "read_per_returned", history)[2:]
-    assert (0, 1) == found.find_measure("read_per_returned", day).best_designs
+    assert [1, 16, 1, 1] == list_values(flights_comparison, "fan_out", history)
+    assert [1, 16, 16, 1] == list_values(flights_comparison, "fan_out", day)
+    assert [1, 16, 8.5, 1] == list_values(flights_comparison, "fan_out")
+    assert [1, 1] == list_values(flights_comparison, "read_per_returned", day)[:2]
+    assert [1, 1] == list_values(flights_comparison, "read_per_returned", history)[2:]
+    assert (0, 1) == flights_comparison.find_measure("read_per_returned", day).best_designs
 
 
-def test_ranges_of_a_read(found: Comparison, flights: Flights) -> None:
-    """By hand: leading bytes under which an answer can lie; a day without a time is one scan."""
+def test_ranges_of_a_read(flights_comparison: Comparison, flights: Flights) -> None:
+    """The ranges of each read equal the number of prefixes counted by hand."""
     for read in (HISTORY, A_DAY):
-        by_hand = [flights.leads(name)[read] for name in NAMES]
-        assert by_hand == values(found, "fan_out", read)
+        by_hand = [flights.count_prefixes(name)[read] for name in NAMES]
+        assert by_hand == list_values(flights_comparison, "fan_out", read)
 
 
-def test_rows_read_for_a_day(found: Comparison, flights: Flights) -> None:
-    """With the time in front those of the day; else all, of which a day's are returned."""
-    day = flights.of_a_day(flights.seconds)
-    returned = values(found, "rows_returned", A_DAY)
+def test_rows_read_for_a_day(flights_comparison: Comparison, flights: Flights) -> None:
+    """A key that begins with the time reads only the day's rows, and others read all."""
+    day = flights.count_within_day(flights.seconds)
+    returned = list_values(flights_comparison, "rows_returned", A_DAY)
     assert pytest.approx([day] * 3, rel=0.03) == returned[:3]
-    left = flights.of_a_day(flights.last)
+    left = flights.count_within_day(flights.last)
     assert pytest.approx(left, rel=0.15) == returned[3]
     by_hand = [1.0, 1.0, len(flights) / day, len(flights.last) / left]
-    assert pytest.approx(by_hand, rel=0.15) == values(found, "read_per_returned", A_DAY)
-    assert pytest.approx(by_hand[:3], rel=0.03) == values(found, "read_per_returned", A_DAY)[:3]
-
-
-def test_rows_read_for_a_history(found: Comparison, flights: Flights) -> None:
-    """With the flight in front its own; else all until ten of it have come, counted row by row."""
-    by_hand = flights.until_ten() / flights.latest_ten
-    # A hundred flights are asked of all, so that chance is a few per cent.
-    assert pytest.approx([by_hand, by_hand, 1.0, 1.0], rel=0.06) == values(
-        found, "read_per_returned", HISTORY
+    assert pytest.approx(by_hand, rel=0.15) == list_values(
+        flights_comparison, "read_per_returned", A_DAY
+    )
+    assert (
+        pytest.approx(by_hand[:3], rel=0.03)
+        == list_values(flights_comparison, "read_per_returned", A_DAY)[:3]
     )
 
 
-def test_what_one_does_not_declare_it_is_asked_too(found: Comparison, flights: Flights) -> None:
-    """The lossy design declares no read, and has no history to answer with: one row is left."""
-    returned = values(found, "rows_returned", "history of a flight")
+def test_rows_read_for_a_history(flights_comparison: Comparison, flights: Flights) -> None:
+    """A key that begins with the flight reads only its rows, others until ten came."""
+    by_hand = flights.count_rows_until_ten() / flights.latest_ten
+    # A hundred flights are asked of all, so that chance is a few per cent.
+    assert pytest.approx([by_hand, by_hand, 1.0, 1.0], rel=0.06) == list_values(
+        flights_comparison, "read_per_returned", HISTORY
+    )
+
+
+def test_what_one_does_not_declare_it_is_asked_too(
+    flights_comparison: Comparison, flights: Flights
+) -> None:
+    """A design that declares no read is compared by the other designs' reads as well."""
+    returned = list_values(flights_comparison, "rows_returned", "history of a flight")
     assert returned[0] == returned[1] == returned[2]
     assert pytest.approx(flights.latest_ten, rel=0.03) == returned[0]
     assert 1.0 == returned[3]
 
 
-def test_findings(found: Comparison) -> None:
-    """The rules say of each what they say of it by itself."""
-    said = [[one.name for one in compared.lint_result.findings] for compared in found.designs]
+def test_findings(flights_comparison: Comparison) -> None:
+    """Each design has the same findings as when it is checked alone."""
+    said = [
+        [one.name for one in compared.lint_result.findings]
+        for compared in flights_comparison.designs
+    ]
     assert ["monotone-lead"] == said[0]
     assert ["time-only-bucket"] == said[1]
     assert [] == said[2]
@@ -263,6 +278,7 @@ def test_findings(found: Comparison) -> None:
     assert [len(one) for one in said] == [
         sum(counts)
         for counts in zip(
-            *(values(found, n) for n in ("errors", "warnings", "remarks")), strict=True
+            *(list_values(flights_comparison, n) for n in ("errors", "warnings", "remarks")),
+            strict=True,
         )
     ]

@@ -1,7 +1,7 @@
-"""ZooKeeper out of reach in each way that it can be, and how long a call takes then.
+"""Outages of ZooKeeper and the time that calls take meanwhile.
 
-The outages of a whole server are context managers over the session's ZooKeeper and a wire to it;
-whatever keeps leases on a catalog is tried through the same ones.
+An outage of a whole server is a context manager over the session's ZooKeeper and a TCP proxy in
+front of it; tests of leases use the same ones.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from catalog.wires import Wire
+from catalog.wires import TcpProxy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ LATE_S = 0.5
 TICK_S = 0.01
 
 
-class Way:
+class ZooKeeperLink:
     """A ZooKeeper behind a wire, so that it can be killed, paused and cut off.
 
     Args:
@@ -35,14 +35,14 @@ class Way:
 
     def __init__(self, server: ZooKeeper) -> None:
         self.server = server
-        self.wire = Wire(server.port)
+        self.wire = TcpProxy(server.port)
 
     def url(self, root: str, timeout: str) -> str:
-        """A catalog at the end of the wire."""
+        """Return the URL of a catalog that is reached through the proxy."""
         return f"zookeeper://{self.wire.hosts}{root}?timeout={timeout}"
 
     def outage(self, kind: str) -> AbstractContextManager[None]:
-        """An outage: `killed`, `paused` or `held`, when connections are made and nothing passes."""
+        """Return an outage as a context manager: `killed`, `paused` or `held`."""
         outages = {
             "killed": self.server.killed,
             "paused": self.server.paused,
@@ -52,15 +52,15 @@ class Way:
 
 
 @contextmanager
-def way_to(server: ZooKeeper) -> Iterator[Way]:
-    """A way to a ZooKeeper, ended with the block."""
-    way = Way(server)
+def link_zookeeper(server: ZooKeeper) -> Iterator[ZooKeeperLink]:
+    """Yield a link to a ZooKeeper and close it afterwards."""
+    way = ZooKeeperLink(server)
     with way.wire:
         yield way
 
 
-class Stalls:
-    """How late a thread that only waits is woken: what the machine owes to every call."""
+class StallMeter:
+    """Measures how late this machine wakes a waiting thread, which delays calls too."""
 
     def __init__(self) -> None:
         self.worst_s = 0.0
@@ -75,15 +75,15 @@ class Stalls:
             self.worst_s = max(self.worst_s, monotonic() - began - TICK_S)
 
     def stop(self) -> float:
-        """The worst of it, in seconds."""
+        """Stop measuring and return the longest delay in seconds."""
         self._over.set()
         self._thread.join()
         return self.worst_s
 
 
-def within(timeout_s: float, call: Callable[[], T]) -> T:
-    """What a call gives or raises, which it must do within its time-out."""
-    stalls, began = Stalls(), monotonic()
+def call_within(timeout_s: float, call: Callable[[], T]) -> T:
+    """Return what a call returns or raise its error; fail if it exceeds its timeout."""
+    stalls, began = StallMeter(), monotonic()
     try:
         return call()
     finally:

@@ -1,4 +1,4 @@
-"""What pytest needs of a ZooKeeper without HBase: one server for the session."""
+"""The pytest fixture of a ZooKeeper without HBase: one server per session."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ GROUP = "zookeeper"
 
 @pytest.fixture(scope="session")
 def zookeeper() -> Iterator[ZooKeeper]:
-    """A ZooKeeper of one server; skipped where Java or Maven is missing.
+    """Start a ZooKeeper of one server; skip the test if Java or Maven is missing.
 
-    With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. Who kills
-    or pauses it restarts or resumes it before the test ends.
+    With ROWKEY_REQUIRE_HBASE=1 in the environment a missing program fails the test instead. A test
+    that kills or pauses the server restarts or resumes it before the test ends.
     """
     from catalog.zookeepers import ZooKeeper
     from cluster import StartFailed
@@ -39,7 +39,7 @@ def zookeeper() -> Iterator[ZooKeeper]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever works with it runs in one process: there is one."""
+    """Run all tests of the ZooKeeper in one process, since there is one server."""
     for item in items:
         given = getattr(getattr(item, "callspec", None), "params", {})
         is_named = any(isinstance(one, str) and one == GROUP for one in given.values())

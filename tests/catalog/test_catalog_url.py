@@ -1,4 +1,4 @@
-"""A table's own word for its catalog leads nowhere unless the caller names the same place."""
+"""The catalog URL stored in a table is followed only if the caller names the same catalog."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ host = { type = "text", max_bytes = 20 }
 ts   = "timestamp_ms"
 """
 ROW = {"host": "a", "ts": 1}
-REFUSED = "the attributes of table logs name another catalog"
+REFUSAL = "the attributes of table logs name another catalog"
 
 
-class Foreign:
+class ForeignTable:
     """A table that somebody else has sent, whose word names a catalog; rows are in it.
 
     Args:
@@ -54,29 +54,29 @@ class Foreign:
             table.store.replace_attributes({**own, "rowkey.catalog": word})
 
     def read_own_catalog(self) -> list[bytes]:
-        """The documents next to the table: what was refused has not changed them either."""
+        """Return the documents of the catalog next to the table."""
         return sorted(path.read_bytes() for path in (self.folder / "data/.catalog").iterdir())
 
     def has_row(self, **words: Any) -> bool:
-        """Whether the row is there, by a catalog that is named."""
+        """Return whether the row is found through a named catalog."""
         with rowkey.open("logs", self.url, **words) as table:
             return [ROW] == list(table.scan())
 
 
 @pytest.fixture
-def foreign() -> Iterator[Foreign]:
-    """A table whose word names a directory that is not there."""
+def foreign_table() -> Iterator[ForeignTable]:
+    """Yield a table with an attribute that names a missing catalog directory."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
-        yield Foreign(Path(folder), f"file:{folder}/elsewhere/catalog")
+        yield ForeignTable(Path(folder), f"file:{folder}/elsewhere/catalog")
 
 
 @pytest.fixture
-def elsewhere(foreign: Foreign) -> Path:
-    """That directory."""
-    return Path(foreign.word.removeprefix("file:"))
+def named_folder(foreign_table: ForeignTable) -> Path:
+    """Return the catalog directory that the foreign table names."""
+    return Path(foreign_table.word.removeprefix("file:"))
 
 
-USES: dict[str, Callable[[Foreign], object]] = {
+USES: dict[str, Callable[[ForeignTable], object]] = {
     "open by design": lambda one: rowkey.open(rowkey.Design.read(one.design), one.url),
     "open by name": lambda one: rowkey.open("logs", one.url),
     "open, make nothing": lambda one: rowkey.open(
@@ -89,16 +89,18 @@ USES: dict[str, Callable[[Foreign], object]] = {
 }
 
 
-def test_an_unnamed_catalog_is_refused(foreign: Foreign, elsewhere: Path) -> None:
+def test_an_unnamed_catalog_is_refused(foreign_table: ForeignTable, named_folder: Path) -> None:
     """The error quotes the catalog that only the table names, and says how to name it."""
-    before = foreign.read_own_catalog()
+    before = foreign_table.read_own_catalog()
     for use in USES.values():
-        with pytest.raises(InvalidArgument, match=REFUSED) as refused:
-            use(foreign)
-        assert f"name it too: --catalog {foreign.word}, or catalog= in Python" in str(refused.value)
-        assert not elsewhere.parent.exists()
-        assert before == foreign.read_own_catalog()
-    assert foreign.has_row(catalog=foreign.word)
+        with pytest.raises(InvalidArgument, match=REFUSAL) as refused:
+            use(foreign_table)
+        assert f"name it too: --catalog {foreign_table.word}, or catalog= in Python" in str(
+            refused.value
+        )
+        assert not named_folder.parent.exists()
+        assert before == foreign_table.read_own_catalog()
+    assert foreign_table.has_row(catalog=foreign_table.word)
 
 
 COMMANDS = {
@@ -116,53 +118,53 @@ COMMANDS = {
 
 @pytest.mark.parametrize("named", ["logs", "logs.toml"])
 def test_commands_refuse_an_unnamed_catalog(
-    foreign: Foreign, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, named: str
+    foreign_table: ForeignTable, named_folder: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     """Each command exits with 2, prints no row, and changes nothing."""
-    monkeypatch.chdir(foreign.folder)
-    (foreign.folder / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
-    before = foreign.read_own_catalog()
+    monkeypatch.chdir(foreign_table.folder)
+    (foreign_table.folder / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    before = foreign_table.read_own_catalog()
     for name, words in COMMANDS.items():
         table = "logs.toml" if name == "create" else named
         given = words.format(table).split()
-        done = run(*given, "--on", foreign.url, stdin=json.dumps({**ROW, "ts": 2}))
+        done = run(*given, "--on", foreign_table.url, stdin=json.dumps({**ROW, "ts": 2}))
         assert (2, "") == (done.code, done.out), done.err
-        assert REFUSED in done.err, done.err
-        assert not elsewhere.parent.exists()
-        assert before == foreign.read_own_catalog()
-    assert foreign.has_row(catalog=foreign.word)
+        assert REFUSAL in done.err, done.err
+        assert not named_folder.parent.exists()
+        assert before == foreign_table.read_own_catalog()
+    assert foreign_table.has_row(catalog=foreign_table.word)
 
 
 @pytest.mark.parametrize("content", [None, b"garbage"], ids=["nothing", "garbage"])
 def test_describe_goes_by_the_table_alone(
-    foreign: Foreign, elsewhere: Path, content: bytes | None
+    foreign_table: ForeignTable, named_folder: Path, content: bytes | None
 ) -> None:
-    """It prints the design that the table keeps itself, and reads no document of the word's."""
+    """The command `describe` prints the design stored with the table and reads no other catalog."""
     if content is not None:
-        elsewhere.mkdir(parents=True)
-        (elsewhere / "logs.json").write_bytes(content)
-    done = run("describe", "logs", "--on", foreign.url)
+        named_folder.mkdir(parents=True)
+        (named_folder / "logs.json").write_bytes(content)
+    done = run("describe", "logs", "--on", foreign_table.url)
     assert (0, "logs: the key is [host][ts], as stored by rowkey\n") == (done.code, done.err)
     assert "is from the attributes of the table" in done.out
-    assert (content is not None) == elsewhere.exists()
+    assert (content is not None) == named_folder.exists()
 
 
-def test_a_planted_design_is_not_believed(foreign: Foreign, elsewhere: Path) -> None:
-    """What lies where the word leads is not read, though it is a sound entry of such a table."""
+def test_a_planted_design_is_not_believed(foreign_table: ForeignTable, named_folder: Path) -> None:
+    """A valid entry in the catalog that the table names is not read."""
     other = rowkey.Design("logs", "[ts][host]", fields={"host": "text", "ts": "timestamp_ms"})
-    with rowkey.open(other, f"rocks:{foreign.folder / 'other'}"):
+    with rowkey.open(other, f"rocks:{foreign_table.folder / 'other'}"):
         pass
-    elsewhere.parent.mkdir()
-    (foreign.folder / "other" / ".catalog").rename(elsewhere)
+    named_folder.parent.mkdir()
+    (foreign_table.folder / "other" / ".catalog").rename(named_folder)
     for use in USES.values():
-        with pytest.raises(InvalidArgument, match=REFUSED):
-            use(foreign)
-    assert "[ts][host]" not in run("describe", "logs", "--on", foreign.url).out
+        with pytest.raises(InvalidArgument, match=REFUSAL):
+            use(foreign_table)
+    assert "[ts][host]" not in run("describe", "logs", "--on", foreign_table.url).out
 
 
 @pytest.fixture
 def server() -> Iterator[socket.socket]:
-    """Somebody who listens, and would notice a connection."""
+    """Yield a listening server and a way to see whether a client connected."""
     with closing(socket.socket()) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -170,12 +172,16 @@ def server() -> Iterator[socket.socket]:
         yield listening
 
 
-def test_an_unnamed_server_is_not_contacted(foreign: Foreign, server: socket.socket) -> None:
+def test_an_unnamed_server_is_not_contacted(
+    foreign_table: ForeignTable, server: socket.socket
+) -> None:
     """Neither Python nor a command contacts a server that only the table names."""
     port = server.getsockname()[1]
-    other = Foreign(foreign.folder / "other", f"zookeeper://127.0.0.1:{port}/r?timeout=200ms")
+    other = ForeignTable(
+        foreign_table.folder / "other", f"zookeeper://127.0.0.1:{port}/r?timeout=200ms"
+    )
     for use in USES.values():
-        with pytest.raises(InvalidArgument, match=REFUSED):
+        with pytest.raises(InvalidArgument, match=REFUSAL):
             use(other)
     for words in ("count logs", "describe logs", "drop logs --yes logs", "verify"):
         run(*words.split(), "--on", other.url)
@@ -183,34 +189,36 @@ def test_an_unnamed_server_is_not_contacted(foreign: Foreign, server: socket.soc
         server.accept()
 
 
-def test_a_named_catalog_is_opened(foreign: Foreign, elsewhere: Path) -> None:
-    """With `catalog=` or `--catalog` the table is opened, counted and dropped there."""
-    assert foreign.has_row(catalog=foreign.word)
-    assert ["logs.json"] == [path.name for path in elsewhere.glob("*.json")]
-    for named in ("logs", str(foreign.design)):
-        done = run("count", named, "--on", foreign.url, "--catalog", foreign.word)
+def test_a_named_catalog_is_opened(foreign_table: ForeignTable, named_folder: Path) -> None:
+    """With `catalog=` or `--catalog` the table can be opened, counted and dropped."""
+    assert foreign_table.has_row(catalog=foreign_table.word)
+    assert ["logs.json"] == [path.name for path in named_folder.glob("*.json")]
+    for named in ("logs", str(foreign_table.design)):
+        done = run("count", named, "--on", foreign_table.url, "--catalog", foreign_table.word)
         assert (0, "1\n") == (done.code, done.out)
-    wrong = run("count", "logs", "--on", foreign.url, "--catalog", f"{foreign.word}2")
+    wrong = run("count", "logs", "--on", foreign_table.url, "--catalog", f"{foreign_table.word}2")
     assert 2 == wrong.code
-    assert REFUSED in wrong.err
-    assert not elsewhere.with_name("catalog2").exists()
-    done = run("drop", "logs", "--yes", "logs", "--on", foreign.url, "--catalog", foreign.word)
+    assert REFUSAL in wrong.err
+    assert not named_folder.with_name("catalog2").exists()
+    done = run(
+        "drop", "logs", "--yes", "logs", "--on", foreign_table.url, "--catalog", foreign_table.word
+    )
     assert 0 == done.code
-    assert [] == list(elsewhere.glob("*.json"))
-    with open_engine(foreign.url) as engine:
+    assert [] == list(named_folder.glob("*.json"))
+    with open_engine(foreign_table.url) as engine:
         assert [] == engine.list_tables()
 
 
-def test_a_declared_catalog_is_opened(foreign: Foreign, elsewhere: Path) -> None:
+def test_a_declared_catalog_is_opened(foreign_table: ForeignTable, named_folder: Path) -> None:
     """A catalog that the design declares is opened."""
-    foreign.design.write_text(f'catalog = "{foreign.word}"\n{DESIGN}')
-    design = rowkey.Design.read(foreign.design)
-    assert 0 == run("count", foreign.design, "--on", foreign.url).code
-    with rowkey.open(design, foreign.url) as table:
+    foreign_table.design.write_text(f'catalog = "{foreign_table.word}"\n{DESIGN}')
+    design = rowkey.Design.read(foreign_table.design)
+    assert 0 == run("count", foreign_table.design, "--on", foreign_table.url).code
+    with rowkey.open(design, foreign_table.url) as table:
         assert [ROW] == list(table.scan())
-    assert ["logs.json"] == [path.name for path in elsewhere.glob("*.json")]
-    drop_table(design, foreign.url)
-    assert [] == list(elsewhere.glob("*.json"))
+    assert ["logs.json"] == [path.name for path in named_folder.glob("*.json")]
+    drop_table(design, foreign_table.url)
+    assert [] == list(named_folder.glob("*.json"))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +243,7 @@ def test_a_declared_catalog_is_opened(foreign: Foreign, elsewhere: Path) -> None
 def test_catalog_urls_are_compared_as_text(
     word: str | None, named: list[str | None], found: str | None
 ) -> None:
-    """Only the engine's own catalog, or the same text as the caller's, is opened."""
+    """Only the engine's own catalog, or the same text as the caller's URL, is opened."""
     with open_engine("memory:own") as engine:
         assert "memory:own" == engine.catalog_url
         words = {} if word is None else {"rowkey.catalog": word}

@@ -1,4 +1,4 @@
-"""A design changes while its rows stay: safe changes read them right, all others are refused."""
+"""Changes of a design with stored rows: safe ones still read them, others are refused."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ ROWS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def design(key: str = KEY, **words: Any) -> rowkey.Design:
-    """The design with other words at its top."""
+def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """Build the design with other top-level options."""
     return rowkey.Design("logs", key, **({"fields": FIELDS} | words))
 
 
-def with_fields(key: str = KEY, **fields: Any) -> rowkey.Design:
-    """The design with other fields, with more of them, or without those that are None."""
+def change_fields(key: str = KEY, **fields: Any) -> rowkey.Design:
+    """Build the design with fields changed or added, or removed where they are None."""
     declared = {name: words for name, words in (FIELDS | fields).items() if words is not None}
-    return design(key, fields=declared)
+    return build_design(key, fields=declared)
 
 
 SAFE: dict[str, dict[str, Any]] = {
@@ -59,149 +59,153 @@ SAFE: dict[str, dict[str, Any]] = {
     "one more listed value": {"level": {"type": "choice", "of": ["low", "high", "highest"]}},
     "more digits": {"price": {"type": "decimal", "precision": 7, "scale": 2}},
 }
-GROWN = {"host": "web-1", "level": "low", "price": Decimal("99.25"), "note": "new", "a": "z"}
+GROWN_KEYS = {"host": "web-1", "level": "low", "price": Decimal("99.25"), "note": "new", "a": "z"}
 
 
-def find_number(row: dict[str, Any]) -> int:
-    """By which rows are sorted here."""
+def get_number(row: dict[str, Any]) -> int:
+    """Return the number of a row, by which tests sort rows."""
     return int(row["n"])
 
 
-def read_back(table: Any, expected: list[dict[str, Any]]) -> None:
-    """Rows are those expected, alone and together."""
-    assert expected == sorted(table.scan(), key=find_number)
+def check_rows(table: Any, expected: list[dict[str, Any]]) -> None:
+    """Check that the rows are found one by one and in a scan."""
+    assert expected == sorted(table.scan(), key=get_number)
     assert expected == table.get_many(expected)
 
 
-def read_each_way(table: Any, expected: list[dict[str, Any]]) -> None:
-    """Rows are those expected also in columns and by each of their values."""
-    read_back(table, expected)
-    assert expected == sorted(table.scan().to_arrow().to_pylist(), key=find_number)
+def check_column_reads(table: Any, expected: list[dict[str, Any]]) -> None:
+    """Check that the rows are found as columns and by each of their values."""
+    check_rows(table, expected)
+    assert expected == sorted(table.scan().to_arrow().to_pylist(), key=get_number)
     for name in table.design.fields:
         value = expected[7][name]
         wanted = [row for row in expected if row[name] == value]
-        assert wanted == sorted(table.scan(f"{name} = ?", value), key=find_number)
+        assert wanted == sorted(table.scan(f"{name} = ?", value), key=get_number)
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("changes", SAFE.values(), ids=SAFE)
 def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str) -> None:
-    """The new design reads the old rows, writes beside them, and replaces and deletes them."""
-    with rowkey.open(design(key), url) as table, table.batch() as batch:
+    """The changed design reads, replaces and deletes old rows, and writes new rows."""
+    with rowkey.open(build_design(key), url) as table, table.batch() as batch:
         for row in ROWS:
             batch.put(row)
-    changed = with_fields(key, **changes)
+    changed = change_fields(key, **changes)
     lacking = dict.fromkeys(changed.fields)
     with rowkey.open(changed, url) as table:
         rows = [{**lacking, **row} for row in ROWS]
-        read_back(table, rows)
-        more = {**GROWN, "n": 100, "b": 0} | {name: None for name in lacking if name not in FIELDS}
+        check_rows(table, rows)
+        more = {**GROWN_KEYS, "n": 100, "b": 0} | {
+            name: None for name in lacking if name not in FIELDS
+        }
         table.put(more)
         table.replace({**rows[3], "note": "replaced"})
         table.delete(rows[4])
         rows = [*rows[:3], {**rows[3], "note": "replaced"}, *rows[5:], more]
-        read_each_way(table, rows)
+        check_column_reads(table, rows)
     with pytest.raises(CatalogMismatch):
-        rowkey.open(design(key), url)
+        rowkey.open(build_design(key), url)
     with rowkey.open("logs", url) as table:
-        read_back(table, rows)
+        check_rows(table, rows)
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("behind", ["[more]", "[desc(more)]", "[more][yet]"])
 @pytest.mark.claims(59)
 def test_a_key_may_grow_at_its_end(key: str, behind: str, url: str) -> None:
-    """Rows from before lack the new field, are found as such, and may stand beside others."""
-    with rowkey.open(design(key), url) as table, table.batch() as batch:
+    """Rows written before the key got a new last field are read with the field as null."""
+    with rowkey.open(build_design(key), url) as table, table.batch() as batch:
         for row in ROWS:
             batch.put(row)
     more = {"more": {"type": "u8", **NULL}}
     if "yet" in behind:
         more["yet"] = {"type": "text", **NULL}
     lacking = dict.fromkeys(more)
-    with rowkey.open(with_fields(key + behind, **more), url) as table:
+    with rowkey.open(change_fields(key + behind, **more), url) as table:
         rows = [{**row, **lacking} for row in ROWS]
-        read_each_way(table, rows)
+        check_column_reads(table, rows)
         table.put({**rows[5], "more": 1, "b": 9})
         assert 9 == table.get({**rows[5], "more": 1})["b"]
         assert rows[5] == table.get(rows[5])
         assert [{**rows[5], "more": 1, "b": 9}] == list(table.scan("more = ?", 1))
         assert len(ROWS) == table.count("more = ?", None)
         table.delete({**rows[5], "more": 1})
-        read_back(table, rows)
+        check_rows(table, rows)
 
 
 UNSAFE: dict[str, tuple[rowkey.Design, list[str]]] = {
     "a column that must be there": (
-        with_fields(must="u8"), ["fields.must: stored rows have no value"],
+        change_fields(must="u8"), ["fields.must: stored rows have no value"],
     ),
-    "a wider number": (with_fields(b={"type": "u16", "pack": "p"}),
+    "a wider number": (change_fields(b={"type": "u16", "pack": "p"}),
                        ["fields.b.type: u16 in the design, but u8 in the table."]),
-    "a wider number in the key": (with_fields(n="u16"),
+    "a wider number in the key": (change_fields(n="u16"),
                                   ["fields.n.type: u16 in the design, but u8 in the table."]),
     "so many digits that a number is wider": (
-        with_fields(price={"type": "decimal", "precision": 18, "scale": 2}), ["fields.price: "]),
+        change_fields(price={"type": "decimal", "precision": 18, "scale": 2}), ["fields.price: "]),
     "digits behind the point": (
-        with_fields(price={"type": "decimal", "precision": 6, "scale": 3}),
+        change_fields(price={"type": "decimal", "precision": 6, "scale": 3}),
         ["fields.price.scale: 3 in the design, but 2 in the table."]),
     "listed values turned round": (
-        with_fields(level={"type": "choice", "of": ["high", "low"]}),
+        change_fields(level={"type": "choice", "of": ["high", "low"]}),
         ["fields.level.of: [high, low] in the design, but [low, high] in the table."]),
-    "a listed value less": (with_fields(level={"type": "choice", "of": ["low"]}),
+    "a listed value less": (change_fields(level={"type": "choice", "of": ["low"]}),
                             [("fields.level.of: [low] in the design, "
                              "but [low, high] in the table.")]),
-    "shorter values": (with_fields(host={"type": "text", "max_bytes": 5}),
+    "shorter values": (change_fields(host={"type": "text", "max_bytes": 5}),
                        ["fields.host.max_bytes: 5 in the design, but 6 in the table."]),
-    "a null in the key": (with_fields(n={"type": "u8", **NULL}),
+    "a null in the key": (change_fields(n={"type": "u8", **NULL}),
                           ["fields.n.nullable: true in the design, but false in the table."]),
     "another name for the same bytes": (
-        with_fields(note=None, text={"type": "text", "qualifier": "t", **NULL}),
+        change_fields(note=None, text={"type": "text", "qualifier": "t", **NULL}),
         ["fields.note: not declared in the design, but text in the table."]),
     "another name in the key": (
-        with_fields("[bucket(host, 4)][host][m]", n=None, m="u8"),
+        change_fields("[bucket(host, 4)][host][m]", n=None, m="u8"),
         ["key[2]: m in the design, but n in the table.", ("fields.m: u8 in the design, "
                                                          "but not declared in the table."),
          "fields.n: not declared in the design, but u8 in the table."]),
-    "a column dropped": (with_fields(note=None), ["fields.note: not declared in the design, but"]),
-    "another column": (with_fields(note="text"),
+    "a column dropped": (change_fields(note=None),
+                         ["fields.note: not declared in the design, but"]),
+    "another column": (change_fields(note="text"),
                        ["fields.note: column d:note in the design, but column d:t in the table."]),
-    "another pack": (with_fields(a={**FIELDS["a"], "pack": "p:protobuf"},
+    "another pack": (change_fields(a={**FIELDS["a"], "pack": "p:protobuf"},
                                  b={"type": "u8", "pack": "p:protobuf"}),
                      ["fields.a: packed d:p:protobuf in the design, but packed d:p in the table.",
                       "fields.b: packed d:p:protobuf in the design, but packed d:p in the table."]),
-    "a pack taken apart": (with_fields(b="u8"),
+    "a pack taken apart": (change_fields(b="u8"),
                            ["fields.b: column d:b in the design, but packed d:p in the table."]),
     "a pack turned round": (
-        design(fields={name: FIELDS[name] for name in ("b", *FIELDS)}),
+        build_design(fields={name: FIELDS[name] for name in ("b", *FIELDS)}),
         ["fields.a: its place or format within d:p changes", "fields.b: its place or format"]),
-    "a key turned round": (design("[bucket(host, 4)][n][host]"),
+    "a key turned round": (build_design("[bucket(host, 4)][n][host]"),
                            ["key[1]: n in the design, but host in the table.",
                             "key[2]: host in the design, but n in the table."]),
-    "a descending key": (design("[bucket(host, 4)][host][desc(n)]"),
+    "a descending key": (build_design("[bucket(host, 4)][host][desc(n)]"),
                          ["key[2]: desc(n) in the design, but n in the table."]),
     "a field of the row in the key": (
-        design("[bucket(host, 4)][host][n][b]"),
+        build_design("[bucket(host, 4)][host][n][b]"),
         [("key: [bucket(host, 4)][host][n][b] in the design, "
          "but [bucket(host, 4)][host][n] in the table.")]),
     "a key longer by what must be there": (
-        with_fields("[bucket(host, 4)][host][n][must]", must="u8"),
+        change_fields("[bucket(host, 4)][host][n][must]", must="u8"),
         ["key: [bucket(host, 4)][host][n][must] in the design, but",
          "fields.must: u8 in the design, but not declared in the table."]),
-    "no bucket": (design("[host][n]"), ["key: [host][n] in the design, but [bucket(host, 4)]"]),
-    "a time to live": (design(families={"d": {"ttl": "1h"}}),
+    "no bucket": (build_design("[host][n]"),
+                  ["key: [host][n] in the design, but [bucket(host, 4)]"]),
+    "a time to live": (build_design(families={"d": {"ttl": "1h"}}),
                        ["families.d.ttl: 3600 in the design, but 2147483647 in the table."]),
-    "versions": (design(families={"d": {"versions": 3}}),
+    "versions": (build_design(families={"d": {"versions": 3}}),
                  ["families.d.versions: 3 in the design, but 1 in the table."]),
-    "compression": (design(families={"d": {"compression": "ZSTD"}}),
+    "compression": (build_design(families={"d": {"compression": "ZSTD"}}),
                     ["families.d.compression: ZSTD in the design, but NONE in the table."]),
-    "another family": (design(families={"d": {}, "e": {}}),
+    "another family": (build_design(families={"d": {}, "e": {}}),
                        ["families.e: a family in the design, but not declared in the table."]),
 }  # fmt: skip
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """A place for tables."""
+    """Return the URL of an empty place for tables."""
     return f"memory:{tmp_path}"
 
 
@@ -210,13 +214,13 @@ def url(tmp_path: Path) -> str:
 def test_other_changes_are_refused_with_the_difference(
     changed: rowkey.Design, said: list[str], url: str
 ) -> None:
-    """Each word that differs is told once, and the rows stand as before under their own design."""
-    with rowkey.open(design(), url) as table, table.batch() as batch:
+    """An unsafe change is refused with each difference, and the old design still reads the rows."""
+    with rowkey.open(build_design(), url) as table, table.batch() as batch:
         for row in ROWS:
             batch.put(row)
     with pytest.raises(CatalogMismatch) as refused:
         rowkey.open(changed, url)
     told = [str(one) for one in refused.value.differences]
     assert [] == [one for one, start in zip(told, said, strict=True) if not one.startswith(start)]
-    with rowkey.open(design(), url) as table:
-        read_back(table, ROWS)
+    with rowkey.open(build_design(), url) as table:
+        check_rows(table, ROWS)

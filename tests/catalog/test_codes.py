@@ -1,4 +1,4 @@
-"""Ids of values through a catalog: from 1, each once, the same for everyone and after a restart."""
+"""Ids of values in a catalog begin at 1, are unique, and are the same for all clients."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 
-class Counting:
-    """A catalog that counts how often it is written."""
+class CountingCatalog:
+    """A catalog that counts its writes."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
@@ -34,45 +34,45 @@ class Counting:
         return getattr(self.catalog, name)
 
     def write(self, table: str, entry: CatalogEntry, expected: int | None) -> int:
-        """Write, and count."""
+        """Write the entry and count the write."""
         self.writes += 1
         return self.catalog.write(table, entry, expected)
 
 
-def known(catalog: Any, fields: Mapping[str, Field] = DESIGN.fields) -> CatalogDictionary:
-    """A dictionary over a catalog, as another client would open it."""
+def open_dictionary(catalog: Any, fields: Mapping[str, Field] = DESIGN.fields) -> CatalogDictionary:
+    """Return a dictionary on the catalog, as another client would open it."""
     return CatalogDictionary(catalog, "logs", fields)
 
 
 @pytest.fixture
-def catalog() -> Counting:
-    """A catalog that remembers the table."""
+def catalog() -> CountingCatalog:
+    """Return a catalog with an entry of the table."""
     made = open_catalog("memory:")
     made.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
-    return Counting(made)
+    return CountingCatalog(made)
 
 
-def test_ids_begin_at_one_and_stay(catalog: Counting) -> None:
-    """Values get their ids in the order of their coming, and everyone sees the same."""
-    here, there = known(catalog), known(catalog)
+def test_ids_begin_at_one_and_stay(catalog: CountingCatalog) -> None:
+    """Values get ids in the order of their arrival, and all clients see the same ids."""
+    here, there = open_dictionary(catalog), open_dictionary(catalog)
     assert [1, 2, 1] == [here.assign_id("host", value) for value in ("a", "b", "a")]
     assert [2, 3, 1] == [there.assign_id("host", value) for value in ("b", "c", "a")]
     assert ("c", 3) == (here.find_value("host", 3), here.find_id("host", "c"))
     assert catalog.writes == 3
 
 
-def test_many_values_take_one_write(catalog: Counting) -> None:
-    """Values learnt together are numbered in their order; those that have an id keep it."""
-    here = known(catalog)
+def test_many_values_take_one_write(catalog: CountingCatalog) -> None:
+    """Values learnt together get ids in their order, and known values keep their ids."""
+    here = open_dictionary(catalog)
     here.assign_id("host", "b")
     here.assign_ids({"host": ["a", "b", "c", "a"]})
     assert [2, 1, 3] == [here.assign_id("host", value) for value in ("a", "b", "c")]
     assert catalog.writes == 2
 
 
-def test_asking_gives_no_id(catalog: Counting) -> None:
-    """What has no id is not known, its number is refused, and nothing is written."""
-    here = known(catalog)
+def test_asking_gives_no_id(catalog: CountingCatalog) -> None:
+    """Looking up an unknown value or id finds nothing and writes nothing."""
+    here = open_dictionary(catalog)
     assert here.find_id("host", "a") is None
     for number in (0, 1, -1):
         with pytest.raises(
@@ -82,9 +82,9 @@ def test_asking_gives_no_id(catalog: Counting) -> None:
     assert catalog.writes == 0
 
 
-def test_a_snapshot_stands_still(catalog: Counting) -> None:
-    """It knows what was given before it was taken, gives no id, and hears of none."""
-    here = known(catalog)
+def test_a_snapshot_stands_still(catalog: CountingCatalog) -> None:
+    """A snapshot knows the ids of its time, allocates none, and sees no later ones."""
+    here = open_dictionary(catalog)
     here.assign_id("host", "a")
     then = here.take_snapshot()
     here.assign_id("host", "b")
@@ -97,15 +97,15 @@ def test_a_snapshot_stands_still(catalog: Counting) -> None:
         then.find_value("host", 2)
 
 
-def test_a_recreated_table_is_noticed(catalog: Counting) -> None:
-    """Ids of a dropped table are not mixed with those of the next table of its name."""
-    here = known(catalog)
+def test_a_recreated_table_is_noticed(catalog: CountingCatalog) -> None:
+    """Ids of a dropped table are not mixed with those of a new table of the same name."""
+    here = open_dictionary(catalog)
     here.assign_id("host", "a")
     catalog.remove("logs")
     with pytest.raises(Unavailable, match="the catalog has no entry for it"):
         here.assign_id("host", "b")
     catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 1), None)
-    known(catalog).assign_id("host", "z")
+    open_dictionary(catalog).assign_id("host", "z")
     with pytest.raises(
         Unavailable,
         match=r"lists other ids for the values of host than when .*Open the table again",
@@ -113,16 +113,16 @@ def test_a_recreated_table_is_noticed(catalog: Counting) -> None:
         here.assign_id("host", "b")
 
 
-def test_threads_share_a_dictionary(catalog: Counting) -> None:
-    """Four threads on one dictionary, and four on their own: no id twice, no value with two."""
-    here = known(catalog)
+def test_threads_share_a_dictionary(catalog: CountingCatalog) -> None:
+    """Threads on one dictionary and on several allocate each id once and each value one id."""
+    here = open_dictionary(catalog)
     found: list[tuple[str, int]] = []
 
     def ask(dictionary: CatalogDictionary, start: int) -> None:
         names = [f"v{number}" for number in range(start, start + 60)]
         found.extend((name, dictionary.assign_id("host", name)) for name in names)
 
-    clients = [here] * 4 + [known(catalog) for _ in range(4)]
+    clients = [here] * 4 + [open_dictionary(catalog) for _ in range(4)]
     threads = [Thread(target=ask, args=(one, 20 * n)) for n, one in enumerate(clients)]
     for thread in threads:
         thread.start()
@@ -135,26 +135,26 @@ def test_threads_share_a_dictionary(catalog: Counting) -> None:
 
 @given(st.data())
 def test_values_of_every_type_come_back(data: st.DataObject) -> None:
-    """What was given an id is read as the same value by a client that opens the table later."""
+    """A value of any type is read back by a client that opens the table later."""
     fields = data.draw(any_fields())
     name = data.draw(st.sampled_from(sorted(fields)))
     field = fields[name]
     given_ = data.draw(st.lists(values(field).map(field.normalize), min_size=1, max_size=5))
     catalog = open_catalog("memory:")
     catalog.write("logs", CatalogEntry("", (Generation(1, {}, (), 0),)), None)
-    first = known(catalog, fields)
+    first = open_dictionary(catalog, fields)
     ids = [first.assign_id(name, value) for value in given_]
-    second = known(catalog, fields)
+    second = open_dictionary(catalog, fields)
     assert ids == [second.find_id(name, value) for value in given_]
     assert given_ == [second.find_value(name, number) for number in ids]
 
 
 def test_keys_are_written_and_read_by_the_ids_of_the_catalog(tmp_path: Path) -> None:
-    """A design in use writes ids of the catalog, and another process reads its keys."""
+    """A table writes the ids of the catalog, and another process decodes its keys."""
     where = f"file:{tmp_path}"
     open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
-    writer = DESIGN.copy_with_dictionary(known(open_catalog(where)))
+    writer = DESIGN.copy_with_dictionary(open_dictionary(open_catalog(where)))
     key = writer.key.encode({"host": "web-1", "n": 7})
-    reader = DESIGN.copy_with_dictionary(known(open_catalog(where)))
+    reader = DESIGN.copy_with_dictionary(open_dictionary(open_catalog(where)))
     assert "000000010000000000000007" == key.hex()
     assert {"host": "web-1", "n": 7} == reader.key.decode(key)

@@ -1,4 +1,4 @@
-"""What keeps a design from opening a table, what does not, and what is taken into the catalog."""
+"""Differences between a design and its catalog entry: which are refused, allowed or adopted."""
 
 from __future__ import annotations
 
@@ -32,90 +32,93 @@ WORDS: dict[str, Any] = {
 }
 
 
-def design(**words: Any) -> Design:
-    """The design with other words at its top."""
+def build_design(**words: Any) -> Design:
+    """Build the design with other top-level options."""
     return Design(**{**WORDS, **words})
 
 
-def with_field(name: str, **words: Any) -> Design:
-    """The design with other words of one field, or with one more."""
+def change_field(name: str, **words: Any) -> Design:
+    """Build the design with one field changed or added."""
     old = WORDS["fields"].get(name, {})
     declared = {"type": old} if isinstance(old, str) else old
-    return design(fields={**WORDS["fields"], name: {**declared, **words}})
+    return build_design(fields={**WORDS["fields"], name: {**declared, **words}})
 
 
-OLD = design()
+OLD = build_design()
 
 HARMLESS: list[tuple[str, Design]] = [
-    ("nothing", design()),
-    ("fewer buckets", design(key="[bucket(host, 4)][host][desc(ts)]")),
-    ("wider buckets", design(key="[bucket(host, 300)][host][desc(ts)]")),
-    ("a default spelled out", design(key="[bucket(host, 16, hash=murmur3)] [host] [desc(ts)]")),
-    ("splits", design(splits="per_bucket")),
-    ("the cluster", design(cluster={"servers": 3, "heap": "8GiB"})),
-    ("writes", design(writes={"rate": "5/s"})),
-    ("reads", design(reads=[{"name": "tail", "where": "host = ?"}])),
-    ("a sample", design(sample={"path": "a.csv"})),
-    ("what is known of a field", with_field("host", distinct=500, mean_bytes=7.5)),
-    ("where a sample has it", with_field("message", **{"from": "msg"})),
-    ("a family that is the first anyway", with_field("message", family="d")),
-    ("heavy values that nothing spreads", with_field("host", heavy=["a"])),
+    ("nothing", build_design()),
+    ("fewer buckets", build_design(key="[bucket(host, 4)][host][desc(ts)]")),
+    ("wider buckets", build_design(key="[bucket(host, 300)][host][desc(ts)]")),
+    (
+        "a default spelled out",
+        build_design(key="[bucket(host, 16, hash=murmur3)] [host] [desc(ts)]"),
+    ),
+    ("splits", build_design(splits="per_bucket")),
+    ("the cluster", build_design(cluster={"servers": 3, "heap": "8GiB"})),
+    ("writes", build_design(writes={"rate": "5/s"})),
+    ("reads", build_design(reads=[{"name": "tail", "where": "host = ?"}])),
+    ("a sample", build_design(sample={"path": "a.csv"})),
+    ("what is known of a field", change_field("host", distinct=500, mean_bytes=7.5)),
+    ("where a sample has it", change_field("message", **{"from": "msg"})),
+    ("a family that is the first anyway", change_field("message", family="d")),
+    ("heavy values that nothing spreads", change_field("host", heavy=["a"])),
 ]
 
 
 @pytest.mark.parametrize("new", [new for _, new in HARMLESS], ids=[why for why, _ in HARMLESS])
 def test_what_no_row_depends_on_opens_the_table(new: Design) -> None:
-    """Counts are the catalog's, and cluster, reads, writes, samples and splits are of no row."""
+    """Other counts, cluster, reads, writes, sample or splits do not prevent opening a table."""
     assert find_drift(new, OLD) is None
     assert {0: 16} == find_part_counts(apply_stored_counts(new, OLD))
     assert new.declaration.reads == apply_stored_counts(new, OLD).declaration.reads
 
 
 DRIFT: list[tuple[Design, list[str]]] = [
-    (design(table="log"), ["table: log in the design, but logs in the table."]),
-    (design(key="[bucket(host, 16)][host][ts]"), [("key[2]: ts in the design, "
+    (build_design(table="log"), ["table: log in the design, but logs in the table."]),
+    (build_design(key="[bucket(host, 16)][host][ts]"), [("key[2]: ts in the design, "
                                                   "but desc(ts) in the table.")]),
     (
-        design(key="[bucket(host, 16, hash=crc32)][host][desc(ts)]"),
+        build_design(key="[bucket(host, 16, hash=crc32)][host][desc(ts)]"),
         ["key[0]: bucket(host, 16, hash=crc32) in the design, but bucket(host, 16) in the table."],
     ),
     (
-        design(key="[bucket(host, 8, width=2)][host][desc(ts)]"),
+        build_design(key="[bucket(host, 8, width=2)][host][desc(ts)]"),
         ["key[0]: bucket(host, 8, width=2) in the design, but bucket(host, 16) in the table."],
     ),
     (
-        design(key="[host][desc(ts)]"),
+        build_design(key="[host][desc(ts)]"),
         [("key: [host][desc(ts)] in the design, "
          "but [bucket(host, 16)][host][desc(ts)] in the table.")],
     ),
-    (with_field("ts", type="timestamp_s"),
+    (change_field("ts", type="timestamp_s"),
      ["fields.ts.type: timestamp_s in the design, but timestamp_ms in the table."]),
-    (with_field("ts", nullable=True), [("fields.ts.nullable: true in the design, "
+    (change_field("ts", nullable=True), [("fields.ts.nullable: true in the design, "
                                        "but false in the table.")]),
-    (with_field("host", max_bytes=60), [("fields.host.max_bytes: 60 in the design, "
+    (change_field("host", max_bytes=60), [("fields.host.max_bytes: 60 in the design, "
                                         "but 40 in the table.")]),
-    (with_field("kind", of=["WARN", "INFO"]),
+    (change_field("kind", of=["WARN", "INFO"]),
      ["fields.kind.of: [WARN, INFO] in the design, but [INFO, WARN] in the table."]),
-    (with_field("price", scale=3), ["fields.price.scale: 3 in the design, but 2 in the table."]),
-    (with_field("message", normalize="nfc"),
+    (change_field("price", scale=3), ["fields.price.scale: 3 in the design, but 2 in the table."]),
+    (change_field("message", normalize="nfc"),
      ["fields.message.normalize: nfc in the design, but not declared in the table."]),
-    (with_field("message", qualifier="x"),
+    (change_field("message", qualifier="x"),
      ["fields.message: column d:x in the design, but column d:m in the table."]),
-    (with_field("host", family="d"),
+    (change_field("host", family="d"),
      ["fields.host: column d:host in the design, but in the key alone in the table."]),
-    (with_field("more", type="u8"), [("fields.more: u8 in the design, "
+    (change_field("more", type="u8"), [("fields.more: u8 in the design, "
                                      "but not declared in the table.")]),
-    (design(families={"d": {"versions": 3, "compression": "LZ4"}}),
+    (build_design(families={"d": {"versions": 3, "compression": "LZ4"}}),
      ["families.d.versions: 3 in the design, but 1 in the table.",
       "families.d.compression: LZ4 in the design, but ZSTD in the table."]),
-    (design(families={**WORDS["families"], "e": {}}),
+    (build_design(families={**WORDS["families"], "e": {}}),
      ["families.e: a family in the design, but not declared in the table."]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("new", "expected"), DRIFT)
 def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None:
-    """Each difference says where it stands, what is declared and what is remembered."""
+    """Each difference has its path, the declared value and the stored value."""
     found = find_drift(new, OLD)
     assert isinstance(found, CatalogMismatch)
     assert expected == [str(one) for one in found.differences]
@@ -127,8 +130,8 @@ def test_what_rows_depend_on_is_listed(new: Design, expected: list[str]) -> None
 
 
 def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
-    """Its first line says of which table, each further line one difference."""
-    found = find_drift(with_field("host", max_bytes=None, normalize="nfc"), OLD)
+    """The error's first line names the table, and each further line is a difference."""
+    found = find_drift(change_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
         "the table logs was created with another design:",
         "  fields.host.max_bytes: not declared in the design, but 40 in the table.",
@@ -138,12 +141,14 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
 
 
 def test_values_that_are_spread_are_part_of_the_bytes() -> None:
-    """Another list of heavy values is drift where a bucket spreads them; its order is not."""
+    """Other heavy values are drift if a bucket spreads them, but their order does not matter."""
     key = "[bucket(host, ts, 8, 3)][host][ts]"
     fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a", "b"]}}
-    old = design(key=key, fields=fields)
-    turned = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["b", "a"]}})
-    more = design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["a", "b", "c"]}})
+    old = build_design(key=key, fields=fields)
+    turned = build_design(key=key, fields={**fields, "host": {"type": "text", "heavy": ["b", "a"]}})
+    more = build_design(
+        key=key, fields={**fields, "host": {"type": "text", "heavy": ["a", "b", "c"]}}
+    )
     assert find_drift(turned, old) is None
     (found,) = find_differences(more, old)
     assert ("fields.host.heavy", "[a, b, c]", "[a, b]", False) == (
@@ -152,17 +157,17 @@ def test_values_that_are_spread_are_part_of_the_bytes() -> None:
 
 
 def test_counts_that_the_spread_of_a_table_exceeds_are_drift() -> None:
-    """Where the table's count cannot be put into the declared key, the keys are told apart."""
+    """A stored bucket count that the declared key cannot have is reported as another key."""
     fields = {**WORDS["fields"], "host": {"type": "text", "heavy": ["a"]}}
-    old = design(key="[bucket(host, ts, 4, 2)][host][ts]", fields=fields)
-    new = design(key="[bucket(host, ts, 16, 8)][host][ts]", fields=fields)
+    old = build_design(key="[bucket(host, ts, 4, 2)][host][ts]", fields=fields)
+    new = build_design(key="[bucket(host, ts, 16, 8)][host][ts]", fields=fields)
     found = find_drift(new, old)
     assert found is not None
     assert ["key"] == [one.path for one in found.differences]
 
 
 def test_a_new_table_is_remembered_once() -> None:
-    """Its declaration, counts, splits and when it was made; not again by who comes later."""
+    """The first client stores the declaration, counts, splits and time, and later ones do not."""
     catalog = open_catalog("memory:")
     first = register_design(catalog, OLD, opened_ms=5, splits=[b"\1"])
     again = register_design(catalog, OLD, opened_ms=9, splits=[b"\2"])
@@ -174,18 +179,18 @@ def test_a_new_table_is_remembered_once() -> None:
 
 
 SAFE: list[tuple[str, Design]] = [
-    ("longer values of a key field", with_field("host", max_bytes=60)),
-    ("values without a limit", with_field("host", max_bytes=None)),
-    ("a longer list", with_field("kind", of=["INFO", "WARN", "ERROR"])),
-    ("a column that may be null", with_field("more", type="u8", nullable=True)),
-    ("a new read and another count", design(
+    ("longer values of a key field", change_field("host", max_bytes=60)),
+    ("values without a limit", change_field("host", max_bytes=None)),
+    ("a longer list", change_field("kind", of=["INFO", "WARN", "ERROR"])),
+    ("a column that may be null", change_field("more", type="u8", nullable=True)),
+    ("a new read and another count", build_design(
         key="[bucket(host, 4)][host][desc(ts)]", reads=[{"name": "all"}])),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("new", [new for _, new in SAFE], ids=[why for why, _ in SAFE])
 def test_safe_changes_are_taken(new: Design) -> None:
-    """The catalog then remembers the new words, the counts of the table, and its ids."""
+    """After a safe change the catalog has the new options and keeps the counts and ids."""
     catalog = open_catalog("memory:")
     register_design(catalog, OLD, opened_ms=5)
     taken = register_design(catalog, new, opened_ms=9)
@@ -201,14 +206,14 @@ def test_safe_changes_are_taken(new: Design) -> None:
 
 
 UNSAFE: list[tuple[str, Design, list[str]]] = [
-    ("a shorter limit", with_field("host", max_bytes=20), ["fields.host.max_bytes"]),
-    ("another order", design(key="[bucket(host, 16)][host][ts]"), ["key[2]"]),
-    ("a list turned round", with_field("kind", of=["WARN", "INFO"]), ["fields.kind.of"]),
-    ("another place", with_field("message", qualifier="x"), ["fields.message"]),
-    ("a null in the key", with_field("ts", nullable=True), ["fields.ts.nullable"]),
-    ("families", design(families={"d": {"versions": 2}}),
+    ("a shorter limit", change_field("host", max_bytes=20), ["fields.host.max_bytes"]),
+    ("another order", build_design(key="[bucket(host, 16)][host][ts]"), ["key[2]"]),
+    ("a list turned round", change_field("kind", of=["WARN", "INFO"]), ["fields.kind.of"]),
+    ("another place", change_field("message", qualifier="x"), ["fields.message"]),
+    ("a null in the key", change_field("ts", nullable=True), ["fields.ts.nullable"]),
+    ("families", build_design(families={"d": {"versions": 2}}),
      ["families.d.versions", "families.d.compression"]),
-    ("a safe one and another", design(
+    ("a safe one and another", build_design(
         key="[bucket(host, 16)][host][ts]",
         fields={**WORDS["fields"], "host": {"type": "text", "max_bytes": 60}}), ["key[2]"]),
 ]  # fmt: skip
@@ -218,7 +223,7 @@ UNSAFE: list[tuple[str, Design, list[str]]] = [
     ("new", "paths"), [(new, paths) for _, new, paths in UNSAFE], ids=[why for why, *_ in UNSAFE]
 )
 def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
-    """They are named, those that would be safe are not, and the catalog stays as it was."""
+    """Unsafe changes are listed without the safe ones, and the catalog does not change."""
     catalog = open_catalog("memory:")
     before = register_design(catalog, OLD, opened_ms=5)
     with pytest.raises(CatalogMismatch) as caught:
@@ -228,11 +233,11 @@ def test_other_changes_are_refused(new: Design, paths: list[str]) -> None:
 
 
 def test_a_field_is_not_dropped_in_silence() -> None:
-    """A field that the table has and the design has not is told, and refused."""
+    """A field that the table has and the design lacks is reported and refused."""
     fields = {name: words for name, words in WORDS["fields"].items() if name != "price"}
     catalog = open_catalog("memory:")
     register_design(catalog, OLD, opened_ms=5)
     with pytest.raises(
         CatalogMismatch, match=r"fields\.price: not declared in the design, but decimal"
     ):
-        register_design(catalog, design(fields=fields), opened_ms=9)
+        register_design(catalog, build_design(fields=fields), opened_ms=9)

@@ -1,4 +1,4 @@
-"""Generations of an entry: which one is written, which are read, and who waits how long."""
+"""Generations of an entry: which one is written, which are read, and how long clients wait."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rowkey.errors import InvalidArgument, Unavailable
 
 DESIGN = Design("logs", "[bucket(id, 16)][id]", fields={"id": "u64"})
 FIRST = CatalogEntry.from_design(DESIGN, (b"\1",), 1_000)
-ANNOUNCED = FIRST.announce_generation({0: 32}, (b"\1", b"\2"), 2_000)
-RULED = ANNOUNCED.activate_generation()
+ANNOUNCED_ENTRY = FIRST.announce_generation({0: 32}, (b"\1", b"\2"), 2_000)
+ACTIVE_ENTRY = ANNOUNCED_ENTRY.activate_generation()
 
 
 def test_a_new_generation_is_announced_and_then_rules() -> None:
-    """Until it rules the old one is written; both are live all the while."""
-    states = [FIRST, ANNOUNCED, RULED]
+    """The old generation is written until the new one is active, and both are read."""
+    states = [FIRST, ANNOUNCED_ENTRY, ACTIVE_ENTRY]
     assert [16, 16, 32] == [entry.active_generation.counts[0] for entry in states]
     assert [None, 2, None] == [
         entry.announced_generation and entry.announced_generation.number for entry in states
@@ -34,7 +34,7 @@ def test_a_new_generation_is_announced_and_then_rules() -> None:
     assert [[16], [16, 32], [32, 16]] == [
         [one.counts[0] for one in entry.live_generations] for entry in states
     ]
-    third = RULED.announce_generation({0: 8}, (), 3_000)
+    third = ACTIVE_ENTRY.announce_generation({0: 8}, (), 3_000)
     assert [32, 8, 16] == [one.counts[0] for one in third.live_generations]
     assert [8, 32, 16] == [one.counts[0] for one in third.activate_generation().live_generations]
     assert (3, 3_000, ()) == (
@@ -44,7 +44,7 @@ def test_a_new_generation_is_announced_and_then_rules() -> None:
 
 def test_attributes_follow_the_active_generation() -> None:
     """A table's attributes list the active generation, and all live counts if there are several."""
-    assert FIRST.table_attributes == ANNOUNCED.table_attributes
+    assert FIRST.table_attributes == ANNOUNCED_ENTRY.table_attributes
     expected = {
         "rowkey.generation": "2",
         "rowkey.counts": "0=32",
@@ -52,7 +52,7 @@ def test_attributes_follow_the_active_generation() -> None:
         "rowkey.declaration": FIRST.hash,
         "rowkey.design": FIRST.declaration,
     }
-    assert expected == RULED.table_attributes
+    assert expected == ACTIVE_ENTRY.table_attributes
 
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=4))

@@ -1,4 +1,4 @@
-"""How long a client goes on with what it has read, under a clock that the test moves."""
+"""How long a client uses the entry that it has read, under a clock that the test advances."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ENTRY = CatalogEntry.from_design(Design("t", "[bucket(id, 4)][id]", fields={"id"
 NEXT = ENTRY.announce_generation({0: 8}, (), 1)
 
 
-class Shelf(MemoryCatalog):
-    """A catalog that counts what it is asked, and may be out of reach or slow."""
+class SlowCatalog(MemoryCatalog):
+    """A catalog that counts its reads, and can be slow or unreachable."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,76 +43,76 @@ class Shelf(MemoryCatalog):
         self.changed = callback
 
 
-class Held:
-    """A lease on a shelf, and the clock that it goes by."""
+class LeaseCase:
+    """A lease on a catalog, with the clock that it uses."""
 
     def __init__(self, stale_s: float | None = None) -> None:
-        self.shelf = Shelf()
-        version = self.shelf.write("t", ENTRY, None)
+        self.catalog = SlowCatalog()
+        version = self.catalog.write("t", ENTRY, None)
         self.known = replace(ENTRY, version=version)
         self.now = 0.0
-        self.lease = Lease(self.shelf, "t", self.known, stale_s, clock=lambda: self.now)
+        self.lease = Lease(self.catalog, "t", self.known, stale_s, clock=lambda: self.now)
 
-    def settle(self) -> None:
-        """Wait for the thread that reads, if there is one."""
+    def wait_for_reader(self) -> None:
+        """Wait for the thread that reads in the background, if there is one."""
         thread = self.lease._thread
         if thread is not None:
             thread.join()
 
-    def change(self) -> CatalogEntry:
-        """Somebody else changes the table."""
-        found = self.shelf.read("t")
+    def change_table(self) -> CatalogEntry:
+        """Change the table as another client would, and return the new entry."""
+        found = self.catalog.read("t")
         assert found is not None
-        return replace(NEXT, version=self.shelf.write("t", NEXT, found.version))
+        return replace(NEXT, version=self.catalog.write("t", NEXT, found.version))
 
 
 def test_a_fresh_entry_is_not_read_again() -> None:
-    """For a third of its time nobody asks the catalog, and a change is not noticed."""
-    held = Held()
-    held.change()
-    reads = held.shelf.reads
+    """For a third of its time an entry is used without reading the catalog."""
+    held = LeaseCase()
+    held.change_table()
+    reads = held.catalog.reads
     for now in (0.0, 10.0, 19.9):
         held.now = now
         assert held.known == held.lease.get_entry()
-    held.settle()
-    assert reads == held.shelf.reads
+    held.wait_for_reader()
+    assert reads == held.catalog.reads
 
 
 def test_an_older_entry_is_read_in_the_background() -> None:
     """After a third of its time an entry is read again in the background."""
-    held = Held()
-    changed = held.change()
+    held = LeaseCase()
+    changed = held.change_table()
     held.now = 20.0
     assert held.known == held.lease.get_entry()
-    held.settle()
+    held.wait_for_reader()
     assert changed == held.lease.get_entry()
     assert 0.0 == held.lease.age_s
 
 
 def test_one_thread_reads_at_a_time_and_not_again_at_once() -> None:
-    """However many ask while it is slow or lost, the catalog is asked once in a while."""
-    held = Held()
-    held.now, held.shelf.is_lost = 20.0, True
-    held.shelf.gate.clear()
-    before = held.shelf.reads
+    """While the catalog is slow or lost, one thread at a time reads it, with pauses."""
+    held = LeaseCase()
+    held.now, held.catalog.is_lost = 20.0, True
+    held.catalog.gate.clear()
+    before = held.catalog.reads
     for _ in range(50):
         assert held.known == held.lease.get_entry()
-    held.shelf.gate.set()
-    held.settle()
+    held.catalog.gate.set()
+    held.wait_for_reader()
     for _ in range(50):
         assert held.known == held.lease.get_entry()
-    held.settle()
-    assert before + 1 == held.shelf.reads
+    held.wait_for_reader()
+    assert before + 1 == held.catalog.reads
     held.now = 22.0
     assert held.known == held.lease.get_entry()
-    held.settle()
-    assert before + 2 == held.shelf.reads
+    held.wait_for_reader()
+    assert before + 2 == held.catalog.reads
 
 
 def test_an_expired_entry_is_read_before_use() -> None:
-    """A client that was suspended uses no entry that it has not read since."""
-    held = Held()
-    changed = held.change()
+    """A client that was suspended reads an expired entry again before using it."""
+    held = LeaseCase()
+    changed = held.change_table()
     held.now = 3_600.0
     assert held.lease.is_expired
     assert changed == held.lease.get_entry()
@@ -120,13 +120,13 @@ def test_an_expired_entry_is_read_before_use() -> None:
 
 
 def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
-    """Writing goes on while it is lost, not beyond the time, and goes on when it is back."""
-    held = Held()
-    held.shelf.is_lost = True
+    """Without the catalog writes continue until the lease ends, and again once it is back."""
+    held = LeaseCase()
+    held.catalog.is_lost = True
     for now in (1.0, 30.0, 59.9):
         held.now = now
         assert held.known == held.lease.get_entry()
-        held.settle()
+        held.wait_for_reader()
     held.now = 60.0
     for _ in range(2):
         with pytest.raises(Unavailable) as refused:
@@ -136,20 +136,20 @@ def test_at_its_end_a_catalog_that_is_lost_refuses() -> None:
             "expected an answer within 60 s. "
             "Reads and writes go on by themselves once the catalog answers."
         )
-    held.shelf.is_lost = False
+    held.catalog.is_lost = False
     assert held.known == held.lease.get_entry()
 
 
 def test_a_table_that_is_gone_or_older_is_refused() -> None:
-    """An entry that was removed, or is a former one, is no answer."""
-    held = Held()
-    changed = held.change()
+    """A removed entry or an earlier version of it is refused."""
+    held = LeaseCase()
+    changed = held.change_table()
     held.lease.adopt_entry(changed)
-    held.shelf.remove("t")
+    held.catalog.remove("t")
     held.now = 60.0
     with pytest.raises(Unavailable, match="has no entry for it any more"):
         held.lease.get_entry()
-    held.shelf.write("t", ENTRY, None)
+    held.catalog.write("t", ENTRY, None)
     with pytest.raises(Unavailable, match="an older entry than was read before, version 1"):
         held.lease.get_entry()
 
@@ -181,17 +181,17 @@ RULED = replace(NEXT.activate_generation(), version=2)
     ],
 )
 def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: CatalogEntry) -> None:
-    """A catalog that was put back, and a table that was created again, count versions from 1 on."""
-    held = Held()
+    """An entry of a restored catalog or a recreated table is refused at once."""
+    held = LeaseCase()
     held.lease._set_entry(replace(known, version=max(1, known.version)))
-    held.shelf._entries["t"] = replace(found, version=max(1, found.version))
+    held.catalog._entries["t"] = replace(found, version=max(1, found.version))
     for ask in (held.lease.renew_entry, held.lease.get_entry, held.lease.get_entry):
         with pytest.raises(Unavailable, match="or it was created again; expected version") as no:
             ask()
     assert no.value.mistake.remedy.startswith("If the table was created again, open it again")
     with pytest.raises(Unavailable, match="restored from a backup, or it was created again"):
-        held.lease.adopt_entry(held.shelf._entries["t"])
-    held.shelf._entries["t"] = held.lease.last_entry
+        held.lease.adopt_entry(held.catalog._entries["t"])
+    held.catalog._entries["t"] = held.lease.last_entry
     assert held.lease.last_entry == held.lease.get_entry()
 
 
@@ -209,68 +209,68 @@ def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: Cat
     ],
 )
 def test_what_follows_is_gone_by(known: CatalogEntry, found: CatalogEntry) -> None:
-    """Whatever was done to the table since: ids, safe changes of its design, other numbers."""
-    held = Held()
+    """New ids, safe changes and other bucket counts of the same table are adopted."""
+    held = LeaseCase()
     held.lease._set_entry(replace(known, version=1))
-    held.shelf._entries["t"] = found
+    held.catalog._entries["t"] = found
     assert found == held.lease.renew_entry() == held.lease.get_entry()
 
 
 def test_one_that_lost_its_times_with_the_catalog_is_the_same() -> None:
-    """A table that never changed is put back as it was, but for when it was made."""
-    held = Held()
+    """An unchanged table is accepted after its catalog was rebuilt with another creation time."""
+    held = LeaseCase()
     (first,) = ENTRY.generations
     back = replace(held.known, generations=(replace(first, opened_ms=None),), table_id="a")
-    held.shelf._entries["t"] = back
+    held.catalog._entries["t"] = back
     held.now = 70.0
     assert held.known == held.lease.get_entry()
     assert 0.0 == held.lease.age_s
 
 
 def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
-    """It was asked for before this client wrote; what it wrote follows from that."""
-    held = Held()
+    """A read that began before the client's own write does not count as an older copy."""
+    held = LeaseCase()
     held.now = 10.0
-    read = held.shelf.read
+    read = held.catalog.read
 
     def late(table: str) -> CatalogEntry | None:
         found = read(table)
-        held.shelf.read = read  # type: ignore[method-assign]
-        held.lease.adopt_entry(held.change())
+        held.catalog.read = read  # type: ignore[method-assign]
+        held.lease.adopt_entry(held.change_table())
         return found
 
-    held.shelf.read = late  # type: ignore[method-assign]
+    held.catalog.read = late  # type: ignore[method-assign]
     assert 2 == held.lease.renew_entry().version
     assert (0.0, 2) == (held.lease.age_s, held.lease.get_entry().version)
 
 
 def test_good_news_that_came_while_it_failed_is_believed() -> None:
-    """A watch may have it read behind who asks at its end, and whose answer is lost."""
-    held = Held()
-    changed, held.now = held.change(), 61.0
-    read = held.shelf.read
+    """If a read fails at the end of a lease, an entry that a watch read meanwhile is used."""
+    held = LeaseCase()
+    changed, held.now = held.change_table(), 61.0
+    read = held.catalog.read
 
     def fails(_: str) -> CatalogEntry | None:
-        held.shelf.read = read  # type: ignore[method-assign]
-        held.shelf.changed()
-        held.settle()
+        held.catalog.read = read  # type: ignore[method-assign]
+        held.catalog.changed()
+        held.wait_for_reader()
         raise Unavailable("shelf", "the answer was lost")
 
-    held.shelf.read = fails  # type: ignore[method-assign, assignment]
+    held.catalog.read = fails  # type: ignore[method-assign, assignment]
     assert changed == held.lease.get_entry()
 
 
 def test_good_news_that_came_while_others_waited_is_believed() -> None:
-    """Who waits for another's answer looks at the time again, whatever the other was told."""
-    held = Held()
-    changed, held.now = held.change(), 61.0
+    """A thread that waited for another thread's failed read checks the lease again."""
+    held = LeaseCase()
+    changed, held.now = held.change_table(), 61.0
 
     @contextmanager
     def waiting() -> Iterator[None]:
-        held.shelf.is_lost = True
+        held.catalog.is_lost = True
         with pytest.raises(Unavailable, match="nobody answers"):
             held.lease.renew_entry()
-        held.shelf.is_lost = False
+        held.catalog.is_lost = False
         held.lease.renew_entry()
         yield
 
@@ -279,9 +279,9 @@ def test_good_news_that_came_while_others_waited_is_believed() -> None:
 
 
 def test_what_the_client_wrote_itself_holds_at_once() -> None:
-    """It goes by it; an older one that a thread was just reading changes nothing."""
-    held = Held()
-    changed = held.change()
+    """The client's own entry is used at once, though a read returns an older one."""
+    held = LeaseCase()
+    changed = held.change_table()
     held.lease.adopt_entry(changed)
     assert changed == held.lease.get_entry()
     held.lease.adopt_entry(held.known)
@@ -290,68 +290,68 @@ def test_what_the_client_wrote_itself_holds_at_once() -> None:
 
 def test_a_notified_change_is_read_at_once() -> None:
     """A change that the catalog notifies is read at once."""
-    held = Held()
-    changed = held.change()
-    held.shelf.changed()
-    held.settle()
+    held = LeaseCase()
+    changed = held.change_table()
+    held.catalog.changed()
+    held.wait_for_reader()
     assert changed == held.lease.get_entry()
 
 
 def test_a_change_notified_during_a_read_is_read_again() -> None:
     """A read that began before a notified change is repeated."""
-    held = Held()
-    held.shelf.gate.clear()
-    held.shelf.changed()
-    before = held.shelf.reads
-    held.shelf.changed()
-    held.shelf.gate.set()
-    held.settle()
-    assert held.shelf.reads >= max(before, 1) + 1
+    held = LeaseCase()
+    held.catalog.gate.clear()
+    held.catalog.changed()
+    before = held.catalog.reads
+    held.catalog.changed()
+    held.catalog.gate.set()
+    held.wait_for_reader()
+    assert held.catalog.reads >= max(before, 1) + 1
 
 
 def test_the_time_is_the_table_s_or_a_shorter_one_of_the_client() -> None:
-    """A table says how long its clients may go on; a client may be stricter, never laxer."""
-    assert 60.0 == Held().lease.max_stale_s
-    assert 2.0 == Held(2.0).lease.max_stale_s
-    held = Held(600.0)
+    """The lease lasts as long as the table allows, or shorter if the client asks so."""
+    assert 60.0 == LeaseCase().lease.max_stale_s
+    assert 2.0 == LeaseCase(2.0).lease.max_stale_s
+    held = LeaseCase(600.0)
     assert 60.0 == held.lease.max_stale_s
     held.lease.adopt_entry(replace(ENTRY.announce_generation({0: 8}, (), 1, 5.0), version=9))
     assert 5.0 == held.lease.max_stale_s
 
 
 def test_a_closed_one_asks_no_more() -> None:
-    """What is being read is waited for, and nothing is read after."""
-    held = Held()
+    """Closing a lease waits for a running read, and no read follows."""
+    held = LeaseCase()
     held.now = 20.0
     held.lease.get_entry()
     held.lease.close()
-    reads = held.shelf.reads
+    reads = held.catalog.reads
     held.now = 50.0
     held.lease.get_entry()
-    held.shelf.changed()
+    held.catalog.changed()
     held.lease.close()
-    assert reads == held.shelf.reads
+    assert reads == held.catalog.reads
 
 
 def test_many_threads_at_its_end_ask_once() -> None:
-    """Of many that find the time over one reads for all, and all go on."""
-    held = Held()
-    changed = held.change()
-    before, held.now = held.shelf.reads, 90.0
-    held.shelf.gate.clear()
+    """Of many threads that find the lease expired one reads the catalog for all."""
+    held = LeaseCase()
+    changed = held.change_table()
+    before, held.now = held.catalog.reads, 90.0
+    held.catalog.gate.clear()
     found: list[CatalogEntry] = []
     threads = [Thread(target=lambda: found.append(held.lease.get_entry())) for _ in range(8)]
     for thread in threads:
         thread.start()
-    held.shelf.gate.set()
+    held.catalog.gate.set()
     for thread in threads:
         thread.join()
     assert [changed] * 8 == found
-    assert before + 1 == held.shelf.reads
+    assert before + 1 == held.catalog.reads
 
 
 def test_a_real_clock_and_a_real_thread() -> None:
-    """Under the machine's own clock a change comes by itself, while somebody asks."""
+    """With the real clock a change is noticed by a background read."""
     catalog = open_catalog("memory:")
     version = catalog.write("t", ENTRY, None)
     lease = Lease(catalog, "t", replace(ENTRY, version=version), 0.3)

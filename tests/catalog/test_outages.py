@@ -1,4 +1,4 @@
-"""ZooKeeper out of reach in every way: each call ends in time, tells why, and claims nothing."""
+"""ZooKeeper in every kind of outage: calls end in time with an error and change nothing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
-from catalog.outages import way_to, within
-from catalog.wires import black_hole
+from catalog.outages import call_within, link_zookeeper
+from catalog.wires import open_black_hole
 from catalog.writers import DESIGN
-from catalog.zookeepers import ZooKeeper, held
+from catalog.zookeepers import ZooKeeper, count_threads_and_files
 from rowkey.catalog import CatalogEntry, open_catalog
 from rowkey.errors import Conflict, CorruptionError, RowkeyError, Unavailable
 from rowkey.zookeeper import connection
@@ -29,7 +29,7 @@ from rowkey.zookeeper import connection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from catalog.outages import Way
+    from catalog.outages import ZooKeeperLink
     from rowkey.catalog import Catalog
 
 T = TypeVar("T")
@@ -42,14 +42,14 @@ BACK_S = 10.0
 
 @pytest.fixture
 def root() -> str:
-    """A node that nobody else uses."""
+    """Return a znode path that no other test uses."""
     return f"/rowkey/{token_hex(4)}"
 
 
 @pytest.fixture
-def way(zookeeper: ZooKeeper) -> Iterator[Way]:
-    """A way to ZooKeeper on which it can be lost."""
-    with way_to(zookeeper) as way:
+def link(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
+    """Yield a link to ZooKeeper that a test can break."""
+    with link_zookeeper(zookeeper) as way:
         yield way
 
 
@@ -65,45 +65,47 @@ CALLS: dict[str, Callable[[Catalog], object]] = {
 CHANGES = ("write", "create", "remove", "note")
 
 
-def told_by_each(catalog: Catalog) -> dict[str, str]:
-    """What each call says that fails, as each must, within its time; then the catalog is closed."""
-    told = {name: told_by(catalog, name) for name in CALLS}
-    within(1.0, catalog.close)
+def list_errors(catalog: Catalog) -> dict[str, str]:
+    """Return the error of each call, which must fail within its timeout, and close the catalog."""
+    told = {name: get_error(catalog, name) for name in CALLS}
+    call_within(1.0, catalog.close)
     return told
 
 
-def told_at_once(catalog: Catalog) -> dict[str, str]:
-    """The same of calls that are all made at once, which must not wait for each other."""
+def list_concurrent_errors(catalog: Catalog) -> dict[str, str]:
+    """Return the errors of all calls made at the same time, which must not delay each other."""
     with ThreadPoolExecutor(len(CALLS)) as pool:
-        told = dict(zip(CALLS, pool.map(partial(told_by, catalog), CALLS), strict=True))
-    within(1.0, catalog.close)
+        told = dict(zip(CALLS, pool.map(partial(get_error, catalog), CALLS), strict=True))
+    call_within(1.0, catalog.close)
     return told
 
 
-def told_by(catalog: Catalog, name: str) -> str:
-    """What one call says that fails, as it must, within its time."""
+def get_error(catalog: Catalog, name: str) -> str:
+    """Return the error of one call, which must fail within its timeout."""
     with pytest.raises(Unavailable) as caught:
-        within(DEADLINE_S, partial(CALLS[name], catalog))
+        call_within(DEADLINE_S, partial(CALLS[name], catalog))
     return str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("kind", "is_connected"), [*((kind, True) for kind in OUTAGES), ("paused", False)]
 )
-def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_connected: bool) -> None:
-    """Whether there was a connection before or not, and so does closing; nothing is changed."""
-    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+def test_each_call_ends_in_an_outage(
+    link: ZooKeeperLink, root: str, kind: str, *, is_connected: bool
+) -> None:
+    """Each call and close end in time in an outage, and change nothing."""
+    with closing(open_catalog(link.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
         catalog.write_note("logs", "load", "0")
-    catalog = open_catalog(way.url(root, "500ms"))
+    catalog = open_catalog(link.url(root, "500ms"))
     if is_connected:
         assert ["logs"] == catalog.list_tables()
-    with way.outage(kind):
-        told = told_by_each(catalog) if kind == "killed" else told_at_once(catalog)
+    with link.outage(kind):
+        told = list_errors(catalog) if kind == "killed" else list_concurrent_errors(catalog)
     assert all("ZooKeeper does not answer within 0.5 s: " in said for said in told.values())
     assert all(said.endswith("Nothing was changed.") for name, said in told.items()
                if name in CHANGES)  # fmt: skip
-    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+    with closing(open_catalog(link.url(root, "20s"))) as catalog:
         found = catalog.read("logs")
         assert found is not None
         assert (1, ["logs"], {"load": "0"}) == (
@@ -123,22 +125,22 @@ def test_each_call_ends_in_an_outage(way: Way, root: str, kind: str, *, is_conne
     ],
 )
 def test_servers_that_are_not_there(hosts: str, said: str) -> None:
-    """A name that nobody knows and a port where nobody listens are told as such."""
-    told = told_at_once(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
+    """An unknown host and a port without a server are each reported."""
+    told = list_concurrent_errors(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
     assert re.search(f"does not answer within 0.5 s: {said}", told["tables"])
 
 
 @pytest.mark.usefixtures("zookeeper")
 def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session that has seen more than the server has is refused by it; another one is begun."""
+    """A server with older data than the session refuses it, and a new session is opened."""
     monkeypatch.setattr(connection, "RENEW_AFTER_S", 1.0)
     with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
         for version in range(9):
             catalog.write("logs", FIRST, version or None)
         with server.killed():
             server.wipe()
-        assert [] == once_answered(catalog.list_tables)
-        assert 1 == once_answered(lambda: catalog.write("logs", FIRST, None))
+        assert [] == retry_until_answered(catalog.list_tables)
+        assert 1 == retry_until_answered(lambda: catalog.write("logs", FIRST, None))
 
 
 NOTES = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000]
@@ -146,7 +148,7 @@ NOTES = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000]
 
 @pytest.mark.parametrize("data", NOTES, ids=[repr(data[:20]) for data in NOTES])
 def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
-    """They are told, for who reads and who notes, and go with the table."""
+    """Malformed notes are reported on reading and writing, and removed with the table."""
     client = KazooClient(zookeeper.hosts)
     client.start()
     try:
@@ -165,15 +167,15 @@ def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> No
 
 
 def test_a_port_that_never_answers() -> None:
-    """It accepts connections, and each call ends all the same."""
-    with black_hole() as hosts:
-        told = told_at_once(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
+    """Each call to a server that accepts connections and never answers ends in time."""
+    with open_black_hole() as hosts:
+        told = list_concurrent_errors(open_catalog(f"zookeeper://{hosts}?timeout=500ms"))
     assert all("ZooKeeper does not answer within 0.5 s" in said for said in told.values())
 
 
 def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root: str) -> None:
-    """The others are black holes, or refuse."""
-    with black_hole() as hole:
+    """A catalog works if one of its servers answers and the others are silent or refuse."""
+    with open_black_hole() as hole:
         hosts = f"{hole},127.0.0.1:1,{zookeeper.hosts}"
         with closing(open_catalog(f"zookeeper://{hosts}{root}?timeout=20s")) as catalog:
             assert 1 == catalog.write("logs", FIRST, None)
@@ -181,14 +183,14 @@ def test_one_server_of_several_that_answers_is_enough(zookeeper: ZooKeeper, root
 
 @pytest.mark.usefixtures("zookeeper")
 def test_a_server_without_the_others() -> None:
-    """It is read-only, and who wants the truth is not served: that is told."""
+    """A server without a quorum is read-only, and the error says so."""
     with ZooKeeper(lost=2) as alone:
-        told = told_at_once(open_catalog(alone.url(timeout="500ms")))
+        told = list_concurrent_errors(open_catalog(alone.url(timeout="500ms")))
     assert all("as one without a quorum does" in said for said in told.values())
 
 
 def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
-    """An access list that does not let us is told with the node, and at once."""
+    """A znode whose access list denies us is reported by name at once."""
     client = KazooClient(zookeeper.hosts, auth_data=[("digest", "u:p")])
     client.start()
     try:
@@ -198,7 +200,7 @@ def test_nodes_that_others_own(zookeeper: ZooKeeper, root: str) -> None:
     finally:
         client.stop()
         client.close()
-    told = told_by_each(open_catalog(zookeeper.url(root, "500ms")))
+    told = list_errors(open_catalog(zookeeper.url(root, "500ms")))
     assert all("the access list (ACL) of the znode does not allow this (NoAuth)" in said
                for said in told.values())  # fmt: skip
     assert f"{root}/tables/logs: " in told["read"]
@@ -209,7 +211,7 @@ GARBAGE = [b"", b"{", b"[]", b"\xff\xfe", b"x" * 1_040_000, b'{"format": 2, "tab
 
 @pytest.mark.parametrize("data", GARBAGE, ids=[repr(data[:20]) for data in GARBAGE])
 def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: bytes) -> None:
-    """A node of garbage, of none, or of a megabyte of it is told, stays, and can be removed."""
+    """A znode with garbage, nothing or a megabyte is reported, stays, and can be removed."""
     client = KazooClient(zookeeper.hosts)
     client.start()
     try:
@@ -238,32 +240,34 @@ def test_nodes_that_hold_something_else(zookeeper: ZooKeeper, root: str, data: b
         *(pytest.param(kind, 30.0, marks=pytest.mark.long) for kind in OUTAGES),
     ],
 )
-def test_an_outage_passes(way: Way, root: str, kind: str, outage_s: float) -> None:
-    """Every call in it ends in time; afterwards all is as before, and nothing was written twice."""
-    with closing(open_catalog(way.url(root, "20s"))) as patient:  # a server that has just started
+def test_an_outage_passes(link: ZooKeeperLink, root: str, kind: str, outage_s: float) -> None:
+    """Every call in an outage ends in time, and afterwards nothing was written twice."""
+    with closing(open_catalog(link.url(root, "20s"))) as patient:  # a server that has just started
         patient.write("logs", FIRST, None)
-    with closing(open_catalog(way.url(root, "500ms"))) as catalog:
-        assert 1 == back(catalog).version
-        with way.outage(kind):
+    with closing(open_catalog(link.url(root, "500ms"))) as catalog:
+        assert 1 == read_again(catalog).version
+        with link.outage(kind):
             until = monotonic() + outage_s
             while monotonic() < until:
                 with pytest.raises(Unavailable, match="does not answer"):
-                    within(DEADLINE_S, lambda: catalog.read("logs"))
+                    call_within(DEADLINE_S, lambda: catalog.read("logs"))
                 with pytest.raises(Unavailable, match=r"does not answer.*Nothing was changed\."):
-                    within(DEADLINE_S, lambda: catalog.write("logs", FIRST, 1))
-        assert 1 == back(catalog).version
+                    call_within(DEADLINE_S, lambda: catalog.write("logs", FIRST, 1))
+        assert 1 == read_again(catalog).version
         assert 2 == catalog.write("logs", FIRST, 1)
 
 
 @pytest.mark.parametrize("kind", ["paused", "held"])
-def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, kind: str) -> None:
-    """It may come through later, or never; so it is told, once, and nothing is claimed."""
-    with closing(open_catalog(way.url(root, "500ms"))) as catalog:
+def test_a_write_that_was_sent_into_an_outage_is_unknown(
+    link: ZooKeeperLink, root: str, kind: str
+) -> None:
+    """A write that was sent into an outage is reported as unknown and is never repeated."""
+    with closing(open_catalog(link.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
         changing, found = catalog._change_nodes, []  # type: ignore[attr-defined]
 
         def change(*given: object) -> bool:
-            with way.outage(kind):
+            with link.outage(kind):
                 found.append(changing(*given))
             return bool(found[-1])
 
@@ -271,20 +275,20 @@ def test_a_write_that_was_sent_into_an_outage_is_unknown(way: Way, root: str, ki
         with pytest.raises(Unavailable, match="is not known: read the entry again"):
             catalog.write("logs", FIRST, 1)
         del catalog._change_nodes  # type: ignore[attr-defined]
-        version = back(catalog).version
+        version = read_again(catalog).version
         assert version in (1, 2)
         assert version + 1 == catalog.write("logs", FIRST, version)
 
 
-def back(catalog: Catalog) -> CatalogEntry:
-    """The entry, once it is read again."""
-    found = once_answered(lambda: catalog.read("logs"))
+def read_again(catalog: Catalog) -> CatalogEntry:
+    """Return the entry as soon as it can be read again."""
+    found = retry_until_answered(lambda: catalog.read("logs"))
     assert found is not None
     return found
 
 
-def once_answered(call: Callable[[], T]) -> T:
-    """What a call gives, made again until it is answered."""
+def retry_until_answered(call: Callable[[], T]) -> T:
+    """Repeat a call until it is answered, and return its result."""
     until = monotonic() + BACK_S
     while True:
         try:
@@ -295,15 +299,15 @@ def once_answered(call: Callable[[], T]) -> T:
 
 @pytest.mark.parametrize("runs", [3, pytest.param(100, marks=pytest.mark.long)])
 def test_of_two_who_lose_answers_one_wins(zookeeper: ZooKeeper, root: str, runs: int) -> None:
-    """Each on a wire of its own that is cut amid the write; whoever claims to have won has won."""
-    with way_to(zookeeper) as left, way_to(zookeeper) as right:
+    """Of two writers that lose answers exactly the one that reports success has won."""
+    with link_zookeeper(zookeeper) as left, link_zookeeper(zookeeper) as right:
         catalogs = [open_catalog(way.url(root, "20s")) for way in (left, right)]
         catalogs[0].write("logs", FIRST, None)
         for run in range(runs):
             left.wire.lose("answer")
             right.wire.lose(("answer", "request", "")[run % 3])
             # Equal entries must not be taken for each other; different ones tell who it was.
-            told = race(catalogs, [("left", "right"), ("same", "same")][run % 2])
+            told = race_writers(catalogs, [("left", "right"), ("same", "same")][run % 2])
             found = catalogs[0].read("logs")
             assert found is not None
             assert ["lost", "won"] == sorted(said for _, said in told)
@@ -313,8 +317,8 @@ def test_of_two_who_lose_answers_one_wins(zookeeper: ZooKeeper, root: str, runs:
             catalog.close()
 
 
-def race(catalogs: list[Catalog], names: Sequence[str]) -> list[tuple[str, str]]:
-    """What comes of writing the same version from several catalogs at once, each under a name."""
+def race_writers(catalogs: list[Catalog], names: Sequence[str]) -> list[tuple[str, str]]:
+    """Write the same version from several catalogs at once, and return the outcomes by name."""
     at_once = Barrier(len(catalogs))
 
     def work(name: str, catalog: Catalog) -> tuple[str, str]:
@@ -334,24 +338,24 @@ def race(catalogs: list[Catalog], names: Sequence[str]) -> list[tuple[str, str]]
 
 
 @pytest.mark.parametrize("outages", [10, pytest.param(100, marks=pytest.mark.long)])
-def test_outages_leave_nothing_behind(way: Way, root: str, outages: int) -> None:
-    """However often the connection is lost, there are as many threads and sockets as after one."""
-    with closing(open_catalog(way.url(root, "20s"))) as catalog:
+def test_outages_leave_nothing_behind(link: ZooKeeperLink, root: str, outages: int) -> None:
+    """After many lost connections there are as many threads and sockets as after one."""
+    with closing(open_catalog(link.url(root, "20s"))) as catalog:
         catalog.watch("logs", lambda: None)
         catalog.write("logs", FIRST, None)
-        way.wire.cut()
+        link.wire.cut()
         assert ["logs"] == catalog.list_tables()
-        before = settled(way)
+        before = count_own_resources(link)
         for _ in range(outages):
-            way.wire.cut()
+            link.wire.cut()
             assert ["logs"] == catalog.list_tables()
-        after = settled(way)
+        after = count_own_resources(link)
     assert all(abs(now - then) <= 2 for now, then in zip(after, before, strict=True))
 
 
-def settled(way: Way) -> tuple[int, int]:
-    """Threads and files of this process but for those of the wire."""
-    tasks, files = held()
+def count_own_resources(way: ZooKeeperLink) -> tuple[int, int]:
+    """Return the threads and files of this process without those of the proxy."""
+    tasks, files = count_threads_and_files()
     return tasks - way.wire.threads, files - way.wire.files
 
 
@@ -372,8 +376,8 @@ for is_closed in (True, False):
 
 @pytest.mark.parametrize("where", ["127.0.0.1:1", "a hole", "no-such-host.invalid"])
 def test_nothing_is_printed_and_the_end_is_not_waited_for(where: str) -> None:
-    """A program that does without its catalog is told by errors alone, and ends."""
-    with black_hole() as hole:
+    """A program whose catalog is lost gets errors, prints nothing else, and exits at once."""
+    with open_black_hole() as hole:
         url = f"zookeeper://{hole if where == 'a hole' else where}?timeout=200ms"
         done = subprocess.run(
             [sys.executable, "-c", QUIET, url], capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""Several processes on one catalog of files: no id given twice, no half a document after a kill."""
+"""Several processes on one catalog of files: ids stay unique, and no document is torn by a kill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from catalog.writers import DESIGN, entry_at
+from catalog.writers import DESIGN, build_entry
 from rowkey.catalog import CatalogDictionary, CatalogEntry, open_catalog
 from rowkey.catalog.stores import file
 from rowkey.errors import Unavailable
@@ -26,8 +26,8 @@ SCRIPT = Path(__file__).parent / "writers.py"
 ALLOCATORS, EACH, KILLS = 4, 250, 20
 
 
-def started(*arguments: object) -> subprocess.Popen[str]:
-    """A process of writers."""
+def start_writers(*arguments: object) -> subprocess.Popen[str]:
+    """Start a process that runs a command of `catalog.writers`."""
     command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -35,10 +35,10 @@ def started(*arguments: object) -> subprocess.Popen[str]:
 
 
 def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
-    """Four processes ask for 250 ids each, of values that they share."""
+    """Four processes that allocate 250 shared values each give every value one unique id."""
     catalog = open_catalog(f"file:{tmp_path}")
     catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
-    running = [started("allocate", tmp_path, seed, EACH) for seed in range(ALLOCATORS)]
+    running = [start_writers("allocate", tmp_path, seed, EACH) for seed in range(ALLOCATORS)]
     lines = [process.communicate()[0].splitlines() for process in running]
     assert [(0, EACH)] * ALLOCATORS == [
         (process.returncode, len(told)) for process, told in zip(running, lines, strict=True)
@@ -99,17 +99,17 @@ def test_a_held_lock_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
-    """A writer that is killed at any moment leaves one entry, its last or the next, and whole."""
+    """A writer that is killed at any moment leaves its last entry or the next one, complete."""
     catalog, random = open_catalog(f"file:{tmp_path}"), Random(1)
-    with started("rewrite", tmp_path) as forking:
+    with start_writers("rewrite", tmp_path) as forking:
         assert forking.stdin is not None
         assert forking.stdout is not None
         for _ in range(KILLS):
-            acknowledged = killed(forking, random.randrange(1, 8), random.random)
+            acknowledged = kill_writer(forking, random.randrange(1, 8), random.random)
             entry = catalog.read("logs")
             assert entry is not None
             assert entry.version in (acknowledged, acknowledged + 1)
-            assert replace(entry_at(entry.version), version=entry.version) == entry
+            assert replace(build_entry(entry.version), version=entry.version) == entry
             dictionary = CatalogDictionary(catalog, "logs", DESIGN.fields)
             assert entry.version == dictionary.count_ids("host")
             assert f"host-{entry.version - 1}" == dictionary.find_value("host", entry.version)
@@ -118,7 +118,7 @@ def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
     assert {"logs.json", "catalog.lock", "catalog.new"} >= {p.name for p in tmp_path.iterdir()}
 
 
-def killed(forking: subprocess.Popen[str], writes: int, chance: Callable[[], float]) -> int:
+def kill_writer(forking: subprocess.Popen[str], writes: int, chance: Callable[[], float]) -> int:
     """The last version that a writer said it had written before it was killed.
 
     Args:

@@ -1,4 +1,4 @@
-"""Every kind of catalog under one contract, and the file's own: what stands there is an entry."""
+"""The contract of all catalog stores, and the files of the file store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OTHER = CatalogEntry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n"
 
 @pytest.fixture(params=sorted(CATALOGS))
 def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    """An empty catalog of each kind."""
+    """Return an empty catalog of each store."""
     engine = "rocks:" if request.param == "table" else ""
     url = f"{request.param}:{engine}{tmp_path / 'designs'}"
     if request.param == "zookeeper":
@@ -44,7 +44,7 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]
 
 
 def test_what_is_written_is_read(catalog: Catalog) -> None:
-    """An entry comes back with its version, whatever the table is called."""
+    """An entry is read back with its version, whatever the name of the table."""
     names = ["logs", "app:logs", "a.b-c_d", "..", "A" * 100]
     assert [1] * 5 == [catalog.write(name, FIRST, None) for name in names]
     assert sorted(names) == catalog.list_tables()
@@ -57,7 +57,7 @@ def test_what_is_written_is_read(catalog: Catalog) -> None:
 
 
 def test_a_version_is_replaced_once(catalog: Catalog) -> None:
-    """A client that has not read the last version does not write."""
+    """A write with an outdated version is refused."""
     assert catalog.read("logs") is None
     with pytest.raises(Conflict, match="the catalog now has no entry; expected version 1"):
         catalog.write("logs", FIRST, 1)
@@ -71,7 +71,7 @@ def test_a_version_is_replaced_once(catalog: Catalog) -> None:
 
 
 def test_a_table_is_forgotten(catalog: Catalog) -> None:
-    """Removed, it is not there, and forgetting it again is harmless."""
+    """A removed entry is gone, and removing it again does nothing."""
     catalog.write("logs", FIRST, None)
     catalog.remove("logs")
     catalog.remove("logs")
@@ -80,7 +80,7 @@ def test_a_table_is_forgotten(catalog: Catalog) -> None:
 
 
 def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
-    """Eight threads replace the same version: one does, seven are refused."""
+    """Of eight threads that replace the same version one succeeds and seven are refused."""
     catalog.write("logs", FIRST, None)
     won: list[int] = []
     lost: list[Conflict] = []
@@ -135,7 +135,7 @@ ENTRIES = st.builds(
 
 @given(ENTRIES, TEXTS)
 def test_a_document_holds_all_of_an_entry(entry: CatalogEntry, table: str) -> None:
-    """Whatever it holds, reading its document gives it back."""
+    """Any entry is equal after it was formatted and parsed."""
     assert entry == parse_entry(format_entry(entry, table, entry.version).encode(), table, "f")
 
 
@@ -154,7 +154,7 @@ WRONG = [
 
 @pytest.mark.parametrize("data", WRONG, ids=[repr(data[:40]) for data in WRONG])
 def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> None:
-    """Garbage in a file is an error that names it, for readers and for writers alike."""
+    """Garbage in a file raises an error with its name for readers and writers."""
     catalog = FileCatalog(tmp_path)
     catalog.get_path("logs").write_bytes(data)
     with pytest.raises((CorruptionError, Unavailable), match=r"logs\.json"):
@@ -166,7 +166,7 @@ def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> Non
 
 @given(st.data())
 def test_a_damaged_document_is_refused(data: st.DataObject) -> None:
-    """Cut short, or with a byte changed, it is refused; only blanks may change."""
+    """A truncated or changed document is refused, unless only blanks changed."""
     whole = format_entry(OTHER, "logs", 3).encode()
     cut = whole[: data.draw(st.integers(0, len(whole) - 3))]
     with pytest.raises((CorruptionError, Unavailable)):
@@ -189,7 +189,7 @@ WORDS = [
 
 @pytest.mark.parametrize(("word", "value"), WORDS)
 def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
-    """A key of a wrong type, or a declaration that was changed by hand, is refused."""
+    """A key of a wrong type and a declaration changed by hand are refused."""
     document = {**parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f"), word: value}
     with pytest.raises(Unavailable, match=r"^logs\.json: "):
         parse_entry(format_checksummed(document).encode(), "logs", "logs.json")
@@ -212,7 +212,7 @@ def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:
 
 
 def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
-    """A note is kept until it or its table is removed, and changes no version."""
+    """A note stays until it or its table is removed, and does not change the version."""
     assert {} == catalog.read_notes("logs")
     version = catalog.write("logs", FIRST, None)
     for text in ("1", "é\n"):
@@ -228,7 +228,7 @@ def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
 
 
 def test_only_the_last_entry_is_removed(catalog: Catalog) -> None:
-    """A client that has not read the last entry does not remove it; a missing one is removed."""
+    """A removal with an outdated version is refused, and a missing entry counts as removed."""
     version = catalog.write("logs", FIRST, None)
     catalog.write("logs", OTHER, version)
     with pytest.raises(Conflict, match="version 2"):

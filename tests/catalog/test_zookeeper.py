@@ -1,4 +1,4 @@
-"""The catalog `zookeeper` against a real server: who wins, what is lost, what is told."""
+"""The store `zookeeper` on a real server: concurrent writes, lost answers, notifications."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kazoo.client import KazooClient
 
-from catalog.outages import way_to
+from catalog.outages import link_zookeeper
 from catalog.writers import DESIGN
 from rowkey.catalog import CatalogEntry, open_catalog
 from rowkey.catalog.ensemble import parse_ensemble
@@ -27,7 +27,7 @@ from rowkey.errors import Closed, Conflict, InvalidArgument, NotSupported, Unava
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from catalog.outages import Way
+    from catalog.outages import ZooKeeperLink
     from catalog.zookeepers import ZooKeeper
     from rowkey.catalog.stores.zookeeper import ZooKeeperCatalog as InZooKeeper
 
@@ -40,20 +40,20 @@ PATIENCE_S = 20.0
 
 @pytest.fixture
 def root() -> str:
-    """A node that nobody else uses."""
+    """Return a znode path that no other test uses."""
     return f"/rowkey/{token_hex(4)}"
 
 
 @pytest.fixture
 def catalog(zookeeper: ZooKeeper, root: str) -> Iterator[InZooKeeper]:
-    """An empty catalog."""
-    with closing(opened(zookeeper.url(root))) as catalog:
+    """Return an empty catalog."""
+    with closing(open_zookeeper_catalog(zookeeper.url(root))) as catalog:
         yield catalog
 
 
 @pytest.fixture
-def raw(zookeeper: ZooKeeper) -> Iterator[KazooClient]:
-    """Somebody who knows nothing of rowkey."""
+def kazoo_client(zookeeper: ZooKeeper) -> Iterator[KazooClient]:
+    """Yield a plain kazoo client without rowkey."""
     client = KazooClient(zookeeper.hosts)
     client.start()
     yield client
@@ -62,14 +62,14 @@ def raw(zookeeper: ZooKeeper) -> Iterator[KazooClient]:
 
 
 @pytest.fixture
-def way(zookeeper: ZooKeeper) -> Iterator[Way]:
-    """A wire to ZooKeeper that a test cuts."""
-    with way_to(zookeeper) as way:
+def link(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
+    """Yield a link to ZooKeeper that a test can break."""
+    with link_zookeeper(zookeeper) as way:
         yield way
 
 
-def opened(url: str) -> InZooKeeper:
-    """The catalog of a URL."""
+def open_zookeeper_catalog(url: str) -> InZooKeeper:
+    """Open the catalog of a URL."""
     from rowkey.catalog.stores.zookeeper import ZooKeeperCatalog as InZooKeeper
 
     catalog = open_catalog(url)
@@ -88,7 +88,7 @@ def opened(url: str) -> InZooKeeper:
     ],
 )
 def test_urls(where: str, told: str, seconds: float) -> None:
-    """Ports, node and time-out have defaults."""
+    """Ports, the root znode and the timeout of a URL have defaults."""
     found = parse_ensemble(where)
     assert (told, seconds) == (str(found), found.timeout_s)
 
@@ -113,14 +113,14 @@ def test_urls(where: str, told: str, seconds: float) -> None:
     ],
 )
 def test_urls_that_name_none(url: str, said: str) -> None:
-    """What is wrong with a URL is told, and no password in it repeated."""
+    """An invalid URL raises an error that says what is wrong and does not repeat a password."""
     with pytest.raises(InvalidArgument, match=said) as caught:
         open_catalog(url)
     assert "secret" not in str(caught.value)
 
 
 def test_kazoo_is_loaded_by_who_uses_it() -> None:
-    """Other kinds of catalogs, and the parsing of a URL, do without it."""
+    """Other catalog stores and the parsing of a URL do not import kazoo."""
     code = (
         "import sys\nfrom rowkey.catalog import CATALOGS, open_catalog\nlist(CATALOGS)\n"
         "from rowkey.errors import InvalidArgument\nopen_catalog('memory:')\n"
@@ -132,40 +132,45 @@ def test_kazoo_is_loaded_by_who_uses_it() -> None:
 
 
 @pytest.mark.parametrize("lost", ["request", "answer", "sense"])
-def test_a_write_whose_answer_is_lost_is_looked_for(way: Way, root: str, lost: str) -> None:
-    """It is done once, whether it had come through or not; so are a removal and a note."""
-    with closing(opened(way.url(root, "20s"))) as catalog:
+def test_a_write_whose_answer_is_lost_is_looked_for(
+    link: ZooKeeperLink, root: str, lost: str
+) -> None:
+    """A write, removal or note with a lost answer is done exactly once."""
+    with closing(open_zookeeper_catalog(link.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
-        way.wire.lose(lost)
+        link.wire.lose(lost)
         assert 2 == catalog.write("logs", OTHER, 1)
-        way.wire.lose(lost)
+        link.wire.lose(lost)
         assert 1 == catalog.write("made", FIRST, None)
-        way.wire.lose(lost)
+        link.wire.lose(lost)
         catalog.write_note("logs", "load", lost)
-        way.wire.lose(lost)
+        link.wire.lose(lost)
         catalog.remove("made", 1)
         found = catalog.read("logs")
         assert found is not None
         assert (OTHER.codes, 2, {"load": lost}, ["logs"], 4) == (
             found.codes, found.version, catalog.read_notes("logs"), catalog.list_tables(),
-            way.wire.lost,
+            link.wire.lost,
         )  # fmt: skip
 
 
 @pytest.mark.parametrize("lost", ["request", "answer"])
-def test_a_first_note_whose_answer_is_lost(way: Way, root: str, lost: str) -> None:
-    """Where the folders are not there yet, they are made again, and the note stands once."""
-    with closing(opened(way.url(root, "20s"))) as catalog:
-        way.wire.lose(lost)
+def test_a_first_note_whose_answer_is_lost(link: ZooKeeperLink, root: str, lost: str) -> None:
+    """If the parent znodes are missing, a first note with a lost answer is written once."""
+    with closing(open_zookeeper_catalog(link.url(root, "20s"))) as catalog:
+        link.wire.lose(lost)
         catalog.write_note("logs", "load", "1")
-        assert ({"load": "1"}, 1) == (catalog.read_notes("logs"), way.wire.lost)
+        assert ({"load": "1"}, 1) == (catalog.read_notes("logs"), link.wire.lost)
 
 
 def test_a_lost_write_that_others_wrote_over_is_unknown(
-    zookeeper: ZooKeeper, way: Way, root: str
+    zookeeper: ZooKeeper, link: ZooKeeperLink, root: str
 ) -> None:
-    """Nobody can tell whether it was there before; so it is told, and not claimed."""
-    with closing(opened(way.url(root, "20s"))) as mine, closing(opened(zookeeper.url(root))) as o:
+    """A write with a lost answer that was overwritten since is reported as unknown."""
+    with (
+        closing(open_zookeeper_catalog(link.url(root, "20s"))) as mine,
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as o,
+    ):
         mine.write("logs", FIRST, None)
 
         def meddle() -> None:
@@ -173,20 +178,23 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
             assert found is not None
             o.write("logs", FIRST, found.version)
 
-        way.wire.before_cut = meddle
-        way.wire.lose("answer")
+        link.wire.before_cut = meddle
+        link.wire.lose("answer")
         with pytest.raises(
             Unavailable, match=r"Whether this write was carried out is not known: read the entry ag"
         ):
             mine.write("logs", OTHER, 1)
-        way.wire.lose("request")
+        link.wire.lose("request")
         with pytest.raises(Conflict, match="the catalog now has version 4; expected version 3"):
             mine.write("logs", OTHER, 3)
 
 
 def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str) -> None:
-    """It has the version that was read, of itself and of its node, and is not replaced."""
-    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+    """A recreated entry with the version that was read is not replaced."""
+    with (
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as one,
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as two,
+    ):
         two.write("logs", FIRST, None)
         assert one.read("logs") is not None
         two.remove("logs")
@@ -202,8 +210,11 @@ def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str)
 def test_an_entry_that_is_made_anew_while_it_is_written(
     zookeeper: ZooKeeper, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the look and the change a node may begin again with the version it had."""
-    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+    """An entry that is recreated between the read and the write is not replaced."""
+    with (
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as one,
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as two,
+    ):
         two.write("logs", FIRST, None)
         assert one.read("logs") is not None
         change, is_first = one._change_nodes, True
@@ -224,19 +235,19 @@ def test_an_entry_that_is_made_anew_while_it_is_written(
         assert OTHER.codes == found.codes
 
 
-def sized(size: int, version: int) -> CatalogEntry:
-    """An entry whose document has so many bytes."""
+def build_entry_of_size(size: int, version: int) -> CatalogEntry:
+    """Return an entry whose document has this many bytes."""
     small = replace(FIRST, codes={"h": ("",)})
     lacks = size - len(format_entry(small, "logs", version, "0" * 16).encode())
     return replace(FIRST, codes={"h": ("x" * lacks,)})
 
 
 def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
-    """A document of the most bytes is stored; of one more it is refused with the way out."""
-    most = sized(MAX_DOCUMENT_BYTES, 1)
+    """A document of the largest size is stored, and one more byte is refused with a remedy."""
+    most = build_entry_of_size(MAX_DOCUMENT_BYTES, 1)
     assert 1 == catalog.write("logs", most, None)
     with pytest.raises(NotSupported, match=r"1,000,001 bytes.*catalog = .table. in the design"):
-        catalog.write("logs", sized(MAX_DOCUMENT_BYTES + 1, 2), 1)
+        catalog.write("logs", build_entry_of_size(MAX_DOCUMENT_BYTES + 1, 2), 1)
     with pytest.raises(NotSupported, match="at most 1,000,000"):
         catalog.write_note("logs", "load", "x" * MAX_DOCUMENT_BYTES)
     found = catalog.read("logs")
@@ -244,11 +255,11 @@ def test_what_is_too_large_is_not_sent(catalog: InZooKeeper) -> None:
     assert (most.codes, 1, {}) == (found.codes, found.version, catalog.read_notes("logs"))
 
 
-def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
-    """To each who watches: at once, after a connection that was lost, and no more once closed."""
+def test_a_change_is_told(zookeeper: ZooKeeper, link: ZooKeeperLink, root: str) -> None:
+    """A watcher is notified at once, also after a lost connection, and not after close."""
     told = Event()
-    with closing(opened(zookeeper.url(root))) as other:
-        with closing(opened(way.url(root, "20s"))) as catalog:
+    with closing(open_zookeeper_catalog(zookeeper.url(root))) as other:
+        with closing(open_zookeeper_catalog(link.url(root, "20s"))) as catalog:
             catalog.watch("logs", told.set)
             assert catalog.read("logs") is None
             told.clear()
@@ -257,7 +268,7 @@ def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
             told.clear()
             other.write("logs", OTHER, 1)
             assert told.wait(PATIENCE_S)
-            with way.wire.down():
+            with link.wire.down():
                 other.write("logs", FIRST, 2)
                 told.clear()
             assert told.wait(PATIENCE_S)
@@ -269,21 +280,21 @@ def test_a_change_is_told(zookeeper: ZooKeeper, way: Way, root: str) -> None:
         assert not told.wait(0.2)
 
 
-def test_the_state_of_random_is_its_users(way: Way, root: str) -> None:
-    """Pings and retries in the background draw nothing from it, whoever has seeded it."""
-    with closing(opened(way.url(root, "500ms"))) as catalog:
+def test_the_state_of_random_is_its_users(link: ZooKeeperLink, root: str) -> None:
+    """Background pings and retries do not use the global random state."""
+    with closing(open_zookeeper_catalog(link.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
         state = random.getstate()
-        with way.wire.down(), pytest.raises(Unavailable, match="does not answer"):
+        with link.wire.down(), pytest.raises(Unavailable, match="does not answer"):
             catalog.read("logs")
         until = time.monotonic() + PATIENCE_S
-        while not can_read(catalog):
+        while not is_readable(catalog):
             assert time.monotonic() < until
         assert state == random.getstate()
 
 
-def can_read(catalog: InZooKeeper) -> bool:
-    """Whether a catalog answers."""
+def is_readable(catalog: InZooKeeper) -> bool:
+    """Return whether a catalog answers a read."""
     try:
         return catalog.read("logs") is not None
     except Unavailable:
@@ -291,13 +302,16 @@ def can_read(catalog: InZooKeeper) -> bool:
 
 
 def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> None:
-    """Another one is told all the same, by the same session, and calls go on."""
+    """A callback that raises stops neither other callbacks nor calls."""
     told = Event()
 
     def fail() -> None:
         raise ValueError
 
-    with closing(opened(zookeeper.url(root))) as one, closing(opened(zookeeper.url(root))) as two:
+    with (
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as one,
+        closing(open_zookeeper_catalog(zookeeper.url(root))) as two,
+    ):
         one.watch("logs", fail)
         two.watch("logs", told.set)
         one.write("logs", FIRST, None)
@@ -306,8 +320,11 @@ def test_who_fails_when_told_stops_nobody(zookeeper: ZooKeeper, root: str) -> No
 
 
 def test_catalogs_share_a_session(zookeeper: ZooKeeper, root: str) -> None:
-    """Closing one leaves the other open; a closed one says so, and may be closed again."""
-    one, two = opened(zookeeper.url(root)), opened(zookeeper.url(root, "1s"))
+    """Closing one catalog leaves another one on the same session open."""
+    one, two = (
+        open_zookeeper_catalog(zookeeper.url(root)),
+        open_zookeeper_catalog(zookeeper.url(root, "1s")),
+    )
     assert one._session is two._session
     one.close()
     one.close()
@@ -332,7 +349,7 @@ print(status, catalog.read("logs").version - before)
 
 
 def test_a_fork_has_a_session_of_its_own(catalog: InZooKeeper, zookeeper: ZooKeeper) -> None:
-    """A child asks by itself, and what it closes is its own; a parent that just ends, ends."""
+    """A forked child opens its own session, and closing it does not affect the parent."""
     catalog.write("logs", FIRST, None)
     url = zookeeper.url(catalog._ensemble.root)
     done = subprocess.run(
@@ -342,23 +359,25 @@ def test_a_fork_has_a_session_of_its_own(catalog: InZooKeeper, zookeeper: ZooKee
     assert ("0\n0 0\n", "", 0) == (done.stdout, done.stderr, done.returncode)
 
 
-def test_names_that_zookeeper_has_no_nodes_for(catalog: InZooKeeper, raw: KazooClient) -> None:
-    """They are spelled otherwise; a folder holds nothing but tables."""
+def test_names_that_zookeeper_has_no_nodes_for(
+    catalog: InZooKeeper, kazoo_client: KazooClient
+) -> None:
+    """Table names that are no znode names are escaped, and the folder lists only tables."""
     names = [".", "..", "a/b", "é", "%", "a b", "...", "\x00"]
     for name in names:
         catalog.write(name, FIRST, None)
         catalog.write_note(name, "w", name)
     assert sorted(names) == catalog.list_tables()
     assert names == [catalog.read_notes(name)["w"] for name in names]
-    assert len(names) == len(raw.get_children(f"{catalog._ensemble.root}/tables"))
+    assert len(names) == len(kazoo_client.get_children(f"{catalog._ensemble.root}/tables"))
 
 
 SCRIPT = Path(__file__).parent / "writers.py"
 
 
 @contextmanager
-def writers(url: str) -> Iterator[Writers]:
-    """Two processes that write the same entry when they are told."""
+def start_writers(url: str) -> Iterator[Writers]:
+    """Start two processes that write the same entry when they are released."""
     command = [sys.executable, str(SCRIPT), "race", url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     running = [subprocess.Popen(command, **pipes) for _ in range(2)]  # type: ignore[call-overload]
@@ -367,13 +386,13 @@ def writers(url: str) -> Iterator[Writers]:
         one.communicate()
 
 
-def heard(running: Writers) -> list[str]:
-    """The next line of each."""
+def read_lines(running: Writers) -> list[str]:
+    """Return the next output line of each process."""
     return [one.stdout.readline().strip() for one in running if one.stdout is not None]
 
 
-def tell(running: Writers) -> None:
-    """Let them go on, all at once."""
+def release_writers(running: Writers) -> None:
+    """Let all processes continue at the same time."""
     for one in running:
         assert one.stdin is not None
         one.stdin.write("go\n")
@@ -384,14 +403,14 @@ def tell(running: Writers) -> None:
 def test_of_two_processes_at_once_one_wins(
     catalog: InZooKeeper, zookeeper: ZooKeeper, runs: int
 ) -> None:
-    """Each time one of them replaces the version that both have read, and the other is told."""
+    """Of two processes that replace the same version one succeeds, and the other gets an error."""
     catalog.write("logs", FIRST, None)
-    with writers(zookeeper.url(catalog._ensemble.root)) as running:
+    with start_writers(zookeeper.url(catalog._ensemble.root)) as running:
         for version in range(1, runs + 1):
-            assert [f"read {version}"] * 2 == heard(running)
-            tell(running)
-            assert ["lost", f"won {version + 1}"] == sorted(heard(running))
-            tell(running)
+            assert [f"read {version}"] * 2 == read_lines(running)
+            release_writers(running)
+            assert ["lost", f"won {version + 1}"] == sorted(read_lines(running))
+            release_writers(running)
     found = catalog.read("logs")
     assert found is not None
     assert runs + 1 == found.version

@@ -1,4 +1,4 @@
-"""A wire to a server that a test cuts, holds, or lets lose one answer."""
+"""A TCP proxy in front of a server that a test can cut, stall, or make lose one answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MULTI = 14
 _LENGTH = struct.Struct(">i")
 
 
-class Wire:
+class TcpProxy:
     """Listens on a port of its own and passes on what comes, to a server and back.
 
     Args:
@@ -38,17 +38,17 @@ class Wire:
 
     @property
     def hosts(self) -> str:
-        """Where it listens."""
+        """Return the proxy's address as host:port."""
         return f"127.0.0.1:{self._listening.getsockname()[1]}"
 
     @property
     def threads(self) -> int:
-        """How many of them run."""
+        """Return how many of the proxy's threads run."""
         return sum(thread.is_alive() for thread in self._threads)
 
     @property
     def files(self) -> int:
-        """How many sockets are open."""
+        """Return how many of the proxy's sockets are open."""
         return 1 + sum(end.fileno() >= 0 for end in self._ends)
 
     def lose(self, what: str) -> None:
@@ -60,7 +60,7 @@ class Wire:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Connections are accepted, and nothing passes, in neither direction."""
+        """Accept connections, but pass no bytes in either direction."""
         self._passing.clear()
         try:
             yield
@@ -68,13 +68,13 @@ class Wire:
             self._passing.set()
 
     def cut(self) -> None:
-        """Cut all connections; new ones are taken."""
+        """Close all connections; new ones are accepted."""
         ends, self._ends = self._ends, []
         _close(*ends)
 
     @contextmanager
     def down(self) -> Iterator[None]:
-        """All connections are cut, and none is passed on."""
+        """Close all connections and forward no new ones."""
         self._passing.clear()
         self.cut()
         try:
@@ -103,8 +103,8 @@ class Wire:
 
     def _requests(self, caller: socket.socket, server: socket.socket, cut: Event) -> None:
         with suppress(OSError):
-            while head := _exactly(caller, _LENGTH.size):
-                frame = _exactly(caller, *_LENGTH.unpack(head))
+            while head := _read_exactly(caller, _LENGTH.size):
+                frame = _read_exactly(caller, *_LENGTH.unpack(head))
                 self._passing.wait()
                 what, is_change = self._lose, frame[4:8] == MULTI.to_bytes(4, "big")
                 if what and is_change:
@@ -146,8 +146,8 @@ class Wire:
             thread.join()
 
 
-def _exactly(end: socket.socket, size: int) -> bytes:
-    """So many bytes, or none if the connection ends before."""
+def _read_exactly(end: socket.socket, size: int) -> bytes:
+    """Return this many bytes, or none if the connection ends before."""
     data = bytearray()
     while len(data) < size:
         piece = end.recv(size - len(data))
@@ -158,7 +158,7 @@ def _exactly(end: socket.socket, size: int) -> bytes:
 
 
 def _close(*ends: socket.socket) -> None:
-    """Cut connections; whoever reads from them wakes."""
+    """Close connections, which wakes the threads that read from them."""
     for end in ends:
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)
@@ -166,7 +166,7 @@ def _close(*ends: socket.socket) -> None:
 
 
 @contextmanager
-def black_hole() -> Iterator[str]:
-    """A port that accepts connections and never answers."""
+def open_black_hole() -> Iterator[str]:
+    """Yield a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"

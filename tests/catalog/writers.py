@@ -30,7 +30,7 @@ AT_ONCE = 20
 
 
 def allocate(directory: str, seed: int, count: int) -> None:
-    """Ask for the ids of random values."""
+    """Allocate the ids of random values and print them."""
     dictionary = CatalogDictionary(open_catalog(f"file:{directory}"), "logs", DESIGN.fields)
     values = Random(seed).sample([f"host-{number}" for number in range(VALUES)], count)
     for start in range(0, count, AT_ONCE):
@@ -45,39 +45,39 @@ def rewrite(directory: str) -> None:
     """Fork a writer for each line of the input."""
     for _ in sys.stdin:
         if (child := os.fork()) == 0:
-            write_for_ever(directory)
+            write_forever(directory)
         print("forked", child, flush=True)
         os.waitpid(child, 0)
         print("gone", child, flush=True)
 
 
-def entry_at(version: int) -> CatalogEntry:
-    """The entry that is written as a version: its declaration, splits and ids tell which it is."""
+def build_entry(version: int) -> CatalogEntry:
+    """Return the entry of a version, whose declaration, splits and ids depend on the version."""
     reads = [{"name": f"r{version}", "where": "host = ?"}]
     design = Design("logs", str(DESIGN.key), fields={"host": "text", "n": "u64"}, reads=reads)
     splits = [version.to_bytes(4, "big") + number.to_bytes(28, "big") for number in range(300)]
     return replace(
-        CatalogEntry.from_design(design, splits, version), codes={"host": values_at(version)}
+        CatalogEntry.from_design(design, splits, version), codes={"host": list_values(version)}
     )
 
 
-def values_at(version: int) -> tuple[str, ...]:
-    """The values that have ids in a version: one more than in the one before."""
+def list_values(version: int) -> tuple[str, ...]:
+    """Return the values that have ids in a version: each version has one more."""
     return tuple(f"host-{number}" for number in range(version))
 
 
-def write_for_ever(directory: str) -> None:
-    """Write the entry with the next version, over and over."""
+def write_forever(directory: str) -> None:
+    """Write the entry with the next version again and again."""
     catalog = open_catalog(f"file:{directory}")
     while True:
         entry = catalog.read("logs")
         before = None if entry is None else entry.version
-        version = catalog.write("logs", entry_at((before or 0) + 1), before)
+        version = catalog.write("logs", build_entry((before or 0) + 1), before)
         print("wrote", version, flush=True)
 
 
-def race(url: str) -> None:
-    """Read the entry, wait for a line, replace it; again and again, until there is no line."""
+def race_writes(url: str) -> None:
+    """Read the entry, wait for a line, and replace the entry, until the input ends."""
     catalog = open_catalog(url)
     while True:
         entry = catalog.read("logs")
@@ -98,6 +98,6 @@ if __name__ == "__main__":
     if verb == "allocate":
         allocate(where, *map(int, numbers))
     elif verb == "race":
-        race(where)
+        race_writes(where)
     else:
         rewrite(where)

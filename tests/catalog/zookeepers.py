@@ -1,4 +1,4 @@
-"""A ZooKeeper of one server for tests that kill, pause and cut it off; it runs beside no HBase."""
+"""A ZooKeeper of one server that tests kill, pause and disconnect; no HBase uses it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from cluster import StartFailed, programs
+from cluster import StartFailed, find_programs
 from cluster.ports import Claims
-from cluster.processes import POLL_S, State, end, runs, send
-from cluster.servers import keeper_of
+from cluster.processes import POLL_S, State, end, is_running, send
+from cluster.servers import start_keeper
 from cluster.site import HOST, LOGGING, Ports
 from ramdisk import RAM_FOLDER
 
@@ -47,14 +47,14 @@ class ZooKeeper:
     """
 
     def __init__(self, lost: int = 0) -> None:
-        built = programs()
+        built = find_programs()
         self.directory = Path(tempfile.mkdtemp(prefix="rowkey-zookeeper-", dir=RAM_FOLDER))
         self._claims = Claims()
         self.port = self._claims.port()
         ports = Ports(self.port, 0, ())
         self._state = State(built.java, built.class_path, ports, FLAGS)
         self._state.write(self.directory)
-        self._keeper = keeper_of(self.directory)
+        self._keeper = start_keeper(self.directory)
         self._configure(lost)
         try:
             self.restart("read-only" if lost else "standalone")
@@ -82,20 +82,20 @@ class ZooKeeper:
 
     @property
     def hosts(self) -> str:
-        """Where it listens."""
+        """Return the server's address as host:port."""
         return f"{HOST}:{self.port}"
 
     def url(self, root: str = "/rowkey", timeout: str = "20s") -> str:
-        """A catalog that it keeps; by default one that waits for a busy machine."""
+        """Return the URL of a catalog on this server, by default with a long timeout."""
         return f"zookeeper://{self.hosts}{root}?timeout={timeout}"
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return the process id of the server."""
         return self._state.processes[NAME]
 
     def restart(self, mode: str = "standalone") -> None:
-        """Start it with what it has kept, and wait until it serves."""
+        """Start the server with its stored data, and wait until it answers."""
         path = self._state.servers_path(self.directory)
         order = [
             self._state.java,
@@ -115,13 +115,13 @@ class ZooKeeper:
         self._state.write(self.directory)
         until = time.monotonic() + START_S
         while f"Mode: {mode}" not in self._told():
-            if time.monotonic() > until or not runs(self.pid, self.directory):
+            if time.monotonic() > until or not is_running(self.pid, self.directory):
                 words = (self.directory / "log").read_text(errors="replace").splitlines()
                 raise StartFailed("ZooKeeper does not start.\n" + "\n".join(words[-15:]))
             time.sleep(POLL_S)
 
     def _told(self) -> str:
-        """What it says of itself."""
+        """Return the server's answer to the command `srvr`."""
         try:
             with socket.create_connection((HOST, self.port), timeout=1.0) as caller:
                 caller.sendall(b"srvr")
@@ -133,11 +133,11 @@ class ZooKeeper:
             return ""
 
     def kill(self) -> None:
-        """End it at once, as a crash would; returns when it is gone."""
+        """Kill the server and return when it is gone."""
         end([self.pid], self.directory, gently=False)
 
     def wipe(self) -> None:
-        """Let it forget everything, while it does not run."""
+        """Delete the server's data while it does not run."""
         shutil.rmtree(self.directory / "data")
         self._make_room()
 
@@ -146,23 +146,23 @@ class ZooKeeper:
         (self.directory / "data" / "myid").write_text("1")
 
     def pause(self) -> None:
-        """Stop it without ending it: its connections stay open and nothing answers."""
+        """Suspend the server: its connections stay open and nothing answers."""
         send(self.pid, signal.SIGSTOP)
         while not self._stands_still():
             time.sleep(POLL_S)
 
     def _stands_still(self) -> bool:
-        """Whether each of its threads has stopped; the signal takes its time."""
+        """Return whether the signal has stopped all threads of the server."""
         tasks = Path(f"/proc/{self.pid}/task").glob("*/stat")
         return all(task.read_text().rpartition(")")[2].split()[0] in "Tt" for task in tasks)
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Let the server continue."""
         send(self.pid, signal.SIGCONT)
 
     @contextmanager
     def killed(self) -> Iterator[None]:
-        """Without it; afterwards it serves again."""
+        """Kill the server for the time of the block, then restart it."""
         self.kill()
         try:
             yield
@@ -171,7 +171,7 @@ class ZooKeeper:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """With a server that stands still."""
+        """Pause the server for the time of the block, then resume it."""
         self.pause()
         try:
             yield
@@ -179,7 +179,7 @@ class ZooKeeper:
             self.resume()
 
     def stop(self) -> None:
-        """End it and remove all of it."""
+        """End the server and delete its files."""
         if NAME in self._state.processes:
             self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -195,7 +195,7 @@ class ZooKeeper:
         self.stop()
 
 
-def held() -> tuple[int, int]:
-    """How many threads and how many files this process has."""
+def count_threads_and_files() -> tuple[int, int]:
+    """Return how many threads and open files this process has."""
     tasks, files = (len(list(Path("/proc/self", name).iterdir())) for name in ("task", "fd"))
     return tasks, files

@@ -1,4 +1,4 @@
-"""The table of family attributes: its defaults, its limits and what is said of mistakes."""
+"""Attributes of families: their defaults, limits and errors."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from rowkey.cells import ATTRIBUTES, Family, bind_family, find_family_mistakes
 from rowkey.errors import InvalidDesign
 
 
-def paths(attributes: dict[str, Any], name: str = "d") -> list[str]:
-    """Where the mistakes of a family stand."""
+def list_paths(attributes: dict[str, Any], name: str = "d") -> list[str]:
+    """Return the paths of a family's mistakes."""
     return [refusal.mistake.path for refusal in find_family_mistakes(name, attributes)]
 
 
 def test_every_field_of_a_family_is_an_attribute() -> None:
-    """The class is the table: nothing is in one that is not in the other."""
+    """The class and the table of attributes have the same names."""
     assert [field.default for field in fields(Family)[1:]] == [
         row.default for row in ATTRIBUTES.values()
     ]
 
 
 def test_defaults_are_those_of_hbase() -> None:
-    """What HBase 2.6 adds when a descriptor is read back."""
+    """The defaults are those that HBase 2.6 returns for a new family."""
     expected = {
         "VERSIONS": 1, "MIN_VERSIONS": 0, "TTL": 2_147_483_647, "BLOCKSIZE": 65_536,
         "BLOOMFILTER": "ROW", "COMPRESSION": "NONE", "DATA_BLOCK_ENCODING": "NONE",
@@ -38,12 +38,12 @@ def test_defaults_are_those_of_hbase() -> None:
 def test_every_default_is_allowed() -> None:
     """A family that writes all its defaults out has no mistakes."""
     written = {row.key: row.default for row in ATTRIBUTES.values() if row.default is not None}
-    assert [] == paths(written)
+    assert [] == list_paths(written)
     assert Family("d") == bind_family("d", written)
 
 
 def test_every_attribute_is_documented() -> None:
-    """Each row says what it does, where it is from and what may be written."""
+    """Each attribute has a description, a source and its allowed values."""
     assert [] == [
         row.key
         for row in ATTRIBUTES.values()
@@ -53,12 +53,12 @@ def test_every_attribute_is_documented() -> None:
 
 @pytest.mark.parametrize("row", ATTRIBUTES.values(), ids=lambda row: row.key)
 def test_values_beside_the_allowed_are_refused(row: Any) -> None:
-    """A value out of range, of another type or unknown is a mistake at its attribute."""
+    """A value out of range, of a wrong type or unknown is reported at its attribute."""
     wrong: list[Any] = [None, 1.5, [], {}, "nonsense", 10**5000]
     wrong += [0, 1] if isinstance(row.default, bool) else [True]
     if not row.choices and not isinstance(row.default, bool):
         wrong += [row.min_value - 1, row.max_value + 1]
-    assert [[row.key]] * len(wrong) == [paths({row.key: value}) for value in wrong]
+    assert [[row.key]] * len(wrong) == [list_paths({row.key: value}) for value in wrong]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_values_beside_the_allowed_are_refused(row: Any) -> None:
      ({"VERSIONS": 1}, "VERSIONS")],
 )  # fmt: skip
 def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
-    """Each of HBase's limits, at both ends."""
-    assert [path] == paths(attributes)
+    """Values just outside each of HBase's limits are reported."""
+    assert [path] == list_paths(attributes)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_mistakes_are_found(attributes: dict[str, Any], path: str) -> None:
      {"bloom": "ROWPREFIX_FIXED_LENGTH(32767)"}, {"min_versions": 2, "versions": 2, "ttl": 60}],
 )  # fmt: skip
 def test_limits_themselves_are_allowed(attributes: dict[str, Any]) -> None:
-    """The least and the greatest value of a range are in it."""
-    assert [] == paths(attributes)
+    """The least and the greatest value of each range are allowed."""
+    assert [] == list_paths(attributes)
 
 
 def test_all_mistakes_come_at_once() -> None:
@@ -103,7 +103,7 @@ def test_all_mistakes_come_at_once() -> None:
      ("keep_deleted_cells", "Did you mean keep_deleted?"), ("zzzzz", "")],
 )  # fmt: skip
 def test_unknown_words_get_the_nearest(word: str, remedy: str) -> None:
-    """An unknown attribute, or HBase's own name, gets a suggestion."""
+    """An unknown attribute, or HBase's own name of one, gets a suggestion."""
     assert [remedy] == [refusal.mistake.remedy for refusal in find_family_mistakes("d", {word: 1})]
 
 
@@ -114,7 +114,7 @@ def test_wrong_words_get_the_nearest_choice() -> None:
 
 
 def test_prefix_bloom_carries_its_length() -> None:
-    """The length of the prefix is a number of the family."""
+    """The prefix length of a Bloom filter is stored as a number."""
     lengths = [
         Family("d").prefix_length,
         Family("d", bloom="ROWPREFIX_FIXED_LENGTH(12)").prefix_length,
@@ -135,7 +135,7 @@ def test_prefix_bloom_carries_its_length() -> None:
     ],
 )
 def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: int | None) -> None:
-    """More than HBase can store, and a thousandth of it a usual time to live."""
+    """A time to live given in milliseconds is refused with a hint about the unit."""
     [refusal] = find_family_mistakes("d", {"ttl": ttl})
     assert refusal.mistake.remedy == (
         ""
@@ -145,6 +145,6 @@ def test_days_in_milliseconds_are_known_where_they_are_refused(ttl: int, days: i
 
 
 def test_other_numbers_are_no_times() -> None:
-    """Versions that are too many are not taken for days."""
+    """A version count that is too large gets no hint about days."""
     [refusal] = find_family_mistakes("d", {"versions": 2_592_000_000})
     assert not refusal.mistake.remedy

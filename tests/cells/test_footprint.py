@@ -1,4 +1,4 @@
-"""Bytes of a cell, against its layout written out and against HBase's figures."""
+"""The sizes of cells, compared with encoded cells and with HBase's figures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from rowkey.errors import InvalidArgument
 names = st.binary(max_size=40)
 
 
-def key_value(row: bytes, family: bytes, qualifier: bytes, value: bytes, tags: bytes) -> bytes:
-    """A KeyValue, field by field."""
+def encode_key_value(
+    row: bytes, family: bytes, qualifier: bytes, value: bytes, tags: bytes
+) -> bytes:
+    """Encode a KeyValue field by field."""
     key = struct.pack(">H", len(row)) + row + bytes([len(family)]) + family + qualifier
     key += struct.pack(">QB", 1_700_000_000_000, 4)
     cell = struct.pack(">II", len(key), len(value)) + key + value
@@ -31,8 +33,8 @@ def key_value(row: bytes, family: bytes, qualifier: bytes, value: bytes, tags: b
 def test_cell_is_as_long_as_its_bytes(
     row: bytes, family: bytes, qualifier: bytes, value: bytes, tags: bytes
 ) -> None:
-    """The computed length is that of the cell written out."""
-    expected = len(key_value(row, family, qualifier, value, tags))
+    """The computed length of a cell equals the length of its encoding."""
+    expected = len(encode_key_value(row, family, qualifier, value, tags))
     lengths = len(row), len(family), len(qualifier), len(value), len(tags)
     assert expected == compute_cell_bytes(*lengths)
 
@@ -69,13 +71,13 @@ def test_vlong_lengths() -> None:
      ((1, 1, -1, 1), "qualifier"), ((1, 1, 1, 2**31), "value")],
 )  # fmt: skip
 def test_lengths_that_cannot_be_are_refused(lengths: tuple[int, int, int, int], part: str) -> None:
-    """A length below 0 or beyond what HBase stores is refused by name."""
+    """A length below 0 or beyond HBase's limit is refused by name."""
     with pytest.raises(InvalidArgument) as caught:
         compute_cell_bytes(*lengths)
     assert part == caught.value.mistake.path
 
 
 def test_numbers_beyond_a_long_are_refused() -> None:
-    """A sequence id has 8 bytes."""
+    """A sequence id of more than 8 bytes is refused."""
     with pytest.raises(InvalidArgument):
         compute_vlong_bytes(2**63)

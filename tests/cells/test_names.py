@@ -1,4 +1,4 @@
-"""Names of tables and families, and what is said of bad ones."""
+"""Valid and invalid names of tables and families."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ BAD_FAMILIES = ["", "a:b", "a/b", "a\\b", "a'b", 'a"b', ".a", "recovered.edits",
 
 @pytest.mark.parametrize("name", GOOD_TABLES)
 def test_good_tables_pass(name: str) -> None:
-    """Nothing is said of a name that HBase takes."""
+    """A table name that HBase accepts has no mistakes."""
     assert [] == [str(mistake) for mistake in find_table_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_TABLES)
 def test_bad_tables_get_one_sentence(name: str) -> None:
-    """One side of the colon has one mistake, which prints as one line."""
+    """Each invalid part of a table name has one mistake, which prints as one line."""
     assert [1] == [len(str(mistake).splitlines()) for mistake in find_table_name_mistakes(name)]
 
 
 def test_mended_tables_are_good() -> None:
-    """The name that a remedy proposes passes."""
+    """The name proposed by a remedy is valid."""
     proposed = [
         mistake.mistake.remedy.removeprefix("Write ").removesuffix(".")
         for name in ("a b", "a/b:c", "日志")
@@ -45,31 +45,31 @@ def test_mended_tables_are_good() -> None:
 
 @pytest.mark.parametrize("name", GOOD_FAMILIES)
 def test_good_families_pass(name: str) -> None:
-    """Nothing is said of a name that HBase takes, in any script."""
+    """A family name that HBase accepts has no mistakes, in any script."""
     assert [] == [str(mistake) for mistake in find_family_name_mistakes(name)]
 
 
 @pytest.mark.parametrize("name", BAD_FAMILIES)
 def test_bad_families_are_refused(name: str) -> None:
-    """Each bad name has at least one mistake, with what to do about it."""
+    """Each invalid family name has a mistake with a remedy."""
     remedies = [mistake.mistake.remedy for mistake in find_family_name_mistakes(name)]
     assert remedies
     assert all(remedies)
 
 
 def test_all_mistakes_of_a_family_name() -> None:
-    """A name may be wrong in several ways."""
+    """All mistakes of a family name are reported together."""
     assert 3 == len(list(find_family_name_mistakes(".a:b" + "c" * 200)))
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_judged(name: str) -> None:
-    """No text makes the judges fail, and what they say is short."""
+    """Validating any text as a name raises nothing and gives short messages."""
     mistakes = [*find_table_name_mistakes(name), *find_family_name_mistakes(name)]
     assert all(len(str(mistake)) < 700 for mistake in mistakes)
 
 
 def test_split_keys_leave_room_for_the_meta_row() -> None:
-    """Table, start key and 49 bytes make a row of at most 32,767."""
+    """A table name, a start key and 49 bytes together fit a row key of 32,767 bytes."""
     assert 32_767 == len("ns:orders") + compute_max_split_bytes("ns:orders") + 49
     assert compute_max_split_bytes("orders") == compute_max_split_bytes("default:orders")

@@ -1,11 +1,11 @@
-"""What a read sees and what a compaction keeps, held against the definitions of the book."""
+"""What reads and compactions keep, compared with the reference book."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines.book import Shelf
+from engines.book import FamilyCells
 from engines.drawing import SHAPES
 from rowkey.cells import (
     LATEST,
@@ -74,7 +74,7 @@ def test_a_read_sees_what_the_book_says(
     named: set[bytes] | None,
     between: tuple[bytes, bytes],
 ) -> None:
-    """A view shows the puts that the book's definitions leave, for any stored cells."""
+    """A view of any stored cells shows the puts that the reference book shows."""
     columns = None if named is None else {"d": tuple(named)}
     ask = CellSelection(
         columns=columns, time_range=time_range, versions=versions, qualifier_range=between
@@ -87,7 +87,7 @@ def test_a_read_sees_what_the_book_says(
         qualifiers=named,
         qualifier_range=between,
     )
-    assert Shelf(cells, family, NOW).visible(ask) == view.select_visible(cells)
+    assert FamilyCells(cells, family, NOW).visible(ask) == view.select_visible(cells)
 
 
 @settings(max_examples=5 * DEPTH)
@@ -95,18 +95,18 @@ def test_a_read_sees_what_the_book_says(
 def test_a_raw_read_sees_what_the_book_says(
     cells: list[Cell], family: Family, time_range: tuple[int, int], versions: int
 ) -> None:
-    """A raw view gives deletes and what they hide, and no end of a family's time to live."""
+    """A raw view shows deletes and hidden cells, and ignores a family's time to live."""
     ask = CellSelection(time_range=time_range, versions=versions, raw=True)
     view = FamilyView(family, NOW, versions=versions, time_range=time_range, raw=True)
-    assert Shelf(cells, family, NOW).raw(ask) == view.select_visible(cells)
+    assert FamilyCells(cells, family, NOW).raw(ask) == view.select_visible(cells)
 
 
 @settings(max_examples=10 * DEPTH)
 @given(cells=stored, family=described)
 def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family) -> None:
-    """A major compaction leaves what the book's definitions leave, and once is enough."""
+    """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
     kept = select_kept_cells(cells, family, NOW)
-    assert Shelf(cells, family, NOW).compacted() == kept
+    assert FamilyCells(cells, family, NOW).compacted() == kept
     assert kept == select_kept_cells(kept, family, NOW)
 
 
@@ -120,7 +120,7 @@ def test_a_compaction_changes_no_read(cells: list[Cell], family: Family, version
 
 
 def test_the_end_of_a_time_to_live_is_exact() -> None:
-    """A cell is seen to the last millisecond of its family's time to live, and of its own."""
+    """A cell is visible up to the last millisecond of its own and its family's time to live."""
     of_family, own = Cell("d", b"q", 1_000), Cell("d", b"q", 1_000, ttl_ms=500)
     family = Family("d", ttl_s=2)
     assert [of_family] == FamilyView(family, 3_000).select_visible([of_family])

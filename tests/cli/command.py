@@ -45,13 +45,13 @@ def run(*arguments: object, stdin: str | bytes = "") -> Outcome:
     """Run `rowkey` with arguments and text on standard input."""
     argv = ["rowkey", *map(str, arguments)]
     with CliRunner().isolation(input=stdin) as (out, err, _), patch.object(sys, "argv", argv):
-        code = _left_with()
+        code = _get_exit_code()
         sys.stdout.flush()
         sys.stderr.flush()
         return Outcome(code, out.getvalue().decode(), err.getvalue().decode())
 
 
-def run_apart(folder: Path, code: str, *arguments: str, imports_anew: bool = False) -> Outcome:
+def run_in_process(folder: Path, code: str, *arguments: str, imports_anew: bool = False) -> Outcome:
     """Run `rowkey` as a process of its own, by code that disturbs it and then calls `main()`.
 
     Args:
@@ -72,7 +72,7 @@ def run_apart(folder: Path, code: str, *arguments: str, imports_anew: bool = Fal
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-def end_in_the_midst(name: str) -> str:
+def build_signal_during_dump(name: str) -> str:
     """Code for `run_apart`: a signal comes when the last batch of a dump was read."""
     return f"""
 import os, signal
@@ -87,7 +87,7 @@ main()
 """
 
 
-def end_after_first_batch(name: str) -> str:
+def build_signal_after_first_batch(name: str) -> str:
     """Code for `run_apart`: a signal comes once a load has written its first batch."""
     return f"""
 import os, signal
@@ -104,7 +104,7 @@ main()
 """
 
 
-def _left_with() -> int:
+def _get_exit_code() -> int:
     """The exit code of the command, which always leaves with a number."""
     try:
         main()

@@ -52,7 +52,7 @@ ROWS = """\
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a table of five rows in its folder `data`, to be copied."""
     folder = tmp_path_factory.mktemp("things")
     (folder / "things.toml").write_text(EVERYTHING)
@@ -63,8 +63,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def things(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def things_folder(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, made the current one, with a table of five rows on `rocks:data`."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(filled_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -38,16 +38,16 @@ clients     may work for 7 s without the catalog; a change waits for 1 s
 """
 
 
-def test_a_table_gets_another_number(things: Path) -> None:
+def test_a_table_gets_another_number(things_folder: Path) -> None:
     """It is shown before and after, listed, and every row is found."""
-    del things
-    assert (0, SHOWN, "") == told("show")
+    del things_folder
+    assert (0, SHOWN, "") == run_buckets("show")
     rows = run("scan", "things", *ON, "-f", "jsonl").out
-    assert (0, CHANGED, "") == told("set", 8, "--max-stale", "7s")
-    assert (0, AFTER, "") == told("show")
+    assert (0, CHANGED, "") == run_buckets("set", 8, "--max-stale", "7s")
+    assert (0, AFTER, "") == run_buckets("show")
     assert rows == run("scan", "things.toml", *ON, "-f", "jsonl").out
-    assert "8\n" == str(len(regions())) + "\n"
-    head, *lines = told("history")[1].splitlines()
+    assert "8\n" == str(len(list_regions())) + "\n"
+    head, *lines = run_buckets("history")[1].splitlines()
     assert ["generation", "announced", "regions", "state", "parts"] == head.split()
     assert [["1", "4", "live"], ["2", "8", "active"]] == [
         [line.split()[at] for at in (0, 2, 3)] for line in lines
@@ -55,49 +55,50 @@ def test_a_table_gets_another_number(things: Path) -> None:
     assert ["bucket(host, 4)", "bucket(host, 8)"] == [line[-15:] for line in lines]
 
 
-def test_a_time_that_was_lost_is_not_made_up(things: Path) -> None:
+def test_a_time_that_was_lost_is_not_made_up(things_folder: Path) -> None:
     """A catalog that was put back does not know when a number was announced."""
-    del things
-    assert 0 == told("set", 8)[0]
+    del things_folder
+    assert 0 == run_buckets("set", 8)[0]
     with rowkey.open("things", "rocks:data") as table:
         table.catalog.remove("things")
     assert 1 == run("repair", "rocks:data", "things.toml", "--yes").code
-    _, first, second = told("history")[1].splitlines()
-    assert ["1", "lost with the catalog", "?", "live"] == split(first)[:4]
-    assert ["2", "lost with the catalog", "?", "active"] == split(second)[:4]
-    document = json.loads(told("history", "-f", "json")[1])
+    _, first, second = run_buckets("history")[1].splitlines()
+    assert ["1", "lost with the catalog", "?", "live"] == split_columns(first)[:4]
+    assert ["2", "lost with the catalog", "?", "active"] == split_columns(second)[:4]
+    document = json.loads(run_buckets("history", "-f", "json")[1])
     assert [(None, None)] * 2 == [
         (one["opened_ms"], one["regions"]) for one in document["generations"]
     ]
 
 
-def split(line: str) -> list[str]:
+def split_columns(line: str) -> list[str]:
     """The columns of a line, which two spaces or more part."""
     return [one.strip() for one in line.split("  ") if one.strip()]
 
 
-def test_one_that_is_announced_is_told(things: Path) -> None:
+def test_one_that_is_announced_is_told(things_folder: Path) -> None:
     """A setter that died leaves an announcement, which says how to end it; the same line does."""
-    del things
+    del things_folder
     with rowkey.open("things", "rocks:data") as table:
         BucketChange(table, 8)._announce_counts()
     assert (
-        "announced   2, with 8: run buckets set with the same number to finish" in told("show")[1]
+        "announced   2, with 8: run buckets set with the same number to finish"
+        in run_buckets("show")[1]
     )
-    assert "announced" == told("history")[1].splitlines()[2].split()[3]
-    code, _, err = told("set", 16)
+    assert "announced" == run_buckets("history")[1].splitlines()[2].split()[3]
+    code, _, err = run_buckets("set", 16)
     assert (2, True) == (code, "another change of its buckets is under way, to 8 at key[0]" in err)
-    assert (0, CHANGED, "") == told("set", 8)
+    assert (0, CHANGED, "") == run_buckets("set", 8)
 
 
-def told(*words: object) -> tuple[int, str, str]:
+def run_buckets(*words: object) -> tuple[int, str, str]:
     """What the verb leaves with and prints of the table of things."""
     what, *more = words
     done = run("buckets", what, "things.toml", *more, *ON)
     return done.code, done.out, done.err
 
 
-def regions() -> list[object]:
+def list_regions() -> list[object]:
     """The regions of the table of things."""
     found: list[object] = json.loads(run("count", "things", *ON, "--regions", "-f", "json").out)[
         "regions"
@@ -105,16 +106,16 @@ def regions() -> list[object]:
     return found
 
 
-def test_it_is_told_to_programs(things: Path) -> None:
+def test_it_is_told_to_programs(things_folder: Path) -> None:
     """As JSON, with progress a line of JSON on standard error."""
-    del things
-    document = json.loads(told("show", "-f", "json")[1])
+    del things_folder
+    document = json.loads(run_buckets("show", "-f", "json")[1])
     part = {"place": 0, "part": "bucket(host, 4)", "buckets": 4, "live": [4], "tells_apart": []}
     assert {
         "format": 1, "table": "things", "generation": 1, "announced": None, "parts": [part],
         "max_stale_s": 60.0, "longest_s": 60.0, "patience_s": 1.0, "gets": 1, "scans": 4,
     } == document  # fmt: skip
-    code, out, err = told("set", 16, "-f", "json", "--progress", "json", "--part", "bucket")
+    code, out, err = run_buckets("set", 16, "-f", "json", "--progress", "json", "--part", "bucket")
     assert 0 == code
     changed = json.loads(out)
     assert ({"before": 4, "after": 16}, 2, 12) == (
@@ -126,7 +127,7 @@ def test_it_is_told_to_programs(things: Path) -> None:
     assert {("splitting", 12, 12), ("waiting for clients", 1, 1)} <= {
         (bar["what"], bar["done"], bar["total"]) for bar in bars
     }
-    history = json.loads(told("history", "-f", "json")[1])
+    history = json.loads(run_buckets("history", "-f", "json")[1])
     assert [(1, 4, "live"), (2, 16, "active")] == [
         (one["number"], one["regions"], one["state"]) for one in history["generations"]
     ]
@@ -163,18 +164,18 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("words", "said"), WRONG, ids=str)
-def test_what_is_wrong_is_said(things: Path, words: tuple[object, ...], said: str) -> None:
+def test_what_is_wrong_is_said(things_folder: Path, words: tuple[object, ...], said: str) -> None:
     """It leaves with 2, says why, and changes nothing."""
-    del things
-    code, out, err = told(*words)
+    del things_folder
+    code, out, err = run_buckets(*words)
     assert (2, "") == (code, out)
     assert said in err
-    assert SHOWN == told("show")[1]
+    assert SHOWN == run_buckets("show")[1]
 
 
-def test_a_table_that_is_not_there_is_told(things: Path) -> None:
+def test_a_table_that_is_not_there_is_told(things_folder: Path) -> None:
     """By its name, with those that are."""
-    del things
+    del things_folder
     done = run("buckets", "show", "thinks", *ON)
     assert (2, "") == (done.code, done.out)
     assert "there is no table thinks; expected one of things" in done.err

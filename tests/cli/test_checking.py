@@ -84,7 +84,7 @@ def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
     assert "1 allowed\nfront.toml:2: RK101 monotone-lead: one row a day\n" in found.out
 
 
-def document(*arguments: object) -> dict[str, Any]:
+def run_check_json(*arguments: object) -> dict[str, Any]:
     """What `rowkey check -f json` prints."""
     found: dict[str, Any] = json.loads(run("check", *arguments, "-f", "json").out)
     return found
@@ -95,7 +95,7 @@ def test_machines_are_told_the_same(folder: Path) -> None:
     (folder / "front.toml").write_text(
         FRONT.replace('host = "text"', 'host = "text" # rowkey: allow unbounded-key - short')
     )
-    told = document("front.toml")
+    told = run_check_json("front.toml")
     [finding] = told["findings"]
     assert ("RK101", "monotone-lead", "warning", 2, "key") == tuple(
         finding[name] for name in ("code", "name", "severity", "line", "path")
@@ -111,7 +111,7 @@ def test_machines_are_told_the_same(folder: Path) -> None:
 def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
     """Its name and the number of its events are told; one that cannot be read is wrong usage."""
     (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(200)))
-    told = document("front.toml", "--sample", "rows.csv")
+    told = run_check_json("front.toml", "--sample", "rows.csv")
     assert {"path": "rows.csv", "events": 200, "remark": None} == told["sample"]
     [front] = [one for one in told["findings"] if one["code"] == "RK101"]
     assert {"field": "ts", "rising": 1.0} == front["evidence"]
@@ -124,7 +124,7 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
     found = run("check", "front.toml")
     assert 1 == found.code
     assert found.err.startswith("front.toml: the rules run without the declared sample: ")
-    assert found.err.removeprefix("front.toml: ").strip() in document("front.toml")["remarks"]
+    assert found.err.removeprefix("front.toml: ").strip() in run_check_json("front.toml")["remarks"]
 
 
 def test_copies_of_a_salted_row_are_told(folder: Path) -> None:

@@ -26,11 +26,11 @@ ROWKEY = [sys.executable, "-m", "rowkey"]
 ESCAPE = "\x1b"
 
 
-def _verbs() -> list[str]:
+def _list_commands() -> list[str]:
     return program.list_commands(click.Context(program))
 
 
-VERBS = _verbs()
+COMMANDS = _list_commands()
 
 
 @pytest.fixture
@@ -48,12 +48,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def place(verb: str, folder: Path) -> Path:
+def table_folder(verb: str, folder: Path) -> Path:
     """The folder, for verbs of a table with one in it, made and filled, unless they make it."""
     if verb in ("compare", "report"):
         for name in ("by_time", "by_host"):
             (folder / f"{name}.toml").write_text((folder / "logs.toml").read_text())
-    if not _takes_a_table(verb):
+    if not _needs_table(verb):
         return folder
     text = "host,ts,message\nweb-1,1609459200000,disk full\nweb-2,1609459201000,\n"
     message = 'message = { type = "text", nullable = true }'
@@ -66,7 +66,7 @@ def place(verb: str, folder: Path) -> Path:
     return folder
 
 
-def _takes_a_table(verb: str) -> bool:
+def _needs_table(verb: str) -> bool:
     command = program.get_command(click.Context(program), verb)
     assert command is not None
     return any(one.name == "url" for one in command.params)
@@ -78,7 +78,7 @@ def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([find_command(), *arguments], check=False, **(kept | more))
 
 
-UNCAPTURED: dict[str, Any] = {"capture_output": False}
+LIVE_OUTPUT: dict[str, Any] = {"capture_output": False}
 """For a process whose standard output is not read."""
 
 
@@ -88,15 +88,15 @@ UNCAPTURED: dict[str, Any] = {"capture_output": False}
 def test_the_verbs_are_those_of_the_folder() -> None:
     """A verb is there on the day its file appears."""
     files = Path(import_module("rowkey.cli.commands").__path__[0]).glob("[a-z]*.py")
-    assert {"check", "simulate"} < {file.stem for file in files} == set(VERBS)
+    assert {"check", "simulate"} < {file.stem for file in files} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_each_verb_has_help_with_an_example(verb: str) -> None:
     """What it does in a sentence, its options with meanings, and a line to copy."""
     found = run(verb, "--help")
     assert (0, "") == (found.code, found.err)
-    assert _examples(found.out)
+    assert _list_examples(found.out)
     command = program.get_command(click.Context(program), verb)
     assert command is not None
     options = [one for one in command.params if isinstance(one, click.Option)]
@@ -104,7 +104,7 @@ def test_each_verb_has_help_with_an_example(verb: str) -> None:
     assert command.get_short_help_str()[-1] == "."
 
 
-def _examples(text: str) -> list[str]:
+def _list_examples(text: str) -> list[str]:
     return re.findall(
         r"^  (?=rowkey|echo)(.*(?:\n  {2,}\S.*)?)$",
         text.split("Options:", maxsplit=1)[0],
@@ -112,16 +112,16 @@ def _examples(text: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_examples_of_the_help_work(verb: str, place: Path) -> None:
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
     """Each line runs as it stands in a folder with such files, without a word of error."""
-    for example in _examples(run(verb, "--help").out):
+    for example in _list_examples(run(verb, "--help").out):
         line = example.replace("rowkey ", f"{find_command()} ", 1)
         done = subprocess.run(
-            ["bash", "-c", line], cwd=place, capture_output=True, text=True, check=False
+            ["bash", "-c", line], cwd=table_folder, capture_output=True, text=True, check=False
         )
         if verb == "create":  # each line makes the table anew
-            shutil.rmtree(place / "data")
+            shutil.rmtree(table_folder / "data")
         assert (example, 0) == (example, done.returncode)
         assert "rowkey:" not in done.stderr
 
@@ -137,7 +137,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert f"rowkey, version {version('rowkey')}\n" == run("--version").out
 
 
-LOADED = """
+LISTING_CODE = """
 import sys
 sys.argv = ["rowkey", *{arguments!r}]
 from rowkey.cli import main
@@ -149,7 +149,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 """
 
 
-def _loaded(program: str) -> set[str]:
+def _list_loaded_modules(program: str) -> set[str]:
     """The modules that a program loads, which it prints to stderr."""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -159,7 +159,7 @@ def _loaded(program: str) -> set[str]:
 
 def test_help_loads_no_room() -> None:
     """`rowkey --help` is as quick as Python: it loads neither click nor a room."""
-    loaded = _loaded(LOADED.format(arguments=["--help"]))
+    loaded = _list_loaded_modules(LISTING_CODE.format(arguments=["--help"]))
     assert {"rowkey", "rowkey.cli"} == {name for name in loaded if name.startswith("rowkey")}
     assert "click" not in loaded
 
@@ -172,7 +172,9 @@ def test_help_is_what_the_command_says() -> None:
 
 def test_checking_loads_no_numpy(folder: Path) -> None:
     """Rules and properties need no arrays: `rowkey check` runs in hooks."""
-    loaded = _loaded(LOADED.format(arguments=["check", str(folder / "logs.toml")]))
+    loaded = _list_loaded_modules(
+        LISTING_CODE.format(arguments=["check", str(folder / "logs.toml")])
+    )
     assert "rowkey.design" in loaded
     assert set() == loaded & {"numpy", "pyarrow", "rich"}
 
@@ -264,12 +266,12 @@ def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> No
 
 def test_an_unknown_command_near_none_lists_all() -> None:
     """A name that is near no command lists all commands."""
-    assert f"Commands: {', '.join(VERBS)}." in run("frobnicate").err
+    assert f"Commands: {', '.join(COMMANDS)}." in run("frobnicate").err
 
 
 def test_format_is_always_that_of_the_output(folder: Path) -> None:
     """`--format` is `-f` in every command that has it, and the input's is `--sample-format`."""
-    for name in VERBS:
+    for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
         assert command is not None
         for option in command.params:
@@ -346,7 +348,7 @@ def test_debug_shows_where_an_error_arose(folder: Path) -> None:
 def test_a_full_disk_is_told_in_a_line() -> None:
     """What cannot be written is no traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
-        done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **UNCAPTURED)
+        done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **LIVE_OUTPUT)
     said = f"rowkey: standard output: it cannot be written: {os.strerror(errno.ENOSPC)}. "
     assert 4 == done.returncode
     assert done.stderr == f"{said}Free space on the disk, or write to another place.\n"
@@ -369,7 +371,7 @@ def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "wb") as pipe:  # noqa: PTH123
-        done = spawn(*line.split(), cwd=folder, stdout=pipe, stderr=subprocess.PIPE, **UNCAPTURED)
+        done = spawn(*line.split(), cwd=folder, stdout=pipe, stderr=subprocess.PIPE, **LIVE_OUTPUT)
     assert (128 + signal.SIGPIPE, "") == (done.returncode, done.stderr)
 
 
@@ -392,7 +394,7 @@ def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
 # Terminals
 
 
-def _on_a_terminal(folder: Path, **environment: str) -> str:
+def _run_on_terminal(folder: Path, **environment: str) -> str:
     """What a simulation shows on a terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
@@ -419,24 +421,24 @@ def _on_a_terminal(folder: Path, **environment: str) -> str:
 
 def test_colour_is_for_terminals_that_want_it(folder: Path) -> None:
     """A terminal gets colours; with NO_COLOR it gets no escape code at all."""
-    assert ESCAPE in _on_a_terminal(folder)
-    assert ESCAPE not in _on_a_terminal(folder, NO_COLOR="1")
+    assert ESCAPE in _run_on_terminal(folder)
+    assert ESCAPE not in _run_on_terminal(folder, NO_COLOR="1")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_pipes_get_plain_text(verb: str, place: Path) -> None:
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
     """What is piped holds no escape code and nothing of progress."""
     command = program.get_command(click.Context(program), verb)
     assert command is not None
     takes = {one.name for one in command.params if isinstance(one, click.Argument)}
     given = ["logs.toml"] * (not takes.isdisjoint({"design", "designs"}))
-    if _takes_a_table(verb) or verb in {
+    if _needs_table(verb) or verb in {
         "compare",
         "init",
     }:  # it needs more: the first line of its help, less where that goes
-        given = shlex.split(re.split("[<>]", _examples(run(verb, "--help").out)[0])[0])[2:]
+        given = shlex.split(re.split("[<>]", _list_examples(run(verb, "--help").out)[0])[0])[2:]
     environment = {**os.environ, "TERM": "xterm-256color"}
-    done = spawn(verb, *given, cwd=place, env=environment, input="")
+    done = spawn(verb, *given, cwd=table_folder, env=environment, input="")
     assert (0, "") == (done.returncode, re.sub(r"[^\x1b\r]", "", done.stdout + done.stderr))
 
 

@@ -13,7 +13,7 @@ from rowkey.cli.conditions import parse_conditions
 from rowkey.schema import Condition
 
 
-def understood(test: str) -> tuple[str, str, tuple[object, ...]]:
+def parse_one(test: str) -> tuple[str, str, tuple[object, ...]]:
     """Field, operator and operands of one condition."""
     (found,) = parse_conditions([test])
     return found.field, found.operator, found.operands
@@ -49,7 +49,7 @@ def test_what_a_condition_means(
     test: str, field: str, operator: str, values: tuple[object, ...]
 ) -> None:
     """All behind the operator is the value; spaces on both sides of it belong to it."""
-    assert (field, operator, values) == understood(test)
+    assert (field, operator, values) == parse_one(test)
 
 
 @pytest.mark.parametrize(

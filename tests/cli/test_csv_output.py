@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.command import run
-from cli.test_terminal import HOSTILE, moving
+from cli.test_terminal import HOSTILE, find_unsafe_characters
 from command_server import find_command
 from rowkey.cli.csv_encoder import FORMULA_STARTS, CsvEncoder
 
@@ -86,7 +86,7 @@ def parse(text: str) -> list[dict[str, str]]:
 def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple[str, ...]) -> None:
     """Each is an escape, in values and in names; the rest stays as it is."""
     printed, said = run_on_terminal(*words)
-    assert ([], []) == (moving(printed), moving(said))
+    assert ([], []) == (find_unsafe_characters(printed), find_unsafe_characters(said))
     names = [row[next(key for key in row if "name" in key)] for row in parse(printed)]
     assert {"web\\x1b[2J1", "a\\nb\\tc", "größe '=1"} <= set(names)
 
@@ -155,7 +155,7 @@ def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
 def test_other_forms_hold_no_such_character_either(form: str) -> None:
     """In a pipe as on a terminal; names of columns, too."""
     found = run(*SCAN[:-1], form)
-    assert ([], "") == (moving(found.out), found.err)
+    assert ([], "") == (find_unsafe_characters(found.out), found.err)
     assert r"a\u2028b" in found.out
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from cli.command import end_in_the_midst, run, run_apart
+from cli.command import build_signal_during_dump, run, run_in_process
 from command_server import find_command
 from rowkey.table import Scan
 
@@ -22,7 +22,7 @@ ON = ("--on", "rocks:data")
 DUMP = ("dump", "things.toml", *ON)
 
 
-def printed(*more: str) -> bytes:
+def run_piped(*more: str) -> bytes:
     """What a verb prints into a pipe."""
     done = subprocess.run([find_command(), *more], capture_output=True, check=True)
     assert b"" == done.stderr
@@ -30,28 +30,28 @@ def printed(*more: str) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_a_file_holds_what_would_be_printed(things: Path, form: str) -> None:
+def test_a_file_holds_what_would_be_printed(things_folder: Path, form: str) -> None:
     """Text is the same in a file, named for its form or with -f, and on standard output."""
-    del things
-    expected = printed(*DUMP, "-f", form)
+    del things_folder
+    expected = run_piped(*DUMP, "-f", form)
     for name, more in ((f"a.{form}", []), ("a.txt", ["-f", form]), (f"A.{form.upper()}", [])):
         done = run(*DUMP, "-o", name, *more)
         assert (0, "", f"5 rows written to {name}\n") == (done.code, done.out, done.err)
         assert expected == Path(name).read_bytes()
-    assert expected == printed(*DUMP, "-f", form, "-o", "-")
+    assert expected == run_piped(*DUMP, "-f", form, "-o", "-")
 
 
-def test_columns_hold_the_types_of_the_fields(things: Path) -> None:
+def test_columns_hold_the_types_of_the_fields(things_folder: Path) -> None:
     """Parquet and both forms of Arrow have a column for each field, in its type."""
-    del things
+    del things_folder
     for name in ("a.parquet", "a.arrow", "a.arrows"):
         assert 0 == run(*DUMP, "-o", name).code
     tables = [
         parquet.read_table("a.parquet"),
         feather.read_table("a.arrow"),
         pa.ipc.open_stream(Path("a.arrows").read_bytes()).read_all(),
-        pa.ipc.open_stream(printed(*DUMP, "-f", "arrow")).read_all(),
-        parquet.read_table(io.BytesIO(printed(*DUMP, "-f", "parquet"))),
+        pa.ipc.open_stream(run_piped(*DUMP, "-f", "arrow")).read_all(),
+        parquet.read_table(io.BytesIO(run_piped(*DUMP, "-f", "parquet"))),
     ]
     for table in tables:
         assert tables[2].schema == table.schema.remove_metadata()
@@ -59,9 +59,9 @@ def test_columns_hold_the_types_of_the_fields(things: Path) -> None:
     assert pa.decimal128(10, 2) == tables[0].schema.field("price").type
 
 
-def test_a_scan_is_written_with_its_conditions(things: Path) -> None:
+def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
     """Order, limit and conditions hold for a file; .json is a row a line, as `load` reads it."""
-    del things
+    del things_folder
     more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
     for name in ("a.json", "a.parquet"):
         done = run("scan", "things.toml", *ON, *more, "-o", name)
@@ -72,9 +72,9 @@ def test_a_scan_is_written_with_its_conditions(things: Path) -> None:
     assert [-7, 2**63 - 1] == parquet.read_table("a.parquet").column("hits").to_pylist()
 
 
-def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
+def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> None:
     """It has its columns all the same."""
-    del things
+    del things_folder
     assert 0 == run("create", "things.toml", "--on", "rocks:empty").code
     for name in ("a.parquet", "a.arrow", "a.csv", "a.jsonl"):
         assert 0 == run("dump", "things", "--on", "rocks:empty", "-o", name).code
@@ -101,24 +101,26 @@ def test_a_table_without_rows_is_a_file_without_rows(things: Path) -> None:
         (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
     ],
 )
-def test_a_file_that_cannot_be_is_told(things: Path, words: list[str], what: str) -> None:
+def test_a_file_that_cannot_be_is_told(things_folder: Path, words: list[str], what: str) -> None:
     """It is wrong usage, said in a line; nothing is printed or left behind."""
-    before = sorted(path.name for path in things.iterdir())
+    before = sorted(path.name for path in things_folder.iterdir())
     done = run(*DUMP, *words)
     assert (2, "", 2) == (done.code, done.out, done.err.count("\n"))
     assert what in done.err
-    assert before == sorted(path.name for path in things.iterdir())
+    assert before == sorted(path.name for path in things_folder.iterdir())
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
 @pytest.mark.parametrize("stood", [True, False], ids=["over", "new"])
-def test_what_breaks_a_dump_leaves_no_half_file(things: Path, form: str, stood: bool) -> None:
+def test_what_breaks_a_dump_leaves_no_half_file(
+    things_folder: Path, form: str, stood: bool
+) -> None:
     """A file that stood stays as it was, one that did not is not there, and no other is left."""
-    path = things / f"a.{form}"
+    path = things_folder / f"a.{form}"
     if stood:
         path.write_text("before")
         path.chmod(0o640)
-    before = sorted(one.name for one in things.iterdir())
+    before = sorted(one.name for one in things_folder.iterdir())
     original = Scan.batches
 
     def broken(self: Scan, *words: int) -> object:
@@ -127,38 +129,41 @@ def test_what_breaks_a_dump_leaves_no_half_file(things: Path, form: str, stood: 
 
     with patch.object(Scan, "batches", broken):
         assert 130 == run(*DUMP, "-o", path).code
-    assert before == sorted(one.name for one in things.iterdir())
+    assert before == sorted(one.name for one in things_folder.iterdir())
     assert not stood or path.read_text() == "before"
     assert 0 == run(*DUMP, "-o", path).code
     assert not stood or path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_dump_that_is_killed_leaves_no_name(things: Path) -> None:
+def test_a_dump_that_is_killed_leaves_no_name(things_folder: Path) -> None:
     """Even a kill that nobody can answer leaves at most a file that says it is a part."""
     assert (
-        -signal.SIGKILL == run_apart(things, end_in_the_midst("SIGKILL"), *DUMP, "-o", "a.csv").code
+        -signal.SIGKILL
+        == run_in_process(
+            things_folder, build_signal_during_dump("SIGKILL"), *DUMP, "-o", "a.csv"
+        ).code
     )
-    assert not (things / "a.csv").exists()
-    assert [".part"] == [path.suffix for path in things.glob(".a.csv.*")]
+    assert not (things_folder / "a.csv").exists()
+    assert [".part"] == [path.suffix for path in things_folder.glob(".a.csv.*")]
     assert "5 rows written to a.csv\n" == run(*DUMP, "-o", "a.csv").err
 
 
-def test_a_link_and_a_device_stay_what_they_are(things: Path) -> None:
+def test_a_link_and_a_device_stay_what_they_are(things_folder: Path) -> None:
     """A link leads where it led, with the rows at its end; a device is written to as it is."""
-    (things / "there.csv").write_text("")
-    (things / "link.csv").symlink_to("there.csv")
+    (things_folder / "there.csv").write_text("")
+    (things_folder / "link.csv").symlink_to("there.csv")
     assert 0 == run(*DUMP, "-o", "link.csv").code
-    assert (things / "link.csv").is_symlink()
-    assert (things / "there.csv").read_bytes() == printed(*DUMP, "-f", "csv")
+    assert (things_folder / "link.csv").is_symlink()
+    assert (things_folder / "there.csv").read_bytes() == run_piped(*DUMP, "-f", "csv")
     assert 0 == run(*DUMP, "-o", os.devnull, "-f", "parquet").code
     assert not Path(os.devnull).is_file()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
-def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things: Path, form: str) -> None:
+def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things_folder: Path, form: str) -> None:
     """Whoever reads may stop: nothing is said, and the code tells it."""
     lines = [json.dumps({"host": f"{n:05}" * 20, "ts": n}) for n in range(20_000)]
-    (things / "rows.jsonl").write_text("\n".join(lines))
+    (things_folder / "rows.jsonl").write_text("\n".join(lines))
     assert 0 == run("load", "things.toml", "rows.jsonl", *ON).code
     with subprocess.Popen(
         [find_command(), *DUMP, "-f", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -14,7 +14,12 @@ from unittest.mock import patch
 
 import pytest
 
-from cli.command import end_after_first_batch, end_in_the_midst, run, run_apart
+from cli.command import (
+    build_signal_after_first_batch,
+    build_signal_during_dump,
+    run,
+    run_in_process,
+)
 from command_server import find_command
 
 if TYPE_CHECKING:
@@ -27,7 +32,7 @@ ELSEWHERE = "Free space on the disk, or write to another place."
 FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {ELSEWHERE}\n"
 
 
-def shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
+def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
     """The code, output and errors of the command, its streams redirected by a shell."""
     program = program or (find_command(),)
     line = ["bash", "-c", f'"$@" {redirected}', "bash", *program, *words]
@@ -52,34 +57,34 @@ def shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, 
     ],
     ids=" ".join,
 )
-def test_no_standard_output_is_told(things: Path, words: tuple[str, ...]) -> None:
+def test_no_standard_output_is_told(things_folder: Path, words: tuple[str, ...]) -> None:
     """What was to be printed has no place to go, which is wrong usage and no mistake of ours."""
-    del things
-    code, _, err = shell(words, ">&-")
+    del things_folder
+    code, _, err = run_shell(words, ">&-")
     assert (2, 0) == (code, err.count("Traceback"))
     assert "there is no standard output to write to. Give -o FILE" in err
 
 
-def test_streams_that_are_not_needed_may_be_closed(things: Path) -> None:
+def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
     """A file is written without standard output, rows are printed without standard error."""
-    expected = shell(DUMP, "")
-    assert (0, "", "5 rows written to a.jsonl\n") == shell((*DUMP, "-o", "a.jsonl"), ">&-")
-    assert expected == (0, (things / "a.jsonl").read_text(), "")
-    assert expected == shell(DUMP, "2>&-")
-    assert (0, "", "") == shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-", *ROWKEY)
+    expected = run_shell(DUMP, "")
+    assert (0, "", "5 rows written to a.jsonl\n") == run_shell((*DUMP, "-o", "a.jsonl"), ">&-")
+    assert expected == (0, (things_folder / "a.jsonl").read_text(), "")
+    assert expected == run_shell(DUMP, "2>&-")
+    assert (0, "", "") == run_shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-", *ROWKEY)
     load = ("load", "things.toml", "b.jsonl", *ON)
-    assert (0, "", "") == shell(load, ">&- 2>&-")
-    assert (2, "", "") == shell(("nothing",), "2>&-")
-    assert (2, "", "") == shell(DUMP, ">&- 2>&-", *ROWKEY)
+    assert (0, "", "") == run_shell(load, ">&- 2>&-")
+    assert (2, "", "") == run_shell(("nothing",), "2>&-")
+    assert (2, "", "") == run_shell(DUMP, ">&- 2>&-", *ROWKEY)
 
 
-def test_the_streams_are_given_back(things: Path) -> None:
+def test_the_streams_are_given_back(things_folder: Path) -> None:
     """Who calls the command from Python has its own streams and signals again."""
-    done = run_apart(things, GIVEN_BACK, "count", "things", *ON)
+    done = run_in_process(things_folder, CALLER_CODE, "count", "things", *ON)
     assert (0, "5\nTrue True\n", "") == (done.code, done.out, done.err)
 
 
-GIVEN_BACK = """
+CALLER_CODE = """
 import signal
 from rowkey.cli import main
 before = sys.stdout, sys.stderr
@@ -96,23 +101,23 @@ print(before == (sys.stdout, sys.stderr), is_default)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
-def test_a_full_disk_is_told_with_its_name(things: Path, form: str) -> None:
+def test_a_full_disk_is_told_with_its_name(things_folder: Path, form: str) -> None:
     """A file is called as it was given, standard output by its name, and nothing else is said."""
-    del things
-    named = shell((*DUMP, "-f", form, "-o", "/dev/full"), "")
+    del things_folder
+    named = run_shell((*DUMP, "-f", form, "-o", "/dev/full"), "")
     assert (4, "", f"rowkey: /dev/full: {FULL}") == named
-    printed = shell((*DUMP, "-f", form), ">/dev/full")
+    printed = run_shell((*DUMP, "-f", form), ">/dev/full")
     assert (4, "", f"rowkey: standard output: {FULL}") == printed
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
-def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things: Path, form: str) -> None:
+def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, form: str) -> None:
     """A file that may not grow is told by the name it was to have, and its part is removed."""
-    before = sorted(path.name for path in things.iterdir())
-    done = run_apart(things, SMALL, *DUMP, "-o", f"a.{form}")
+    before = sorted(path.name for path in things_folder.iterdir())
+    done = run_in_process(things_folder, SMALL, *DUMP, "-o", f"a.{form}")
     said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {ELSEWHERE}\n"
     assert (4, "", said) == (done.code, done.out, done.err)
-    assert before == sorted(path.name for path in things.iterdir())
+    assert before == sorted(path.name for path in things_folder.iterdir())
 
 
 SMALL = """
@@ -133,9 +138,9 @@ main()
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EACCES, 2)])
-def test_a_file_that_cannot_be_made_is_told(things: Path, number: int, code: int) -> None:
+def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, code: int) -> None:
     """No room is the disk's trouble, no leave is the command line's."""
-    del things
+    del things_folder
     with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
         done = run(*DUMP, "-o", "a.csv")
     assert (code, "") == (done.code, done.out)
@@ -145,19 +150,19 @@ def test_a_file_that_cannot_be_made_is_told(things: Path, number: int, code: int
 # Parts
 
 
-def test_parts_that_were_left_over_are_in_nobodys_way(things: Path) -> None:
+def test_parts_that_were_left_over_are_in_nobodys_way(things_folder: Path) -> None:
     """Neither that of a process of the same number nor one of the same letters."""
-    (things / f".a.csv.{os.getpid()}.part").write_text("left")
+    (things_folder / f".a.csv.{os.getpid()}.part").write_text("left")
     names = iter(["taken", "taken", "fresh"])
-    (things / ".a.csv.taken.part").write_text("left")
+    (things_folder / ".a.csv.taken.part").write_text("left")
     with patch.object(tempfile, "_get_candidate_names", lambda: names):
         done = run(*DUMP, "-o", "a.csv")
     assert (0, "5 rows written to a.csv\n") == (done.code, done.err)
-    assert ["left", "left"] == [path.read_text() for path in things.glob(".a.csv.*.part")]
+    assert ["left", "left"] == [path.read_text() for path in things_folder.glob(".a.csv.*.part")]
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
-def test_a_new_file_has_the_mode_of_any_other(things: Path, mask: int) -> None:
+def test_a_new_file_has_the_mode_of_any_other(things_folder: Path, mask: int) -> None:
     """It is what the mask leaves of reading and writing for all."""
     before = os.umask(mask)
     try:
@@ -165,25 +170,27 @@ def test_a_new_file_has_the_mode_of_any_other(things: Path, mask: int) -> None:
         now = os.umask(mask)
     finally:
         os.umask(before)
-    assert (mask, 0o666 & ~mask) == (now, (things / "a.csv").stat().st_mode & 0o777)
+    assert (mask, 0o666 & ~mask) == (now, (things_folder / "a.csv").stat().st_mode & 0o777)
 
 
 # SIGTERM
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
-def test_a_dump_that_is_ended_leaves_nothing(things: Path, form: str) -> None:
+def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> None:
     """SIGTERM in the midst of it: the part is removed, and the code tells the signal."""
-    before = sorted(path.name for path in things.iterdir())
-    done = run_apart(things, end_in_the_midst("SIGTERM"), *DUMP, "-o", f"a.{form}")
+    before = sorted(path.name for path in things_folder.iterdir())
+    done = run_in_process(
+        things_folder, build_signal_during_dump("SIGTERM"), *DUMP, "-o", f"a.{form}"
+    )
     said = (128 + signal.SIGTERM, "", "ended by SIGTERM")
     assert said == (done.code, done.out, done.err.strip())
-    assert before == sorted(path.name for path in things.iterdir())
+    assert before == sorted(path.name for path in things_folder.iterdir())
 
 
-def test_a_signal_that_nobody_hears_is_told(things: Path) -> None:
+def test_a_signal_that_nobody_hears_is_told(things_folder: Path) -> None:
     """SIGTERM while an object is freed, where Python drops what is raised: the code tells it."""
-    done = run_apart(things, ENDED_IN_DEL, "count", "things", *ON)
+    done = run_in_process(things_folder, ENDED_IN_DEL, "count", "things", *ON)
     assert (128 + signal.SIGTERM, "5\n") == (done.code, done.out)
 
 
@@ -206,12 +213,14 @@ COUNT = 80_000
 """Rows of a file that is read in several batches."""
 
 
-def test_a_load_that_is_ended_goes_on(things: Path) -> None:
+def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
     """SIGTERM in the midst of it: it says how far it came, and the same command writes the rest."""
     lines = (json.dumps({"host": "web", "ts": ts}) for ts in range(10_000, 10_000 + COUNT))
-    (things / "rows.jsonl").write_text("\n".join(lines))
+    (things_folder / "rows.jsonl").write_text("\n".join(lines))
     load = ("load", "things.toml", "rows.jsonl", *ON)
-    done = run_apart(things, end_after_first_batch("SIGTERM"), *load, "--progress", "json")
+    done = run_in_process(
+        things_folder, build_signal_after_first_batch("SIGTERM"), *load, "--progress", "json"
+    )
     first, *_, said, last = filter(None, done.err.splitlines())
     assert "loading" == json.loads(first)["what"]
     assert (128 + signal.SIGTERM, "ended by SIGTERM") == (done.code, last)
@@ -231,9 +240,9 @@ def test_a_load_that_is_ended_goes_on(things: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["a.csv", "a.jsonl", "a.json", "a.json.gz", "a.parquet", "a.arrow"]
 )
-def test_load_takes_back_what_a_name_told(things: Path, verb: str, name: str) -> None:
+def test_load_takes_back_what_a_name_told(things_folder: Path, verb: str, name: str) -> None:
     """Whatever ending told the form, both verbs write there what `load` reads."""
-    del things
+    del things_folder
     assert 0 == run(verb, "things.toml", *ON, "-o", name).code
     assert 0 == run("create", "things.toml", "--on", "rocks:copy").code
     done = run("load", "things.toml", name, "--on", "rocks:copy")

@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.command import run
-from cli.test_notices import github_of, no_number
-from design.measured import yard_s
+from cli.test_notices import parse_github, reject_constant
+from design.measured import measure_yard_s
 from design.test_hostile import BASE, MEASURE, MOST_MEGABYTES, MOST_YARDS, SPOILERS, TRIES
 from lint.layouts import laid_out
 from rowkey import Design
@@ -77,7 +77,7 @@ LONG = {
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What `rowkey check` took for each file, as `form name` to figures."""
     folder = tmp_path_factory.mktemp("long")
     for name, text in LONG.items():
@@ -93,9 +93,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
 
 @pytest.mark.parametrize("form", ["text", "sarif"])
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_file_ends_soon(name: str, form: str, measured: dict[str, dict[str, Any]]) -> None:
+def test_a_long_file_ends_soon(
+    name: str, form: str, measurements: dict[str, dict[str, Any]]
+) -> None:
     """Less than 20 yards of a processor, 200 MB and three megabytes of findings."""
-    found = measured[f"{form} {name}"]
+    found = measurements[f"{form} {name}"]
     assert found["code"] in (0, 1)
     assert "" == found["err"]
     assert found["yards"] < MOST_YARDS
@@ -114,7 +116,7 @@ def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
 # Thousands of files in this process
 
 
-def told(data: bytes, form: str) -> float:
+def measure_check(data: bytes, form: str) -> float:
     """Yards of a processor that a file takes to be read, judged and told, in sound forms."""
     start = process_time()
     text = data.decode("utf-8", "surrogateescape")
@@ -135,26 +137,26 @@ def told(data: bytes, form: str) -> float:
         lines = list(format_check("design.toml", design, found, judged))
         document = build_check_document("design.toml", design, found, judged)
     assert all(line.isprintable() for line in lines)
-    json.loads(json.dumps(document), parse_constant=no_number)
+    json.loads(json.dumps(document), parse_constant=reject_constant)
     if form == "sarif":
-        json.loads(json.dumps(build_sarif_document([one])), parse_constant=no_number)
+        json.loads(json.dumps(build_sarif_document([one])), parse_constant=reject_constant)
     elif form == "junit":
         cases = fromstring("\n".join(format_junit([one], "warning")).encode()).iter("testcase")
         assert list(cases)
     else:
-        github_of("\n".join(format_github_commands([one])))
-    return (process_time() - start) / yard_s()
+        parse_github("\n".join(format_github_commands([one])))
+    return (process_time() - start) / measure_yard_s()
 
 
 @cache
-def trees() -> list[dict[str, Any]]:
+def list_trees() -> list[dict[str, Any]]:
     """Trees of designs: the examples of every rule."""
     texts = [text for rule in RULES.values() for text in (rule.bad_design, rule.good_design)]
     return [tomllib.loads(text) for text in [*texts, BASE]]
 
 
 @cache
-def words() -> dict[str, list[str]]:
+def list_options() -> dict[str, list[str]]:
     """The words of each table of a design, as the schema for editors has them."""
     schema = build_json_schema()
     tables = {"": schema["properties"], "fields": schema["$defs"]["FieldDeclaration"]["properties"]}
@@ -178,19 +180,21 @@ HOSTILE: list[Any] = [
 """Values that are wrong almost everywhere."""
 
 
-def wronged(tree: Any, chance: random.Random) -> Any:
+def change_option(tree: Any, chance: random.Random) -> Any:
     """A tree with one word changed, taken away or added somewhere in it."""
     if not isinstance(tree, dict):
         return chance.choice(HOSTILE)
     copy = dict(tree)
     word = chance.choice([*copy, ""])
     if word and chance.random() < 0.7:
-        copy[word] = wronged(copy[word], chance)
+        copy[word] = change_option(copy[word], chance)
     elif word and chance.random() < 0.3:
         copy.pop(word)
     else:
-        table = chance.choice([*words()])
-        copy[chance.choice([*words()[table], "a b", "é", "x" * 300])] = chance.choice(HOSTILE)
+        table = chance.choice([*list_options()])
+        copy[chance.choice([*list_options()[table], "a b", "é", "x" * 300])] = chance.choice(
+            HOSTILE
+        )
     return copy
 
 
@@ -199,13 +203,13 @@ def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
     """Twenty files a seed, each an example of a rule with wrong words, laid out anew."""
     chance = random.Random(seed)
     for _ in range(20):
-        tree = chance.choice(trees())
+        tree = chance.choice(list_trees())
         for _ in range(chance.randint(1, 3)):
-            tree = wronged(tree, chance)
-        assert_quick(toml(tree, chance).encode("utf-8", "surrogatepass"), chance)
+            tree = change_option(tree, chance)
+        assert_quick(format_toml(tree, chance).encode("utf-8", "surrogatepass"), chance)
 
 
-def toml(tree: dict[str, Any], chance: random.Random) -> str:
+def format_toml(tree: dict[str, Any], chance: random.Random) -> str:
     """A tree in a layout of chance; JSON's words for numbers that are none are TOML's, almost."""
     text = laid_out(tree, chance)
     return text.replace("Infinity", "inf").replace("NaN", "nan")
@@ -216,7 +220,7 @@ def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
     """Forty files a seed, each an example of a rule with a few bytes changed, moved or lost."""
     chance = random.Random(seed)
     for _ in range(40):
-        data = toml(chance.choice(trees()), chance).encode()
+        data = format_toml(chance.choice(list_trees()), chance).encode()
         for _ in range(chance.randint(1, 4)):
             at, width = chance.randrange(len(data)), chance.randrange(6)
             spoiler = chance.choice(
@@ -233,7 +237,7 @@ def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
 def assert_quick(data: bytes, chance: random.Random) -> None:
     """A file takes less than 20 yards in the best of three tries, in one form or another."""
     form = chance.choice(["sarif", "junit", "github", "github", "github"])
-    assert any(told(data, form) < MOST_YARDS for _ in range(TRIES)), data
+    assert any(measure_check(data, form) < MOST_YARDS for _ in range(TRIES)), data
 
 
 # Samples that a design names

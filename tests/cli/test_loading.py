@@ -12,7 +12,7 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 import rowkey
-from cli.command import LOGS, end_after_first_batch, run, run_apart
+from cli.command import LOGS, build_signal_after_first_batch, run, run_in_process
 from command_server import find_command
 from rowkey.table import load_file, open_table
 
@@ -35,19 +35,19 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def dumped(table: str = "logs.toml", on: str = "rocks:data") -> str:
+def dump_rows(table: str = "logs.toml", on: str = "rocks:data") -> str:
     """All rows of a table as JSON lines."""
     found = run("dump", table, "--on", on)
     assert (0, "") == (found.code, found.err)
     return found.out
 
 
-def counted() -> int:
+def count_rows() -> int:
     """How many rows the table holds."""
     return int(run("count", "logs.toml", *ON).out)
 
 
-def written(name: str) -> None:
+def convert_rows(name: str) -> None:
     """The rows of the CSV file, written in the format that a name tells."""
     table = csv.read_csv("rows.csv")
     if name.endswith(".gz"):
@@ -74,17 +74,17 @@ NAMES = ["rows.csv", "more.csv.gz", "rows.jsonl", "rows.parquet", "rows.feather"
 def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[str]) -> None:
     """Shuffled or not, all rows of the file are there, once each."""
     del logs
-    written(name)
+    convert_rows(name)
     done = run("load", "logs.toml", name, *ON, *shuffle)
     assert (0, "", f"{COUNT:,} rows written\n") == (done.code, done.out, done.err)
-    rows = [json.loads(line) for line in dumped().splitlines()]
+    rows = [json.loads(line) for line in dump_rows().splitlines()]
     assert csv.read_csv("rows.csv").to_pylist() == sorted(rows, key=lambda row: row["ts"])
 
 
 def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
     """What each region counts is the same either way: a load writes each row once."""
     del logs
-    written("rows.parquet")
+    convert_rows("rows.parquet")
     found = []
     for shuffle in ([], ["--shuffle"]):
         assert 0 == run("load", "logs.toml", "rows.parquet", *ON, *shuffle).code
@@ -95,18 +95,18 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
-def test_what_is_dumped_can_be_loaded(things: Path, form: str) -> None:
+def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
     """A dump of every type through a pipe, loaded into another table, is the same table."""
     with Path(f"all.{form}").open("wb") as file:
         command = [find_command(), "dump", "things.toml", *ON, "-f", form]
-        with subprocess.Popen(command, cwd=things, stdout=subprocess.PIPE) as one:
+        with subprocess.Popen(command, cwd=things_folder, stdout=subprocess.PIPE) as one:
             assert one.stdout is not None
             file.write(one.stdout.read())
         assert 0 == one.returncode
     on = ("--on", "rocks:copy")
     assert 0 == run("create", "things.toml", *on).code
     assert 0 == run("load", "things.toml", f"all.{form}", *on).code
-    assert dumped("things.toml") == dumped("things.toml", "rocks:copy")
+    assert dump_rows("things.toml") == dump_rows("things.toml", "rocks:copy")
 
 
 def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
         assert 0 == run("load", "logs.toml", name, *ON).code
         for form in ("csv", "jsonl"):
             Path(f"dump.{form}").write_text(run("dump", "logs.toml", *ON, "-f", form).out)
-        assert 2 == counted()
+        assert 2 == count_rows()
         assert 0 == run("drop", "logs", *ON, "--yes", "logs").code
         assert 0 == run("create", "logs.toml", *ON).code
 
@@ -133,11 +133,11 @@ def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
     for name in ("crossed.csv", "crossed.jsonl", "crossed.parquet"):
         assert 0 == run("dump", "crossed", *ON, "-o", name).code
         assert 0 == run("load", "crossed.toml", name, *ON).code
-        assert '{"host": "a", "note": "b", "ts": 1}\n' == dumped("crossed")
+        assert '{"host": "a", "note": "b", "ts": 1}\n' == dump_rows("crossed")
 
 
 @pytest.mark.parametrize("name", ["some.csv", "some.parquet", "some.arrow", "some.jsonl"])
-def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> None:
+def test_a_column_that_may_be_null_may_be_missing(things_folder: Path, name: str) -> None:
     """Its field stays null in every row, which is said where the file has columns; no other may."""
     table = pa.table({"host": ["a", "b"], "ts": [1, 2], "hits": [5, None]})
     writers = {
@@ -159,7 +159,7 @@ def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> No
     ]
     guessed = ["assumed: ts lies in 1970-01"]
     assert [*(told if name != "some.jsonl" else []), *guessed] == more
-    rows = [json.loads(line) for line in dumped("things.toml", "rocks:copy").splitlines()]
+    rows = [json.loads(line) for line in dump_rows("things.toml", "rocks:copy").splitlines()]
     assert [("a", 1, 5, None), ("b", 2, None, None)] == [
         (row["host"], row["ts"], row["hits"], row["text"]) for row in rows
     ]
@@ -167,7 +167,7 @@ def test_a_column_that_may_be_null_may_be_missing(things: Path, name: str) -> No
     done = run("load", "things.toml", name, *on)
     assert 2 == done.code
     assert "'ts'" in done.err
-    del things
+    del things_folder
 
 
 def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
@@ -180,7 +180,7 @@ def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
     assert ["  line 3: ts is soon", "  line 6 has no timestamp_ms for ts"] == [
         line.partition(";")[0] for line in problems
     ]
-    assert 3 == counted()
+    assert 3 == count_rows()
 
 
 def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
@@ -229,12 +229,12 @@ def test_refused_rows_are_named_by_their_lines(logs: Path, shuffle: list[str]) -
     assert (1, "39,997 rows written") == (done.code, done.err.splitlines()[0])
     problems = {line.split(":")[0] for line in done.err.splitlines()[2:]}
     assert {"  line 6", "  line 20002", "  line 35002"} == problems
-    assert 39_997 == counted()
+    assert 39_997 == count_rows()
     lines[4] = lines[5]
     Path("many.csv").write_text("\n".join(["host,ts", *lines]))
     done = run("load", "logs.toml", "many.csv", *ON)
     assert done.err.splitlines()[2].startswith("  line 20002: ")
-    assert 39_997 == counted()
+    assert 39_997 == count_rows()
 
 
 def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> None:
@@ -247,14 +247,14 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
     assert "rows that were not refused may be in the table" in done.err
 
 
-def test_a_value_that_is_none_is_never_turned_into_null(things: Path) -> None:
+def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> None:
     """A field that may be null is null where the file has nothing, not where it has nonsense."""
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
     done = run("load", "things.toml", "odd.csv", *ON)
     assert 1 == done.code
     assert "2 rows left out:\n  line 4: hits is many; expected i64" in done.err
     assert "1\n" == run("count", "things", *ON, "--where", 'host in ["a", "b", "c"]').out
-    del things
+    del things_folder
 
 
 @pytest.mark.parametrize(
@@ -279,16 +279,16 @@ def test_a_file_that_cannot_be_loaded_is_told(
     done = run("load", "logs.toml", name, *ON)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert what in done.err
-    assert 0 == counted()
+    assert 0 == count_rows()
 
 
 # Interrupted
 
 
-def _interrupted(*more: str) -> int:
+def _interrupt_load(*more: str) -> int:
     """How many rows a load has dealt with that gets Ctrl-C once it has told of progress."""
     command = ("load", "logs.toml", "many.parquet", *ON, "--progress", "json", *more)
-    done = run_apart(Path.cwd(), end_after_first_batch("SIGINT"), *command)
+    done = run_in_process(Path.cwd(), build_signal_after_first_batch("SIGINT"), *command)
     first, *_, said, last = filter(None, done.err.splitlines())
     assert MANY == json.loads(first)["total"]
     assert (130, "interrupted") == (done.code, last)
@@ -304,13 +304,13 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     numbers = pa.array(range(FIRST, FIRST + MANY), pa.int64())
     table = pa.table({"host": pa.array(["web"] * MANY), "ts": numbers})
     parquet.write_table(table, "many.parquet", row_group_size=5_000)
-    dealt = _interrupted()
+    dealt = _interrupt_load()
     done = run("load", "logs.toml", "many.parquet", *ON, *more)
     *stood, wrote = [int(line.split()[0].replace(",", "")) for line in done.err.splitlines()]
     assert (0, MANY) == (done.code, wrote + sum(stood))
     assert ([] if more else [dealt]) == stood
     assert 0 < dealt < MANY
-    assert MANY == counted()
+    assert MANY == count_rows()
     assert f"{MANY:,} rows written\n" == run("load", "logs.toml", "many.parquet", *ON).err
 
 
@@ -320,13 +320,13 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
     hosts = pa.array(["web"] * MANY)
     table = pa.table({"host": hosts, "ts": range(FIRST, FIRST + MANY), "note": hosts})
     parquet.write_table(table, "many.parquet", row_group_size=5_000)
-    assert 0 < _interrupted() < MANY
+    assert 0 < _interrupt_load() < MANY
     Path("logs.toml").write_text(
         LOGS.replace("[fields]\n", '[fields]\nnote = { type = "text", nullable = true }\n')
     )
     done = run("load", "logs.toml", "many.parquet", *ON)
     assert (0, f"{MANY:,} rows written\n") == (done.code, done.err)
-    assert MANY == dumped().count('"note": "web"')
+    assert MANY == dump_rows().count('"note": "web"')
 
 
 def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
@@ -361,7 +361,7 @@ def test_a_pipe_loses_nothing(logs: Path) -> None:
         "/dev/stdin: the path is a pipe, which can be read only once; expected a regular file"
         in done.stderr
     )
-    assert 0 == counted()
+    assert 0 == count_rows()
 
 
 # Progress
@@ -391,7 +391,7 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
         lines = [json.dumps({"host": f"web-{n * 7919 % 9973}", "ts": n}) for n in range(60_000)]
         Path(name).write_bytes(gzip.compress("\n".join(lines).encode()))
     else:
-        written(name)
+        convert_rows(name)
     count = COUNT if name in NAMES else 60_000
     told: list[tuple[int, int]] = []
     with open_table("logs", "rocks:data") as table:

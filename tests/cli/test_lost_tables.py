@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from cli.command import run, run_apart
+from cli.command import run, run_in_process
 from ramdisk import RAM_FOLDER
 from rowkey.design import Design
 from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
@@ -284,6 +284,6 @@ def test_a_command_tells_what_may_be_lost(table: Path) -> None:
     """A count of a table that can no longer tell whether its end is there says so beside it."""
     (table / "high-water").unlink()
     main = "from rowkey.cli import main\nmain()"
-    done = run_apart(Path.cwd(), main, "count", "logs.toml", *ON)
+    done = run_in_process(Path.cwd(), main, "count", "logs.toml", *ON)
     assert (0, "20\n") == (done.code, done.out)
     assert "the high-water mark is missing or damaged" in done.err

@@ -61,14 +61,14 @@ def sarif() -> Draft4Validator:
     return Draft4Validator(json.loads(data))
 
 
-def no_number(word: str) -> float:
+def reject_constant(word: str) -> float:
     """Fails: JSON has no word for a number that is none."""
     raise AssertionError(word)
 
 
-def sarif_of(text: str, schema: Draft4Validator) -> dict[str, Any]:
+def parse_sarif(text: str, schema: Draft4Validator) -> dict[str, Any]:
     """The run of a SARIF log, which its schema allows, and which says what a schema cannot."""
-    told = json.loads(text, parse_constant=no_number)
+    told = json.loads(text, parse_constant=reject_constant)
     assert [] == [error.message for error in schema.iter_errors(told)]
     run_: dict[str, Any] = told["runs"][0]
     rules, results = run_["tool"]["driver"]["rules"], run_["results"]
@@ -83,18 +83,18 @@ def sarif_of(text: str, schema: Draft4Validator) -> dict[str, Any]:
         assert (line, region.get("startColumn", 1)) < ends
     # 3.27.23: all results of a run have the word, or none.
     assert all("suppressions" in one for one in results)
-    marks = [mark_of(one) for one in results]
+    marks = [get_fingerprint(one) for one in results]
     assert len(set(marks)) == len(marks)
     return run_
 
 
-def mark_of(result: dict[str, Any]) -> tuple[str, str]:
+def get_fingerprint(result: dict[str, Any]) -> tuple[str, str]:
     """What tells a result from all others of a run, whatever line it stands on."""
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     return place, result["partialFingerprints"]["codeAndPath/v1"]
 
 
-def junit_of(text: str) -> Element:
+def parse_junit(text: str) -> Element:
     """The root of JUnit's XML, which its schema allows, and whose counts are right."""
     assert [] == [error.reason for error in JUNIT.iter_errors(text)]
     root = fromstring(text.encode())
@@ -108,7 +108,7 @@ def junit_of(text: str) -> Element:
     return root
 
 
-def github_of(text: str) -> list[dict[str, str]]:
+def parse_github(text: str) -> list[dict[str, str]]:
     """The commands, as GitHub's runner reads them; every line is one."""
     found = []
     for line in text.splitlines():
@@ -116,11 +116,13 @@ def github_of(text: str) -> list[dict[str, str]]:
         assert match is not None, line
         assert line.isprintable()
         words = dict(pair.split("=", 1) for pair in match[2].split(","))
-        found.append({word: decoded(value) for word, value in words.items()} | {"is": match[1]})
+        found.append(
+            {word: decode_property(value) for word, value in words.items()} | {"is": match[1]}
+        )
     return found
 
 
-def decoded(value: str) -> str:
+def decode_property(value: str) -> str:
     """A property as actions/runner reads it, ActionCommand.cs."""
     for code, meant in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
         value = value.replace(code, meant)
@@ -152,7 +154,7 @@ def test_sarif_has_results_rules_and_what_is_allowed(
     """A result points at its rule, file and word; what is allowed is suppressed with the reason."""
     found = run("check", *files, "-f", "sarif")
     assert 1 == found.code
-    ran = sarif_of(found.out, sarif)
+    ran = parse_sarif(found.out, sarif)
     results = ran["results"]
     assert "unicodeCodePoints" == ran["columnKind"]
     places = [one["locations"][0]["physicalLocation"] for one in results]
@@ -171,12 +173,12 @@ def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
     start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
     assert out.startswith(start)
     assert "\n::error file=no%2C design.toml,line=1,col=1,title=mistake::table: " in out
-    assert {"front.toml", "no, design.toml"} == {one["file"] for one in github_of(out)}
+    assert {"front.toml", "no, design.toml"} == {one["file"] for one in parse_github(out)}
 
 
 def test_junit_counts_what_fails(files: list[str]) -> None:
     """A suite a file, a case a finding or one where there is none; lesser findings are skipped."""
-    suites = junit_of(run("check", *files, "-f", "junit", "--severity", "error").out)
+    suites = parse_junit(run("check", *files, "-f", "junit", "--severity", "error").out)
     assert files == [suite.get("name") for suite in suites]
     front, broken, clean = suites
     assert ("0", "1") == (front.get("failures"), front.get("skipped"))
@@ -197,23 +199,23 @@ def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) 
         checked.append(
             CheckedFile(f"{rule.name}.toml", (), check_design(design, seen), design.source)
         )
-    results = sarif_of(json.dumps(build_sarif_document(checked)), sarif)["results"]
+    results = parse_sarif(json.dumps(build_sarif_document(checked)), sarif)["results"]
     assert {rule.code for rule in RULES.values()} == {one["ruleId"] for one in results}
     assert 3 == len({one["level"] for one in results}) == len(SEVERITIES)
     assert any("sample" in one["message"]["text"] for one in results)
     assert any(one.get("properties", {}).get("evidence") for one in results)
     found = [one for one in results if not one["suppressions"]]
-    cases = junit_of("\n".join(format_junit(checked, "warning"))).iter("testcase")
+    cases = parse_junit("\n".join(format_junit(checked, "warning"))).iter("testcase")
     assert len(found) == sum(case.get("name") != "check" for case in cases)
-    assert len(found) == len(github_of("\n".join(format_github_commands(checked))))
+    assert len(found) == len(parse_github("\n".join(format_github_commands(checked))))
 
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
     """A clean file gives a run without results, a suite with a case that passed, and no line."""
     Path("clean.toml").write_text(CLEAN)
-    assert [] == sarif_of(run("check", "clean.toml", "-f", "sarif").out, sarif)["results"]
-    assert [[]] == [list(c) for c in junit_of(run("check", "clean.toml", "-f", "junit").out)[0]]
+    assert [] == parse_sarif(run("check", "clean.toml", "-f", "sarif").out, sarif)["results"]
+    assert [[]] == [list(c) for c in parse_junit(run("check", "clean.toml", "-f", "junit").out)[0]]
     assert "" == run("check", "clean.toml", "-f", "github").out
 
 
@@ -243,12 +245,12 @@ def test_no_name_breaks_a_form(
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         told = {form: run("check", "-f", form, "--", file).out for form in (*FORMS, "text")}
-    results = sarif_of(told["sarif"], sarif)["results"]
+    results = parse_sarif(told["sarif"], sarif)["results"]
     uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
     assert {os.fsencode(file)} == {unquote_to_bytes(uri) for uri in uris}
     assert not any(EMBEDDED_LINK.search(one["message"]["text"]) for one in results)
-    assert len(results) == len(github_of(told["github"]))
-    assert len(results) == len(list(junit_of(told["junit"]).iter("testcase")))
+    assert len(results) == len(parse_github(told["github"]))
+    assert len(results) == len(list(parse_junit(told["junit"]).iter("testcase")))
     assert all(line.isprintable() for line in told["text"].split("\n"))
 
 
@@ -270,10 +272,10 @@ def test_a_file_is_named_from_the_current_folder(
         (place / "front.toml").write_text(FRONT)
     asked = os.path.join(*given_)  # noqa: PTH118 - Path would drop what is tried here
     for path in (asked, str(folder / "front.toml") if expected == "front.toml" else asked):
-        results = sarif_of(run("check", path, "-f", "sarif").out, sarif)["results"]
+        results = parse_sarif(run("check", path, "-f", "sarif").out, sarif)["results"]
         place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
         assert {"uri": expected} == place
     far = (folder.parent / "front.toml").resolve()
-    results = sarif_of(run("check", str(far), "-f", "sarif").out, sarif)["results"]
+    results = parse_sarif(run("check", str(far), "-f", "sarif").out, sarif)["results"]
     place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert {"uri": far.as_uri()} == place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.command import Outcome, run, run_apart
+from cli.command import Outcome, run, run_in_process
 from cli.conftest import EVERYTHING
 from rowkey.design import Design
 from rowkey.observe import Proof
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 ON = ("--on", "rocks:data")
 
 
-def error(outcome: Outcome) -> str:
+def get_usage_error(outcome: Outcome) -> str:
     """The first line of an error of usage, which prints nothing else."""
     assert (2, "") == (outcome.code, outcome.out)
     return outcome.err.splitlines()[0]
 
 
-def test_a_table_is_described(things: Path) -> None:
+def test_a_table_is_described(things_folder: Path) -> None:
     """What is printed is its design, which `check` takes; a file that is there is left alone."""
     found = run("describe", "things", *ON)
     assert 0 == found.code
@@ -34,27 +34,29 @@ def test_a_table_is_described(things: Path) -> None:
         "things: the key is [bucket(host, 4)][host][desc(ts)], as stored by rowkey\n" == found.err
     )
     assert 0 == run("describe", "things", *ON, "-o", "again.toml").code
-    assert found.out == (things / "again.toml").read_text()
+    assert found.out == (things_folder / "again.toml").read_text()
     assert run("check", "again.toml", "--severity", "error").code in {0, 1}
-    assert "again.toml already exists" in error(run("describe", "things", *ON, "-o", "again.toml"))
-    assert "there is no table nothing; expected one of things" in error(
+    assert "again.toml already exists" in get_usage_error(
+        run("describe", "things", *ON, "-o", "again.toml")
+    )
+    assert "there is no table nothing; expected one of things" in get_usage_error(
         run("describe", "nothing", *ON)
     )
 
 
-def test_a_described_table_is_made_again(things: Path) -> None:
+def test_a_described_table_is_made_again(things_folder: Path) -> None:
     """Created from its description and described again, it is the same file."""
     first = run("describe", "things", *ON).out
-    (things / "again.toml").write_text(first)
+    (things_folder / "again.toml").write_text(first)
     assert 0 == run("create", "again.toml", "--on", "rocks:other").code
     second = run("describe", "things", "--on", "rocks:other").out
     assert first.splitlines()[1:] == second.splitlines()[1:]
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
-def test_an_idle_table_is_watched(things: Path, form: str) -> None:
+def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
     """Each form is printed as it is asked for: once at the end, or a line for each look."""
-    del things
+    del things_folder
     found = run("live", "things", *ON, "--every", "50ms", "--for", "150ms", "-f", form)
     assert (0, "") == (found.code, found.err)
     if form == "text":
@@ -73,9 +75,9 @@ def test_an_idle_table_is_watched(things: Path, form: str) -> None:
 ALLOWED = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
 
 
-def test_what_cannot_be_watched_is_told(things: Path) -> None:
+def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
     """Lengths of time that are none are told at once, with what to write, and a wrong design."""
-    del things
+    del things_folder
     wrong = run("live", "things", *ON, "--every", "x", "--for", "y", "--design", "nothing.toml")
     assert (2, "") == (wrong.code, wrong.out)
     assert [
@@ -93,22 +95,26 @@ def test_what_cannot_be_watched_is_told(things: Path) -> None:
         f"{'9' * 29}d": f"'{'9' * 29}d' is not a length of time",
     }.items():
         for option in ("--every", "--for"):
-            told = error(run("live", "things", *ON, option, text))
+            told = get_usage_error(run("live", "things", *ON, option, text))
             assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write, for example, ")
-    short = error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
+    short = get_usage_error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
     assert short == (
         "rowkey: --for: a watch of 1 s ends before the second reading, after 5 s; expected at "
         "least 5 s, the time between two readings. Watch longer, or read more often."
     )
-    assert "nothing.toml: the file" in error(run("live", "things", *ON, "--design", "nothing.toml"))
+    assert "nothing.toml: the file" in get_usage_error(
+        run("live", "things", *ON, "--design", "nothing.toml")
+    )
 
 
 @pytest.mark.parametrize("verb", ["live", "describe"])
-def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
+def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> None:
     """Those that are there, the name instead of a file, and how to make one where there is none."""
-    del things
+    del things_folder
     none = "rowkey: rocks:data: there is no table"
-    said = {name: error(run(verb, name, *ON)) for name in ("thing", "b.toml", "./things.toml")}
+    said = {
+        name: get_usage_error(run(verb, name, *ON)) for name in ("thing", "b.toml", "./things.toml")
+    }
     assert {
         "thing": f"{none} thing; expected one of things. Did you mean things?",
         "b.toml": f"{none} b.toml; expected one of things. Give the table's name, not the file "
@@ -116,7 +122,7 @@ def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
         "./things.toml": f"{none} ./things.toml; expected one of things. Give the table's name, "
         "not the file of its design: things.",
     } == said
-    empty = error(run(verb, "things", "--on", "memory:"))
+    empty = get_usage_error(run(verb, "things", "--on", "memory:"))
     assert empty.endswith(
         "there is no table things. There are no tables yet. Create one by rowkey create."
     )
@@ -125,11 +131,11 @@ def test_a_table_that_is_not_there_is_told(things: Path, verb: str) -> None:
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_what_was_seen_until_it_is_interrupted_is_printed(
-    things: Path, form: str, name: str
+    things_folder: Path, form: str, name: str
 ) -> None:
     """The last look is shown as if it had ended by itself, and it is said that it did not."""
     words = ("live", "things", *ON, "--every", "10ms", "--for", "1h", "-f", form)
-    done = run_apart(things, INTERRUPTED.replace("NAME", name), *words)
+    done = run_in_process(things_folder, INTERRUPTED.replace("NAME", name), *words)
     said = {"SIGINT": (130, "interrupted"), "SIGTERM": (143, "ended by SIGTERM")}
     assert said[name] == (done.code, done.err.strip())
     if form == "text":
@@ -157,10 +163,10 @@ main()
 """
 
 
-def test_a_design_is_proved(things: Path) -> None:
+def test_a_design_is_proved(things_folder: Path) -> None:
     """The sample is written, counted and dropped; a design without one says what it needs."""
     rows = [f"web-{n % 7},{1_000 * n}" for n in range(300)]
-    (things / "rows.csv").write_text("\n".join(["host,ts", *rows, ""]))
+    (things_folder / "rows.csv").write_text("\n".join(["host,ts", *rows, ""]))
     found = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "3")
     assert (0, "") == (found.code, found.err)
     lines = found.out.splitlines()
@@ -173,15 +179,17 @@ def test_a_design_is_proved(things: Path) -> None:
     document = json.loads(kept.out)
     assert (True, True, 0) == (document["exact"], document["is_table_kept"], document["difference"])
     assert "300\n" == run("count", document["proved_on"], *ON).out
-    assert "generated events have no columns to write" in error(run("prove", "things.toml", *ON))
+    assert "generated events have no columns to write" in get_usage_error(
+        run("prove", "things.toml", *ON)
+    )
 
 
 @pytest.mark.parametrize(("verdict", "code"), [("different", 3), ("unknown", 1), ("exact", 0)])
 def test_a_proof_leaves_with_what_it_comes_to(
-    things: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, code: int
+    things_folder: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, code: int
 ) -> None:
     """A difference is a failed verification; what is not known is a finding."""
-    (things / "rows.csv").write_text("host,ts\nweb-1,1\nweb-2,2\n")
+    (things_folder / "rows.csv").write_text("host,ts\nweb-1,1\nweb-2,2\n")
     words = ("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "1")
     monkeypatch.setattr(Proof, "verdict", property(lambda _: verdict))
     found = run(*words)

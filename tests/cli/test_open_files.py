@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.command import Outcome, run, run_apart
+from cli.command import Outcome, run, run_in_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or 
 def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = False) -> Outcome:
     """Run a command in a process that may have only some files open, its modules' or its own."""
     if not imports_anew:
-        return run_apart(folder, LIMIT.format(limit=limit), *words)
+        return run_in_process(folder, LIMIT.format(limit=limit), *words)
 
     def set_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -68,9 +68,9 @@ def count_rows() -> int:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_without_files_left_says_so(things: Path, name: str) -> None:
+def test_a_command_without_files_left_says_so(things_folder: Path, name: str) -> None:
     """It ends as ever, or with 4 and the remedy in one line; all rows are there afterwards."""
-    (things / "more.csv").write_text(MORE)
+    (things_folder / "more.csv").write_text(MORE)
     codes = set()
     uses_table = ON[0] in COMMANDS[name]
     first = LIMITS if IS_LONG else (FIRST_LIMITS.get(name, 5),)
@@ -79,7 +79,7 @@ def test_a_command_without_files_left_says_so(things: Path, name: str) -> None:
         forked = LIMITS if name == "load" or IS_LONG else LIMITS[1::2]
         runs += [(limit, False) for limit in forked]
     for limit, imports_anew in runs:
-        found = run_limited(things, limit, *COMMANDS[name], imports_anew=imports_anew)
+        found = run_limited(things_folder, limit, *COMMANDS[name], imports_anew=imports_anew)
         codes.add(found.code)
         if found.code == 4:
             assert ("", 1) == (found.out, found.err.count("\n"))
@@ -90,7 +90,7 @@ def test_a_command_without_files_left_says_so(things: Path, name: str) -> None:
         assert count_rows() in ({5, 3_005} if name == "load" else {5})
     assert (4 in codes) == uses_table
     if uses_table:
-        done = run_limited(things, 64, *COMMANDS[name])
+        done = run_limited(things_folder, 64, *COMMANDS[name])
         assert done.code in {0, 1}
         assert (3_005 if name == "load" else 5) == count_rows()
 
@@ -119,18 +119,18 @@ main()
     ],
 )
 def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
-    things: Path, file: str, words: tuple[str, ...]
+    things_folder: Path, file: str, words: tuple[str, ...]
 ) -> None:
     """A design, a sample, rows, or a module that is imported late: the limit is named."""
-    (things / "more.csv").write_text(MORE)
-    (things / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
-    found = run_apart(things, REFUSE.format(file=file), *words, imports_anew=True)
+    (things_folder / "more.csv").write_text(MORE)
+    (things_folder / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
+    found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=True)
     assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))
     assert file in found.err
     assert found.err.endswith(f": {REMEDY}\n")
 
 
-def test_a_library_that_the_linker_cannot_open_is_told_alike(things: Path) -> None:
+def test_a_library_that_the_linker_cannot_open_is_told_alike(things_folder: Path) -> None:
     """What the dynamic linker cannot open is an `ImportError` with the system's words."""
     start = """
 import sys
@@ -143,5 +143,5 @@ sys.meta_path.insert(0, Linker())
 from rowkey.cli import main
 main()
 """
-    found = run_apart(things, start, *COMMANDS["scan"], imports_anew=True)
+    found = run_in_process(things_folder, start, *COMMANDS["scan"], imports_anew=True)
     assert (4, "", f"rowkey: lib.so: {REMEDY}\n") == (found.code, found.out, found.err)

@@ -39,18 +39,20 @@ def test_the_bytes_saved_are_told_to_the_byte(folder: Path, verb: str) -> None:
     """On the sample that the design names, in words and for machines."""
     del folder
     words = f"{ALONE:.1f}: packing saves {1 - TOGETHER / ALONE:.0%}, measured on 500 events"
-    told = " ".join(run(verb, "logs.toml", *_lenient(verb)).out.split())
+    told = " ".join(run(verb, "logs.toml", *_list_extra_options(verb)).out.split())
     assert "packed into d:p: n, m " in told
     assert (
         f"cells take {TOGETHER:.1f} bytes; with a cell for each field they would take {words}"
         in (told)
     )
-    document = json.loads(run(verb, "logs.toml", "-f", "json", *_lenient(verb)).out)["packing"]
+    document = json.loads(run(verb, "logs.toml", "-f", "json", *_list_extra_options(verb)).out)[
+        "packing"
+    ]
     assert [{"cell": "d:p", "fields": ["n", "m"]}] == document["cells"]
     assert (500, TOGETHER, ALONE) == tuple(document[n] for n in ("events", "bytes", "bytes_alone"))
 
 
-def _lenient(verb: str) -> list[str]:
+def _list_extra_options(verb: str) -> list[str]:
     return ["--exit-zero"] if verb == "simulate" else []
 
 

@@ -26,17 +26,19 @@ ON = ("--on", "rocks:data")
 # Places
 
 
-VERBS = [
+COMMANDS = [
     ["create", "things.toml"], ["drop", "things", "--yes", "things"], ["scan", "things.toml"],
     ["put", "things.toml", "host=a", "ts=1"], ["get", "things", "host=a", "ts=1"],
     ["count", "things"], ["dump", "things.toml"], ["load", "things.toml", "rows.csv"],
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", VERBS, ids=lambda words: str(words[0]))
-def test_a_directory_that_another_process_has_is_told(things: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
+def test_a_directory_that_another_process_has_is_told(
+    things_folder: Path, words: list[str]
+) -> None:
     """Every verb leaves with 4, prints nothing, and says what to do."""
-    del things
+    del things_folder
     with open_engine("rocks:data"):
         done = run(*words, *ON)
     line = "rowkey: data: the directory is open already, in this or another process; expected "
@@ -54,10 +56,13 @@ with open_engine("rocks:data"):
 """
 
 
-def test_a_directory_is_free_once_its_process_is_gone(things: Path) -> None:
+def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> None:
     """The same between two processes: the second is refused, and served once the first has left."""
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER], cwd=things, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLDER],
+        cwd=things_folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as holder:
         assert holder.stdout is not None
         assert b"open\n" == holder.stdout.readline()
@@ -66,10 +71,10 @@ def test_a_directory_is_free_once_its_process_is_gone(things: Path) -> None:
     assert (0, "5\n") == ((done := run("count", "things", *ON)).code, done.out)
 
 
-@pytest.mark.parametrize("words", VERBS, ids=lambda words: str(words[0]))
-def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
+def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[str]) -> None:
     """A file where a directory should be: the place cannot be used, which is no wrong usage."""
-    del things
+    del things_folder
     Path("taken").write_text("")
     done = run(*words, "--on", "rocks:taken/data")
     assert (4, "") == (done.code, done.out)
@@ -102,18 +107,18 @@ def test_a_place_that_is_no_directory_is_told(things: Path, words: list[str]) ->
         ("x" * 10**6, "has no scheme"),
     ],
 )
-def test_a_wrong_place_is_wrong_usage(things: Path, url: str, what: str) -> None:
+def test_a_wrong_place_is_wrong_usage(things_folder: Path, url: str, what: str) -> None:
     """A scheme that is none, and a place without the table: the command line is to be mended."""
-    del things
+    del things_folder
     done = run("scan", "things.toml", "--on", url)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert what in done.err
     assert len(done.err) < 1_000
 
 
-def test_a_cluster_that_does_not_answer_is_told(things: Path) -> None:
+def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
     """Nobody listens there: the place cannot be used, which is no wrong usage."""
-    del things
+    del things_folder
     done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
     assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert done.err.startswith("rowkey: hbase://localhost:1/hbase: ")
@@ -121,18 +126,18 @@ def test_a_cluster_that_does_not_answer_is_told(things: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])
-def test_a_name_that_no_table_has_is_told(things: Path, name: str) -> None:
+def test_a_name_that_no_table_has_is_told(things_folder: Path, name: str) -> None:
     """It is told with the tables there are, on one line."""
-    del things
+    del things_folder
     done = run("scan", name, *ON)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert "there is no table" in done.err
     assert done.err.endswith("; expected one of things.\n")
 
 
-def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
+def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
     """What an engine lacks while it is read or written leaves with 4 as well."""
-    del things
+    del things_folder
     full = Unavailable("data/things", "the disk is full", remedy="Free space.")
     with patch("rowkey.engines.rocksdb.RocksStore.mutate", side_effect=full):
         done = run("put", "things.toml", *ON, "host=a", "ts=1")
@@ -140,37 +145,37 @@ def test_a_place_that_breaks_in_the_midst_is_told(things: Path) -> None:
     assert "rowkey: data/things: the disk is full. Free space.\n" == done.err
 
 
-def test_a_kind_that_is_broken_is_outside_of_rowkey(things: Path) -> None:
+def test_a_kind_that_is_broken_is_outside_of_rowkey(things_folder: Path) -> None:
     """A design whose kind comes from a broken package leaves with 4 as well, whatever the verb."""
-    del things
+    del things_folder
     broken = Unavailable("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
         codes = [run("scan", "things.toml", *ON).code, run("encode", "things.toml").code]
     assert [4, 4] == codes
 
 
-READING = [words for words in VERBS if words[0] != "create"]
+READING = [words for words in COMMANDS if words[0] != "create"]
 
 
 @pytest.mark.parametrize("words", READING, ids=lambda words: str(words[0]))
-def test_a_directory_that_is_not_there_is_not_made(things: Path, words: list[str]) -> None:
+def test_a_directory_that_is_not_there_is_not_made(things_folder: Path, words: list[str]) -> None:
     """Who asks for a table of it is told, and nothing is left behind."""
     done = run(*words, "--on", "rocks:other/data")
     line = "rowkey: rocks:other/data: no table is stored at this URL. Check the URL, or create a "
     remedy = "table: rowkey create DESIGN --on rocks:other/data."
     assert (2, "", f"{line}{remedy}\n") == (done.code, done.out, done.err)
-    assert not (things / "other").exists()
+    assert not (things_folder / "other").exists()
 
 
 # Designs
 
 
-def test_a_design_that_drifted_is_told_word_by_word(things: Path) -> None:
+def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None:
     """What is declared stands beside what is remembered, a line each, and nothing is written."""
     drifted = EVERYTHING.replace("bucket(host, 4)", "bucket(ts, 4)").replace(
         'day    = { type = "date"', 'day    = { type = "text"'
     )
-    (things / "things.toml").write_text(drifted)
+    (things_folder / "things.toml").write_text(drifted)
     done = run("put", "things.toml", *ON, "host=a", "ts=1")
     first, *more = done.err.splitlines()
     assert (2, "") == (done.code, done.out)
@@ -185,7 +190,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things: Path) -> None:
 # Terminals
 
 
-def _on_a_terminal(command: list[str], folder: Path, typed: str = "") -> tuple[int, str]:
+def _run_on_terminal(command: list[str], folder: Path, typed: str = "") -> tuple[int, str]:
     """The code of a process whose input, output and errors are a terminal, and what it shows."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
@@ -209,15 +214,17 @@ DAY = 1_609_459_200_000
 """A count of milliseconds that none takes for seconds: 2021 begins."""
 
 
-def _lines(folder: Path, count: int) -> None:
+def _write_lines(folder: Path, count: int) -> None:
     rows = [json.dumps({"host": f"web-{n % 5}", "ts": DAY + n}) for n in range(count)]
     (folder / "rows.jsonl").write_text("\n".join(rows))
 
 
-def test_progress_on_a_terminal_leaves_no_trace(things: Path) -> None:
+def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
     """A line that is written over, and cleared before the last word; no colour with NO_COLOR."""
-    _lines(things, 40_000)
-    code, shown = _on_a_terminal([find_command(), "load", "things.toml", "rows.jsonl", *ON], things)
+    _write_lines(things_folder, 40_000)
+    code, shown = _run_on_terminal(
+        [find_command(), "load", "things.toml", "rows.jsonl", *ON], things_folder
+    )
     assert 0 == code
     *before, last = shown.replace("\r\n", "\n").rstrip("\n").split("\r")
     assert "40,000 rows written" == last
@@ -227,9 +234,9 @@ def test_progress_on_a_terminal_leaves_no_trace(things: Path) -> None:
     assert "\x1b" not in shown
 
 
-def test_progress_for_machines_is_json(things: Path) -> None:
+def test_progress_for_machines_is_json(things_folder: Path) -> None:
     """A line a second and one at the end, which tells all rows; without it, none."""
-    _lines(things, 40_000)
+    _write_lines(things_folder, 40_000)
     done = run("load", "things.toml", "rows.jsonl", *ON, "--progress", "json")
     *told, last = done.err.splitlines()
     assert "40,000 rows written" == last
@@ -242,18 +249,20 @@ def test_progress_for_machines_is_json(things: Path) -> None:
 
 
 @pytest.mark.parametrize(("typed", "code"), [("things\n", 0), ("thing\n", 2), ("\x04", 130)])
-def test_a_name_is_typed_on_a_terminal(things: Path, typed: str, code: int) -> None:
+def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: int) -> None:
     """The right name drops the table, another leaves it, and the end of input leaves it too."""
-    left, shown = _on_a_terminal([find_command(), "drop", "things.toml", *ON], things, typed)
+    left, shown = _run_on_terminal(
+        [find_command(), "drop", "things.toml", *ON], things_folder, typed
+    )
     assert code == left
     assert "This removes the table things on rocks:data and all its rows." in shown
     assert (code != 0) == (run("count", "things", *ON).code == 0)
 
 
-def test_arrow_is_not_for_a_terminal(things: Path) -> None:
+def test_arrow_is_not_for_a_terminal(things_folder: Path) -> None:
     """Bytes would only confuse it: the command says where they belong."""
-    code, shown = _on_a_terminal(
-        [find_command(), "dump", "things.toml", *ON, "-f", "arrow"], things
+    code, shown = _run_on_terminal(
+        [find_command(), "dump", "things.toml", *ON, "-f", "arrow"], things_folder
     )
     assert 2 == code
     assert (

@@ -36,11 +36,11 @@ BEFORE = 5
 
 
 @pytest.fixture
-def log(things: Path) -> Path:
+def log(things_folder: Path) -> Path:
     """The log of a table that was killed with 200 rows in it."""
-    done = subprocess.run([sys.executable, "-c", KILLED], cwd=things, check=False)
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=things_folder, check=False)
     assert -signal.SIGKILL == done.returncode
-    logs = sorted((things / "data" / "things").glob("*.log"))
+    logs = sorted((things_folder / "data" / "things").glob("*.log"))
     return max(logs, key=lambda path: path.stat().st_size)
 
 
@@ -53,13 +53,13 @@ def damage(log: Path) -> int:
     return at
 
 
-def all_bytes(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """What lies in a folder, but for the lock and RocksDB's own diary."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(p): p.read_bytes() for p in files if "LOG" not in p.name and p.name != ".lock"}
 
 
-def counted() -> int:
+def count_rows() -> int:
     """How many rows the table holds."""
     done = run("count", "things", *ON)
     assert 0 == done.code
@@ -72,31 +72,34 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     refused = run("count", "things", *ON)
     assert 4 == refused.code
     assert "or run `rowkey repair`" in refused.err
-    before = all_bytes(Path("data"))
+    before = read_files(Path("data"))
     asked = run("repair", "rocks:data")
     assert (
         1,
         "nothing was changed; --yes repairs the tables and cuts damaged logs at the damage\n",
     ) == (asked.code, asked.err)
     assert asked.out.startswith("things: damaged; ")
-    problem = f"the log is damaged at byte {told_at(asked.out):,}"
+    problem = f"the log is damaged at byte {find_reported_byte(asked.out):,}"
     assert f"{log.relative_to(Path.cwd())}: {problem}" in asked.out
-    assert before == all_bytes(Path("data"))
+    assert before == read_files(Path("data"))
     done = run("repair", "rocks:data", "--yes")
     assert (1, "") == (done.code, done.err)
     assert done.out.startswith(asked.out)
     last = done.out.splitlines()[-1]
-    assert f"things: {log.name} was truncated at byte {told_at(asked.out):,}; " in last
-    assert told_at(asked.out) <= at
-    kept = Path("data/things/cut") / f"{log.name}.{told_at(asked.out)}"
-    assert before[str(log.relative_to(Path.cwd()))][told_at(asked.out) :] == kept.read_bytes()
-    assert BEFORE < counted() < BEFORE + 200
+    assert f"things: {log.name} was truncated at byte {find_reported_byte(asked.out):,}; " in last
+    assert find_reported_byte(asked.out) <= at
+    kept = Path("data/things/cut") / f"{log.name}.{find_reported_byte(asked.out)}"
+    assert (
+        before[str(log.relative_to(Path.cwd()))][find_reported_byte(asked.out) :]
+        == kept.read_bytes()
+    )
+    assert BEFORE < count_rows() < BEFORE + 200
     again = run("repair", "rocks:data")
     assert 0 == again.code
     assert again.out.startswith("things: sound; ")
 
 
-def told_at(text: str) -> int:
+def find_reported_byte(text: str) -> int:
     """The byte at which damage is told to begin."""
     return int(text.partition("damaged at byte ")[2].split(":")[0].replace(",", ""))
 
@@ -135,7 +138,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
     assert bool(rows) == (" was truncated at byte " in done.out)
     assert ("nothing was changed" in done.err) == (not rows)
     if rows:
-        assert counted() in rows
+        assert count_rows() in rows
     else:
         assert 4 == run("count", "things", *ON).code
 
@@ -146,7 +149,7 @@ def test_a_sound_place_is_left_with_0(log: Path) -> None:
     done = run("repair", "rocks:data", "--yes")
     assert (0, "") == (done.code, done.err)
     assert done.out.startswith("things: sound; ")
-    assert BEFORE + 200 == counted()
+    assert BEFORE + 200 == count_rows()
 
 
 def _lose_a_file(folder: Path) -> None:
@@ -161,34 +164,34 @@ def _spoil_a_file(folder: Path) -> None:
 def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Path], None]) -> None:
     """It leaves with 4, says what is broken and what saves the rest, and changes nothing."""
     spoil(log.parent)
-    before = all_bytes(Path("data"))
+    before = read_files(Path("data"))
     done = run("repair", "rocks:data", "--yes")
     assert 4 == done.code
     assert "things: damaged; " in done.out
     assert "rowkey: things cannot be repaired in place; rowkey repair rocks:data --into" in done.err
-    assert before == all_bytes(Path("data"))
+    assert before == read_files(Path("data"))
 
 
 def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
     """A file that is gone takes its rows; those of the log are there, the old place untouched."""
     for file in log.parent.glob("*.sst"):
         file.unlink()
-    before = all_bytes(Path("data"))
+    before = read_files(Path("data"))
     done = run("repair", "rocks:data", "--into", "rocks:saved", "--keep-incomplete")
     assert 1 == done.code
     assert "  cells lost: rows from " in done.out
     assert "cells saved into rocks:saved" in done.out
-    assert before == all_bytes(Path("data"))
+    assert before == read_files(Path("data"))
     verified = run("verify", "--on", "rocks:saved")
     assert 0 == verified.code
     assert 200 == int(run("count", "things", "--on", "rocks:saved").out)
 
 
 @pytest.mark.parametrize("flips", [1, 2])
-def test_rows_are_saved_whole_or_listed(things: Path, flips: int) -> None:
+def test_rows_are_saved_whole_or_listed(things_folder: Path, flips: int) -> None:
     """Of a table with damaged blocks, a row is as it was, or lies in a stretch that is listed."""
     rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(20_000)]
-    (things / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (things_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert 0 == run("load", "things", "rows.jsonl", *ON).code
     expected = run("dump", "things", *ON).out.splitlines()
     (file,) = (path for path in Path("data/things").glob("*.sst") if path.stat().st_size > 100_000)
@@ -240,7 +243,7 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
         }
     for name in others:
         assert f"rowkey: {name} cannot be repaired in place" in done.err
-    assert counted() in range(BEFORE + 1, BEFORE + 200)
+    assert count_rows() in range(BEFORE + 1, BEFORE + 200)
 
 
 def test_who_only_looks_changes_no_file(log: Path) -> None:
@@ -250,24 +253,24 @@ def test_who_only_looks_changes_no_file(log: Path) -> None:
         settings.unlink()
         if content is not None:
             settings.write_bytes(content)
-        before = all_bytes(Path("data"))
+        before = read_files(Path("data"))
         for words in (("repair", "rocks:data"), ("verify", "things", *ON)):
             done = run(*words)
             assert (0, "") == (done.code, done.err)
             assert done.out.startswith("things: sound; ")
-        assert before == all_bytes(Path("data"))
-    assert BEFORE + 200 == counted()
+        assert before == read_files(Path("data"))
+    assert BEFORE + 200 == count_rows()
 
 
-def test_a_damaged_table_is_forgotten_where_its_design_says(things: Path) -> None:
+def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path) -> None:
     """Named by its file, its entry goes out of the catalog that the file declares."""
     design = Path("apart.toml")
     design.write_text(
         'table = "apart"\nkey = "[n]"\ncatalog = "file:apart"\n[fields]\nn = "u8"\n', "utf-8"
     )
     assert 0 == run("create", str(design), *ON).code
-    (entry,) = (things / "apart").glob("*.json")
-    _spoil_a_file(things / "data" / "apart")
+    (entry,) = (things_folder / "apart").glob("*.json")
+    _spoil_a_file(things_folder / "data" / "apart")
     assert 0 == run("drop", str(design), *ON, "--yes", "apart").code
     assert not entry.exists()
     assert 0 == run("create", str(design), *ON).code
@@ -297,19 +300,19 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
     ],
 )
 def test_a_place_that_cannot_be_mended_is_wrong_usage(
-    things: Path, words: tuple[str, ...], what: str
+    things_folder: Path, words: tuple[str, ...], what: str
 ) -> None:
     """It is told in a line, and nothing is made."""
-    _lose_a_file(things / "data" / "things")
+    _lose_a_file(things_folder / "data" / "things")
     done = run(*words)
     assert 2 == done.code
     assert what in done.err
-    assert not (things / "none").exists()
+    assert not (things_folder / "none").exists()
 
 
-def test_a_place_in_use_is_not_mended(things: Path) -> None:
+def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
     """Another process has it: that is told first."""
-    del things
+    del things_folder
     with open_engine("rocks:data"):
         for words in (("repair", "rocks:data", "--yes"), ("verify", *ON)):
             done = run(*words)

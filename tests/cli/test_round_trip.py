@@ -58,7 +58,7 @@ def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
         mistakes,
     )
     assume(not mistakes.mistakes)
-    times = [name for name, one in fields.items() if TYPES[_type(one)].unit_ns is not None]
+    times = [name for name, one in fields.items() if TYPES[_get_type(one)].unit_ns is not None]
     design = Design("t", "[id]", fields=fields, writes={"time": times[0]} if times else {})
     rows = []
     for number in range(draw(st.integers(1, 6))):
@@ -73,7 +73,7 @@ def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
     return design, rows
 
 
-def _type(words: Any) -> str:
+def _get_type(words: Any) -> str:
     return str(words if isinstance(words, str) else words["type"])
 
 

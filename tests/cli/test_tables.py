@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 ON = ("--on", "rocks:data")
 
 
-def things_(verb: str, *more: object, **given: Any) -> Outcome:
+def run_on_things(verb: str, *more: object, **given: Any) -> Outcome:
     """A verb asked of the table of things."""
     return run(verb, "things.toml", *ON, *more, **given)
 
 
-def hosts(*more: object) -> list[tuple[str, int]]:
+def list_hosts(*more: object) -> list[tuple[str, int]]:
     """Host and time of the rows of a scan, in their order."""
-    found = things_("scan", *more, "-f", "jsonl")
+    found = run_on_things("scan", *more, "-f", "jsonl")
     assert (0, "") == (found.code, found.err)
     rows = map(json.loads, found.out.splitlines())
     return [(row["host"], row["ts"]) for row in rows]
 
 
-def told(outcome: Outcome) -> str:
+def get_error_line(outcome: Outcome) -> str:
     """The one line of an error: it is of the command line or of a file, and prints nothing else."""
     assert (2, "") == (outcome.code, outcome.out)
     first, *more = outcome.err.splitlines()
@@ -45,11 +45,11 @@ def told(outcome: Outcome) -> str:
 # Made and dropped
 
 
-def test_a_table_is_made_once(things: Path) -> None:
+def test_a_table_is_made_once(things_folder: Path) -> None:
     """It says its regions and families; a second time is an error, and leaves the rows alone."""
-    del things
-    assert "there is a table things already" in told(run("create", "things.toml", *ON))
-    assert 5 == len(hosts())
+    del things_folder
+    assert "there is a table things already" in get_error_line(run("create", "things.toml", *ON))
+    assert 5 == len(list_hosts())
     made = run("create", "things.toml", "--on", "rocks:other")
     assert (0, "things: created with 4 regions, families d\n") == (made.code, made.out)
 
@@ -62,7 +62,7 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
     design.write_text(words)
     rows = "".join(f"web-{n:03},{1_609_459_200_000 + n}\n" for n in range(400))
     sample.write_text("host,ts\n" + rows)
-    assert "sample" in told(run("create", design, "--on", on))
+    assert "sample" in get_error_line(run("create", design, "--on", on))
     assert 0 == run("create", design, "--on", on, "--sample", sample).code
     assert 0 == run("load", design, sample, "--on", on).code
     found = json.loads(run("count", "logs", "--on", on, "--regions", "-f", "json").out)
@@ -71,73 +71,77 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
     assert asked["splits"] == [one["start"] for one in found["regions"]][1:]
 
 
-def test_a_drop_wants_the_name_typed(things: Path) -> None:
+def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
     """Without its name, or with another, it stays; with it, the table is gone and can be made."""
-    del things
-    assert "things is not dropped: it is not confirmed" in told(things_("drop"))
-    assert "things is not dropped: 'thing' is not its name" in told(
-        things_("drop", "--yes", "thing")
+    del things_folder
+    assert "things is not dropped: it is not confirmed" in get_error_line(run_on_things("drop"))
+    assert "things is not dropped: 'thing' is not its name" in get_error_line(
+        run_on_things("drop", "--yes", "thing")
     )
-    assert 5 == len(hosts())
-    dropped = things_("drop", "--yes", "things")
+    assert 5 == len(list_hosts())
+    dropped = run_on_things("drop", "--yes", "things")
     assert (0, "things: dropped\n") == (dropped.code, dropped.out)
-    assert "there is no table things" in told(things_("scan"))
-    assert "there is no table things" in told(run("drop", "things", *ON, "--yes", "things"))
+    assert "there is no table things" in get_error_line(run_on_things("scan"))
+    assert "there is no table things" in get_error_line(
+        run("drop", "things", *ON, "--yes", "things")
+    )
     assert 0 == run("create", "things.toml", *ON).code
-    assert [] == hosts()
+    assert [] == list_hosts()
 
 
 # Written
 
 
-def test_a_row_is_put_by_words_and_got(things: Path) -> None:
+def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
     """Values are as they are typed, all behind the first =; what is left out stays as it was."""
-    del things
+    del things_folder
     key = ("host=a=b", "ts=1970-01-01T00:00:07Z")
-    done = things_("put", *key, "price=2.5", "text= x ", "raw=", "ok=")
+    done = run_on_things("put", *key, "price=2.5", "text= x ", "raw=", "ok=")
     assert (0, "", "1 row written\n") == (done.code, done.out, done.err)
-    assert "hits: 'many' is not a whole number" in told(things_("put", *key, "hits=many"))
-    assert 0 == things_("put", *key, "hits=3").code
-    row = json.loads(things_("get", *key).out)
+    assert "hits: 'many' is not a whole number" in get_error_line(
+        run_on_things("put", *key, "hits=many")
+    )
+    assert 0 == run_on_things("put", *key, "hits=3").code
+    row = json.loads(run_on_things("get", *key).out)
     assert {"host": "a=b", "ts": 7000, "price": "2.50", "text": " x ", "raw": "", "hits": 3} == {
         name: value for name, value in row.items() if value is not None
     }
 
 
-def test_null_takes_a_value_away_and_replace_the_rest(things: Path) -> None:
+def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> None:
     """Null of JSON deletes a cell; --replace leaves nothing of what stood."""
-    del things
+    del things_folder
     key = '"host": "web-1", "ts": 1000'
 
     def row() -> dict[str, Any]:
-        found = json.loads(things_("get", "host=web-1", "ts=1000").out)
+        found = json.loads(run_on_things("get", "host=web-1", "ts=1000").out)
         return {name: value for name, value in found.items() if value is not None}
 
-    assert 0 == things_("put", stdin=f'{{{key}, "price": null, "hits": 8}}\n').code
+    assert 0 == run_on_things("put", stdin=f'{{{key}, "price": null, "hits": 8}}\n').code
     assert ("price" in row(), row()["hits"], row()["raw"]) == (False, 8, "00ff")
-    assert 0 == things_("put", "--replace", stdin=f'{{{key}, "ok": false}}\n').code
+    assert 0 == run_on_things("put", "--replace", stdin=f'{{{key}, "ok": false}}\n').code
     assert {"host": "web-1", "ts": 1000, "ok": False} == row()
 
 
-def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things: Path) -> None:
+def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder: Path) -> None:
     """Each refused line stands with its number, blank ones counted; the others are there."""
-    del things
+    del things_folder
     good, wrong = '{"host": "q", "ts": %d}', '{"host": "q", "ts": "soon"}'
     unknown = '{"host": "q", "ts": 2, "hots": 1}'
     lines = [good % 1, "", "{bad", wrong, unknown, '{"ts": 3}', good % 4]
-    done = things_("put", stdin="\n".join(lines))
+    done = run_on_things("put", stdin="\n".join(lines))
     first, *errors = done.err.splitlines()
     assert (2, "2 rows written") == (done.code, first)
     starts = [f"rowkey: standard input, line {number}: " for number in (3, 4, 5, 6)]
     assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
     assert "hots: the design has no such field" in errors[2]
-    assert [("q", 4), ("q", 1)] == hosts("--where", "host=q")
+    assert [("q", 4), ("q", 1)] == list_hosts("--where", "host=q")
 
 
-def test_many_refused_lines_are_counted(things: Path) -> None:
+def test_many_refused_lines_are_counted(things_folder: Path) -> None:
     """Ten are told, further ones are counted."""
-    del things
-    done = things_("put", stdin="no\n" * 1_000)
+    del things_folder
+    done = run_on_things("put", stdin="no\n" * 1_000)
     assert 2 == done.code
     assert 12 == len(done.err.splitlines())
     assert "rowkey: and 990 more lines refused" == done.err.splitlines()[-1]
@@ -157,28 +161,28 @@ def test_many_refused_lines_are_counted(things: Path) -> None:
         (["host=" + "k" * 40_000, "ts=1"], "expected at most 32,767 bytes"),
     ],
 )
-def test_a_wrong_row_is_told_in_a_line(things: Path, words: list[str], what: str) -> None:
+def test_a_wrong_row_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
     """What is wrong, with the value and what is allowed."""
-    del things
-    assert what in told(things_("put", *words))
+    del things_folder
+    assert what in get_error_line(run_on_things("put", *words))
 
 
 # Read
 
 
-def test_a_row_that_is_not_there_leaves_with_1(things: Path) -> None:
+def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     """No row is a finding; a field that is not of the key is a mistake."""
-    del things
-    found = things_("get", "host=web-1", "ts=77")
+    del things_folder
+    found = run_on_things("get", "host=web-1", "ts=77")
     assert (1, "", "things has no row with host=web-1 ts=77\n") == (
         found.code,
         found.out,
         found.err,
     )
-    assert "price: the design has no such field; expected one of host, ts" in told(
-        things_("get", "host=web-1", "ts=1000", "price=1")
+    assert "price: the design has no such field; expected one of host, ts" in get_error_line(
+        run_on_things("get", "host=web-1", "ts=1000", "price=1")
     )
-    missing = things_("get", "host=web-1")
+    missing = run_on_things("get", "host=web-1")
     assert 2 == missing.code
     assert "ts: no value is given. Give FIELD=VALUE for each of host, ts" in missing.err
 
@@ -199,19 +203,19 @@ EXPECTED: list[dict[str, Any]] = [
 """All rows, in the order of the key less its bucket."""
 
 
-def test_json_and_its_lines_hold_the_rows(things: Path) -> None:
+def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
     """Decimals, dates, bytes and ids are readable texts, increments and times are numbers."""
-    del things
-    lines = things_("scan", "-f", "jsonl").out.splitlines()
-    assert EXPECTED == json.loads(things_("scan", "-f", "json").out)
+    del things_folder
+    lines = run_on_things("scan", "-f", "jsonl").out.splitlines()
+    assert EXPECTED == json.loads(run_on_things("scan", "-f", "json").out)
     assert EXPECTED == [json.loads(line) for line in lines]
-    assert "[]\n" == things_("scan", "-f", "json", "--where", "host=none").out
+    assert "[]\n" == run_on_things("scan", "-f", "json", "--where", "host=none").out
 
 
-def test_csv_holds_the_rows(things: Path) -> None:
+def test_csv_holds_the_rows(things_folder: Path) -> None:
     """Line ends and quotes within a value stay; null is nothing, an empty text two quotes."""
-    del things
-    printed = things_("scan", "-f", "csv").out
+    del things_folder
+    printed = run_on_things("scan", "-f", "csv").out
     rows = [
         {name: json.dumps(v) if isinstance(v, bool) else str(v or "") for name, v in row.items()}
         for row in EXPECTED
@@ -220,20 +224,20 @@ def test_csv_holds_the_rows(things: Path) -> None:
     assert 'web-1,3000,"",,,,,,false,1e+300,\n' in printed
 
 
-def test_arrow_holds_the_rows(things: Path) -> None:
+def test_arrow_holds_the_rows(things_folder: Path) -> None:
     """The stream has a column for each field, in its type."""
     command = [find_command(), "scan", "things.toml", *ON, "-f", "arrow"]
-    done = subprocess.run(command, cwd=things, capture_output=True, check=True)
+    done = subprocess.run(command, cwd=things_folder, capture_output=True, check=True)
     table = pa.ipc.open_stream(done.stdout).read_all()
     assert [row["hits"] for row in EXPECTED] == table.column("hits").to_pylist()
     assert pa.decimal128(10, 2) == table.schema.field("price").type
     assert list(EXPECTED[0]) == table.column_names
 
 
-def test_a_table_for_people_is_aligned(things: Path) -> None:
+def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
     """A line each, names above, columns one below the other; what would break a line is escaped."""
-    del things
-    head, rule, *lines = things_("scan").out.splitlines()
+    del things_folder
+    head, rule, *lines = run_on_things("scan").out.splitlines()
     assert len(EXPECTED) == len(lines)
     assert list(EXPECTED[0]) == [name for name in EXPECTED[0] if f"{name} " in f"{head} "]
     assert {"-", " "} == set(rule)
@@ -273,12 +277,14 @@ def test_a_table_for_people_is_aligned(things: Path) -> None:
         (["host=web-1", "host=web-2"], []),
     ],
 )
-def test_rows_that_meet_all_conditions(things: Path, tests: list[str], found: list[int]) -> None:
+def test_rows_that_meet_all_conditions(
+    things_folder: Path, tests: list[str], found: list[int]
+) -> None:
     """Each operator, on fields of the key and of columns of every type."""
-    del things
+    del things_folder
     given = [word for test in tests for word in ("--where", test)]
-    assert found == [ts for _, ts in hosts(*given)]
-    assert f"{len(found)}\n" == things_("count", *given).out
+    assert found == [ts for _, ts in list_hosts(*given)]
+    assert f"{len(found)}\n" == run_on_things("count", *given).out
 
 
 @pytest.mark.parametrize(
@@ -303,49 +309,53 @@ def test_rows_that_meet_all_conditions(things: Path, tests: list[str], found: li
         (["-f", "xml"], "'xml' is not one of"),
     ],
 )
-def test_a_wrong_read_is_told_in_a_line(things: Path, words: list[str], what: str) -> None:
+def test_a_wrong_read_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
     """It leaves with 2, prints no row, and neither a traceback nor ten megabytes."""
-    del things
-    line = told(things_("scan", *words))
+    del things_folder
+    line = get_error_line(run_on_things("scan", *words))
     assert what in line
     assert len(line) < 1_000
 
 
-def test_order_and_limit(things: Path) -> None:
+def test_order_and_limit(things_folder: Path) -> None:
     """By a field of the key either way, by a column, and only as many rows as are wanted."""
-    del things
-    assert [1000, 2000, 3000] == [n for _, n in hosts("--where", "host=web-1", "--order", "ts")]
-    assert [3000, 2500] == [n for _, n in hosts("--order", "ts desc", "--limit", 2)]
-    by_hits = [n for _, n in hosts("--order", "hits desc")]
+    del things_folder
+    assert [1000, 2000, 3000] == [
+        n for _, n in list_hosts("--where", "host=web-1", "--order", "ts")
+    ]
+    assert [3000, 2500] == [n for _, n in list_hosts("--order", "ts desc", "--limit", 2)]
+    by_hits = [n for _, n in list_hosts("--order", "hits desc")]
     assert ({2500, 3000}, [2000, 1500, 1000]) == (set(by_hits[:2]), by_hits[2:]), "nulls first"
-    assert [] == hosts("--limit", 0)
-    assert 5 == len(hosts("--limit", 10**9))
+    assert [] == list_hosts("--limit", 0)
+    assert 5 == len(list_hosts("--limit", 10**9))
 
 
 @pytest.mark.parametrize("order", ["", "host desc"])
-def test_a_scan_goes_on_from_its_token(things: Path, order: str) -> None:
+def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
     """Page after page, each in a process' time of its own, gives the rows of one scan."""
-    del things
+    del things_folder
     asked = ["--order", order, "-f", "jsonl"]
     pages: list[str] = []
     token: list[str] = []
     for _ in range(4):
-        page = things_("scan", *asked, "--limit", 2, "--token", *token)
+        page = run_on_things("scan", *asked, "--limit", 2, "--token", *token)
         pages.append(page.out)
         token = ["--resume", page.err.strip()]
-    assert things_("scan", *asked).out == "".join(pages)
+    assert run_on_things("scan", *asked).out == "".join(pages)
     assert [2, 2, 1, 0] == [page.count("\n") for page in pages]
-    assert "token is of another read" in told(things_("scan", "--where", "host=db-1", *token))
+    assert "token is of another read" in get_error_line(
+        run_on_things("scan", "--where", "host=db-1", *token)
+    )
 
 
 # Counted and explained
 
 
-def test_regions_tell_what_they_have_counted(things: Path) -> None:
+def test_regions_tell_what_they_have_counted(things_folder: Path) -> None:
     """As text and as JSON, which agree with each other and with what was put."""
-    del things
-    found = json.loads(things_("count", "--regions", "-f", "json").out)
-    lines = things_("count", "--regions").out.splitlines()
+    del things_folder
+    found = json.loads(run_on_things("count", "--regions", "-f", "json").out)
+    lines = run_on_things("count", "--regions").out.splitlines()
     assert ("things", 4, 5) == (
         found["table"], len(found["regions"]), sum(one["writes"] for one in found["regions"]),
     )  # fmt: skip
@@ -354,14 +364,14 @@ def test_regions_tell_what_they_have_counted(things: Path) -> None:
     ]
     assert "(the first row)" in lines[1]
     assert "bucket 3" in lines[4]
-    counted = json.loads(things_("count", "-f", "json").out)
+    counted = json.loads(run_on_things("count", "-f", "json").out)
     assert {"format": 1, "table": "things", "rows": 5} == counted
-    assert "--regions and --where exclude each other" in told(
-        things_("count", "--regions", "--where", "host=a")
+    assert "--regions and --where exclude each other" in get_error_line(
+        run_on_things("count", "--regions", "--where", "host=a")
     )
 
 
-def test_reads_are_explained(things: Path) -> None:
+def test_reads_are_explained(things_folder: Path) -> None:
     """The declared ones by name or all, or one in conditions; as text and as JSON."""
     named, every = run("explain", "things.toml", "tail"), run("explain", "things.toml")
     assert named.out == every.out
@@ -372,19 +382,20 @@ def test_reads_are_explained(things: Path) -> None:
     assert (None, "scan", 1, 3, ["hits"], ["ts"]) == tuple(
         one[name] for name in ("name", "access_type", "fan_out", "limit", "residual", "order")
     )
-    assert "the design declares no read 'tial'; expected one of tail. Did you mean tail?" in told(
-        run("explain", "things.toml", "tial")
+    assert (
+        "the design declares no read 'tial'; expected one of tail. Did you mean tail?"
+        in get_error_line(run("explain", "things.toml", "tial"))
     )
-    assert "the read 'tail' declares its own conditions" in told(
+    assert "the read 'tail' declares its own conditions" in get_error_line(
         run("explain", "things.toml", "tail", *asked)
     )
-    (things / "none.toml").write_text(EVERYTHING.partition("[[reads]]")[0])
+    (things_folder / "none.toml").write_text(EVERYTHING.partition("[[reads]]")[0])
     assert "none.toml declares no reads" in run("explain", "none.toml").err
 
 
-def test_the_name_stands_for_the_design(things: Path) -> None:
+def test_the_name_stands_for_the_design(things_folder: Path) -> None:
     """What the table was made with is remembered beside it: its file is not needed any more."""
-    (things / "things.toml").unlink()
+    (things_folder / "things.toml").unlink()
     lines = run("scan", "things", *ON, "-f", "jsonl").out
     assert EXPECTED == [json.loads(line) for line in lines.splitlines()]
     assert lines == run("dump", "things", *ON).out

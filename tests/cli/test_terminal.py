@@ -47,7 +47,7 @@ KEYS = {
     "buckets": ("[bucket(host, ts, 16, 2)][host][ts]", "'per_bucket'"),
     "listed": ("[kind][host][ts]", "['01', '02']"),
 }
-VERBS = [
+COMMANDS = [
     ("check", "buckets"), ("check", "listed", "-f", "github"), ("simulate", "quantiles"),
     ("simulate", "buckets"), ("simulate", "listed"), ("simulate", "quantiles", "-f", "json"),
     ("explain", "quantiles"), ("explain", "listed"), ("splits", "quantiles"), ("ddl", "quantiles"),
@@ -57,7 +57,7 @@ VERBS = [
 ]  # fmt: skip
 
 
-def moving(text: str) -> list[str]:
+def find_unsafe_characters(text: str) -> list[str]:
     """The characters of a text that are more than a letter on its line."""
     return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
 
@@ -78,18 +78,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_value_reaches_the_terminal_as_it_is(words: tuple[str, ...], folder: Path) -> None:
     """No verb prints a control character, an end of a line or a mark of direction of a value."""
     found = run(*(folder / word if word in KEYS else word for word in words))
-    assert ([], []) == (moving(found.out), moving(found.err))
+    assert ([], []) == (find_unsafe_characters(found.out), find_unsafe_characters(found.err))
     assert found.code in ((1, 2) if words[-1] == "\x1b[2J" else (0, 1))
 
 
 def test_a_draft_of_hostile_values_is_plain_text(folder: Path) -> None:
     """The file that `init` writes may be looked at, and holds what was there."""
     found = run("init", "--sample", folder / "events.csv")
-    assert (0, []) == (found.code, moving(found.out))
+    assert (0, []) == (found.code, find_unsafe_characters(found.out))
 
 
 def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
     row = {"host": HOSTILE[0] + HOSTILE[3] + HOSTILE[8], "ts": 1}
     key = run("encode", folder / "buckets", stdin=json.dumps(row)).out
     told = run("decode", folder / "buckets", stdin=key).out
-    assert ([], row["host"]) == (moving(told), json.loads(told)["host"])
+    assert ([], row["host"]) == (find_unsafe_characters(told), json.loads(told)["host"])
 
 
 def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,5 +106,5 @@ def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(screen, "_file", stream := io.StringIO())
     for text in HOSTILE:
         screen.print(text, markup=False)
-    assert [] == moving(stream.getvalue())
+    assert [] == find_unsafe_characters(stream.getvalue())
     assert "web\\x1b[2J1" in stream.getvalue()

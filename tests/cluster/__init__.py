@@ -5,21 +5,21 @@ A test takes one of the session's fixtures: `hbase_cluster` to kill, pause, move
 `judged_engine` to ask so through the official client.
 """
 
-from cluster.judge import Described, Judge, JudgeError, Region, Status
+from cluster.judge import Judge, JudgeError, Region, SchemaAnswer, Status
 from cluster.judged import JudgedEngine, JudgedReader, JudgedStore
-from cluster.servers import QUICK, Cluster, StartFailed, programs
+from cluster.servers import QUICK, Cluster, StartFailed, find_programs
 
 __all__ = [
     "QUICK",
     "Cluster",
-    "Described",
     "Judge",
     "JudgeError",
     "JudgedEngine",
     "JudgedReader",
     "JudgedStore",
     "Region",
+    "SchemaAnswer",
     "StartFailed",
     "Status",
-    "programs",
+    "find_programs",
 ]

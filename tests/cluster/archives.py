@@ -38,7 +38,7 @@ class Archives:
         path = self.path(name)
         return [f"-XX:SharedArchiveFile={path}"] if path.exists() else []
 
-    def due(self) -> bool:
+    def is_due(self) -> bool:
         """Return whether this start should write archives: the second one does."""
         if all(self.path(name).exists() for name in WRITERS):
             return False
@@ -49,11 +49,11 @@ class Archives:
         self._folder.mkdir(parents=True)
         return False
 
-    def fresh(self, name: str) -> Path:
+    def build_new_path(self, name: str) -> Path:
         """Return where a process of this run writes its archive before it is kept."""
         return self.path(name).with_suffix(f".{os.getpid()}")
 
     def keep(self, name: str) -> None:
         """Move a written archive into place; a killed JVM has written none."""
-        if self.fresh(name).exists():
-            self.fresh(name).replace(self.path(name))
+        if self.build_new_path(name).exists():
+            self.build_new_path(name).replace(self.path(name))

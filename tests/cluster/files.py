@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from cluster.servers import Cluster
 
 
-def stored_files(cluster: Cluster, table: str) -> list[int]:
+def measure_files(cluster: Cluster, table: str) -> list[int]:
     """Return the size of the newest file of each region and family that has one.
 
     After a major compaction that is the only one that counts; those it replaced stay for a while.

@@ -141,7 +141,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class SchemaAnswer:
     """The schema of a table as HBase returns it.
 
     Args:
@@ -232,7 +232,7 @@ class Judge:
         told = _families(families, settings or {})
         self.ask("create", table, *told, *_pairs(words or {}), len(splits), *splits)
 
-    def describe(self, table: str) -> Described:
+    def describe(self, table: str) -> SchemaAnswer:
         """Return the schema of a table."""
         told = self.ask("describe", table)
         families, settings = {}, {}
@@ -240,7 +240,7 @@ class Judge:
             name = told.read_text()
             families[name] = told.pairs()
             settings[name] = told.pairs()
-        return Described(families, settings, told.pairs())
+        return SchemaAnswer(families, settings, told.pairs())
 
     def alter(
         self,
@@ -274,21 +274,21 @@ class Judge:
 
     def mutate(self, table: str, mutations: Sequence[RowCells]) -> None:
         """Apply mutations in order; those of different rows may be sent as one batch."""
-        words = (word for one in mutations for word in (one.row, *cell_words(one.cells)))
+        words = (word for one in mutations for word in (one.row, *format_cells(one.cells)))
         self.ask("mutate", table, len(mutations), *words)
 
     def increment(
         self, table: str, row: bytes, amounts: Sequence[tuple[str, bytes, int]]
     ) -> list[int]:
         """Add to counters and return the new values."""
-        told = self.ask("increment", table, row, len(amounts), *_flat(amounts))
+        told = self.ask("increment", table, row, len(amounts), *_flatten(amounts))
         return [told.number() for _ in amounts]
 
     def append(
         self, table: str, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]
     ) -> list[bytes]:
         """Append to cells and return the new values."""
-        told = self.ask("append", table, row, len(pieces), *_flat(pieces))
+        told = self.ask("append", table, row, len(pieces), *_flatten(pieces))
         return [told.read_bytes() for _ in pieces]
 
     def check_and_mutate(
@@ -301,12 +301,12 @@ class Judge:
         cells: Sequence[Cell],
     ) -> bool:
         """Apply cells if *value OPERATOR cell*; the operator is a name of CompareOperator."""
-        words = (table, row, *column, operator, value, *cell_words(cells))
+        words = (table, row, *column, operator, value, *format_cells(cells))
         return self.ask("checkAndMutate", *words).truth()
 
     def get(self, table: str, rows: Sequence[bytes], ask: CellSelection) -> list[RowCells]:
         """Return the cells of rows; a row without cells has an empty key."""
-        told = self.ask("get", table, *_wanted(ask), len(rows), *rows)
+        told = self.ask("get", table, *_format_selection(ask), len(rows), *rows)
         return [told.row() for _ in range(told.number())]
 
     def scan(
@@ -327,13 +327,15 @@ class Judge:
             caching: rows of one call to a server.
         """
         ends = (*start, *stop, ask.reverse, ask.raw)
-        told = self.ask("scan", table, *_wanted(ask), *ends, ask.limit, ask.batch, caching)
+        told = self.ask(
+            "scan", table, *_format_selection(ask), *ends, ask.limit, ask.batch, caching
+        )
         return told.rows()
 
     def regions(self, table: str) -> list[Region]:
         """Return the regions in key order with their current counters."""
         told = self.ask("regions", table)
-        return [_region(told) for _ in range(told.number())]
+        return [_parse_region(told) for _ in range(told.number())]
 
     def flush(self, table: str) -> None:
         """Flush the memstores of a table to files; return when that is done."""
@@ -352,7 +354,7 @@ class Judge:
         self.ask("move", table, row, server)
 
 
-def cell_words(cells: Sequence[Cell]) -> list[Word]:
+def format_cells(cells: Sequence[Cell]) -> list[Word]:
     """Return cells as the arguments of a question."""
     words: list[Word] = [len(cells)]
     for cell in cells:
@@ -361,12 +363,12 @@ def cell_words(cells: Sequence[Cell]) -> list[Word]:
     return words
 
 
-def _flat(rows: Iterable[tuple[Word, ...]]) -> list[Word]:
+def _flatten(rows: Iterable[tuple[Word, ...]]) -> list[Word]:
     return [word for row in rows for word in row]
 
 
 def _pairs(words: Mapping[str, str | None]) -> list[Word]:
-    return [len(words), *_flat(words.items())]
+    return [len(words), *_flatten(words.items())]
 
 
 def _families(families: Mapping[str, Attributes], settings: Mapping[str, Attributes]) -> list[Word]:
@@ -376,7 +378,7 @@ def _families(families: Mapping[str, Attributes], settings: Mapping[str, Attribu
     return words
 
 
-def _wanted(ask: CellSelection) -> list[Word]:
+def _format_selection(ask: CellSelection) -> list[Word]:
     """Return the arguments that gets and scans share; defaults are not sent to HBase either."""
     words: list[Word] = [len(ask.columns or {})]
     for family, qualifiers in (ask.columns or {}).items():
@@ -387,7 +389,7 @@ def _wanted(ask: CellSelection) -> list[Word]:
     return [*words, ask.versions, *bounds]
 
 
-def _region(told: Answer) -> Region:
+def _parse_region(told: Answer) -> Region:
     start, stop, name = told.read_bytes(), told.read_bytes(), told.read_text()
     server = told.text_or_none()
     writes, reads, files, size = (told.number() for _ in range(4))

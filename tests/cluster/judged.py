@@ -68,7 +68,7 @@ _BY_HBASE = {row.hbase_name: row for row in ATTRIBUTES.values()}
 _COPIES = count()
 
 
-def attributes_of(
+def to_hbase_attributes(
     family: Family, known: Family | None = None
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return a family's non-default attributes and its configuration with HBase's names.
@@ -77,7 +77,7 @@ def attributes_of(
         family: the family.
         known: what it is now, so that what returns to its default is told too.
 
-    >>> attributes_of(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)"))[0]
+    >>> to_hbase_attributes(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)"))[0]
     {'VERSIONS': '3', 'BLOOMFILTER': 'ROWPREFIX_FIXED_LENGTH'}
     """
     plain = Family(family.name)
@@ -93,17 +93,19 @@ def attributes_of(
     return told, {PREFIX_LENGTH: str(family.prefix_length)}
 
 
-def family_of(name: str, told: Mapping[str, str], settings: Mapping[str, str]) -> Family:
+def from_hbase_attributes(
+    name: str, told: Mapping[str, str], settings: Mapping[str, str]
+) -> Family:
     """Return a family from HBase's attributes, without those that rowkey does not know.
 
-    >>> family_of("d", {"VERSIONS": "3", "IN_MEMORY": "true"}, {}).versions
+    >>> from_hbase_attributes("d", {"VERSIONS": "3", "IN_MEMORY": "true"}, {}).versions
     3
     """
     known: dict[str, Any] = {}
     for hbase, value in told.items():
         row = _BY_HBASE.get(hbase)
         if row is not None:
-            known[_field_of(row.key)] = _typed(row.default, value, row.choices)
+            known[_field_of(row.key)] = _parse_value(row.default, value, row.choices)
     if known.get("bloom") == PREFIX_BLOOM:
         known["bloom"] = f"{PREFIX_BLOOM}({settings[PREFIX_LENGTH]})"
     return Family(name, **known)
@@ -113,14 +115,14 @@ def _field_of(word: str) -> str:
     return "ttl_s" if word == "ttl" else word
 
 
-def _typed(default: object, value: str, choices: tuple[str, ...]) -> object:
+def _parse_value(default: object, value: str, choices: tuple[str, ...]) -> object:
     if isinstance(default, bool):
         return value.lower() == "true"
     return value.upper() if choices else int(value)
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
+def convert_errors() -> Iterator[None]:
     """Convert errors of HBase to the errors of engines."""
     try:
         yield
@@ -176,7 +178,7 @@ class JudgedReader(Reader):
 
     def get(self, rows: Sequence[bytes], selection: CellSelection = NEWEST_CELLS) -> list[RowCells]:
         _check(selection)
-        with refusing():
+        with convert_errors():
             if selection.raw:  # only scans can be raw
                 return [RowCells(row, self._row(row, selection)) for row in rows]
             found = self.judge.get(self.name, rows, selection) if rows else []
@@ -190,7 +192,7 @@ class JudgedReader(Reader):
         self, ranges: Sequence[ScanRange], selection: CellSelection = NEWEST_CELLS
     ) -> list[Cursor]:
         _check(selection)
-        with refusing():
+        with convert_errors():
             return [JudgedCursor(self._span(span, selection)) for span in ranges]
 
     def _span(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
@@ -232,17 +234,18 @@ class JudgedStore(JudgedReader, Store):
     @property
     def spec(self) -> TableSpec:
         """Return the table as HBase describes it now."""
-        with refusing():
+        with convert_errors():
             told = self.judge.describe(self.name)
             starts = [region.start for region in self.judge.regions(self.name)]
         families = (
-            family_of(name, words, told.settings[name]) for name, words in told.families.items()
+            from_hbase_attributes(name, words, told.settings[name])
+            for name, words in told.families.items()
         )
         words = {word: value for word, value in told.words.items() if word not in HBASE_WORDS}
         return TableSpec(self.name, tuple(families), tuple(starts[1:]), words)
 
     def mutate(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        with refusing():
+        with convert_errors():
             if mutations:
                 self.judge.mutate(self.name, mutations)
 
@@ -264,7 +267,7 @@ class JudgedStore(JudgedReader, Store):
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
     ) -> list[Cell]:
         """Add to counters; the official client does not return the timestamps of the new cells."""
-        with refusing():
+        with convert_errors():
             sums = self.judge.increment(self.name, row, amounts)
         return [
             Cell(family, qualifier, 0, total.to_bytes(8, "big", signed=True))
@@ -275,7 +278,7 @@ class JudgedStore(JudgedReader, Store):
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
     ) -> list[Cell]:
         """Append to cells; the official client does not return the timestamps of the new cells."""
-        with refusing():
+        with convert_errors():
             values = self.judge.append(self.name, row, pieces)
         return [
             Cell(family, qualifier, 0, value)
@@ -288,13 +291,13 @@ class JudgedStore(JudgedReader, Store):
                 "operator", f"{condition.operator!r} is none", " ".join(OPERATORS)
             )
         column, operator = (condition.family, condition.qualifier), OPERATORS[condition.operator]
-        with refusing():
+        with convert_errors():
             return self.judge.check_and_mutate(
                 self.name, row, column, operator, condition.value, cells
             )
 
     def list_regions(self) -> list[RegionRequestCounts]:
-        with refusing():
+        with convert_errors():
             found = self.judge.regions(self.name)
         return [RegionRequestCounts(one.start, one.stop, one.writes, one.reads) for one in found]
 
@@ -302,35 +305,37 @@ class JudgedStore(JudgedReader, Store):
         if any(region.start == split_key for region in self.list_regions()):
             # HBase says so as well, by an exception that also means its own trouble.
             raise InvalidArgument("at", f"a region begins at {split_key!r} already")
-        with refusing():
+        with convert_errors():
             self.cluster.split(self.name, split_key)
 
     def alter_families(self, families: Sequence[Family]) -> None:
         known = {family.name: family for family in self.spec.families}
-        told = {family.name: attributes_of(family, known.get(family.name)) for family in families}
-        with refusing():
+        told = {
+            family.name: to_hbase_attributes(family, known.get(family.name)) for family in families
+        }
+        with convert_errors():
             self.judge.alter(self.name, *_halves(told))
 
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
         gone = dict.fromkeys(word for word in self.spec.attributes if word not in attributes)
-        with refusing():
+        with convert_errors():
             self.judge.annotate(self.name, {**gone, **attributes})
 
     def flush(self) -> None:
-        with refusing():
+        with convert_errors():
             self.judge.flush(self.name)
 
     def compact(self, *, major: bool = True) -> None:
-        with refusing():
+        with convert_errors():
             self.judge.compact(self.name, major=major)
 
     def measure_size_bytes(self) -> int:
-        with refusing():
+        with convert_errors():
             return sum(region.size for region in self.judge.regions(self.name))
 
     def snapshot(self) -> Reader:
         copy = f"{self.name}.at{next(_COPIES)}.{self.judge.now()}"
-        with refusing():
+        with convert_errors():
             self.judge.snapshot(self.name, copy)
         return JudgedSnapshot(self.judge, copy)
 
@@ -401,18 +406,18 @@ class JudgedEngine(Engine):
     def create_table(
         self, spec: TableSpec, progress: Callable[[int, int], None] | None = None
     ) -> JudgedStore:
-        families, settings = _halves({one.name: attributes_of(one) for one in spec.families})
-        with refusing():
+        families, settings = _halves({one.name: to_hbase_attributes(one) for one in spec.families})
+        with convert_errors():
             self.judge.create(spec.name, families, spec.splits, spec.attributes, settings)
         return JudgedStore(self.cluster, self.judge, spec.name)
 
     def open_table(self, name: str) -> JudgedStore:
-        with refusing():
+        with convert_errors():
             self.judge.describe(name)
         return JudgedStore(self.cluster, self.judge, name)
 
     def drop_table(self, name: str) -> None:
-        with refusing():
+        with convert_errors():
             self.judge.drop(name)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from cluster.processes import State, end
 
 
-def keep(directory: Path) -> None:
+def end_orphans(directory: Path) -> None:
     """Wait for the owner's end, then end the remaining processes and remove the directory."""
     sys.stdin.buffer.read()
     with suppress(FileNotFoundError):
@@ -22,4 +22,4 @@ def keep(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    end_orphans(Path(sys.argv[1]))

@@ -33,10 +33,10 @@ def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 def start_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Start a cluster and end it with the session."""
-    from cluster import Cluster, StartFailed, programs
+    from cluster import Cluster, StartFailed, find_programs
 
     try:
-        programs()
+        find_programs()
     except Absent as absent:
         give_up(str(absent))
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.archives import Archives
-from cluster.site import Ports, jvm, program
+from cluster.site import Ports, build_jvm_flags, build_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -97,13 +97,13 @@ def spawn(
     Returns:
         Its process id.
     """
-    heap, (main, *arguments) = program(name, state.ports)
+    heap, (main, *arguments) = build_program(name, state.ports)
     if flags is None:
         flags = state.archives.flags(name)
     logs = f"-Dhbase.log.dir={directory}/logs"
     order = [
         state.java,
-        *jvm(heap, directory),
+        *build_jvm_flags(heap, directory),
         *state.flags,
         *flags,
         logs,
@@ -115,7 +115,7 @@ def spawn(
         **os.environ,
         "CLASSPATH": state.servers_path(directory / "conf"),
     }
-    log = os.open(log_of(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    log = os.open(get_log_path(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         return os.posix_spawn(
             state.java,
@@ -134,19 +134,19 @@ def spawn(
         os.close(log)
 
 
-def log_of(directory: Path, name: str) -> Path:
+def get_log_path(directory: Path, name: str) -> Path:
     """Return where a process writes its log."""
     return directory / "logs" / f"{name}.log"
 
 
-def last_words(directory: Path, name: str, lines: int = 15) -> str:
+def read_log_end(directory: Path, name: str, lines: int = 15) -> str:
     """Return the end of a process's log."""
-    path = log_of(directory, name)
+    path = get_log_path(directory, name)
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:]) or "(its log is empty)"
 
 
-def runs(pid: int, directory: Path) -> bool:
+def is_running(pid: int, directory: Path) -> bool:
     """Return whether a process of this cluster runs, and reap it if it has ended."""
     with suppress(ChildProcessError):
         ended, _ = os.waitpid(pid, os.WNOHANG)
@@ -179,14 +179,16 @@ def end(
         gently: whether they are asked first.
         term_s: seconds they have got then.
     """
-    left = [pid for pid in pids if runs(pid, directory)]
+    left = [pid for pid in pids if is_running(pid, directory)]
     steps = [(signal.SIGTERM, term_s)] * gently + [(signal.SIGKILL, KILL_S)]
     for what, patience_s in steps:
         for pid in left:
             send(pid, signal.SIGCONT)  # one that is paused would not hear
             send(pid, what)
         until = time.monotonic() + patience_s
-        while (left := [pid for pid in left if runs(pid, directory)]) and time.monotonic() < until:
+        while (
+            left := [pid for pid in left if is_running(pid, directory)]
+        ) and time.monotonic() < until:
             time.sleep(POLL_S)
     if left:
         raise RuntimeError(f"processes {left} do not end")

@@ -18,8 +18,17 @@ from typing import TYPE_CHECKING, Self
 from cluster.archives import WRITERS
 from cluster.judge import Judge, JudgeError
 from cluster.ports import Claims
-from cluster.processes import POLL_S, State, end, last_words, log_of, runs, send, spawn
-from cluster.site import HOST, Ports, client, site, write_site
+from cluster.processes import (
+    POLL_S,
+    State,
+    end,
+    get_log_path,
+    is_running,
+    read_log_end,
+    send,
+    spawn,
+)
+from cluster.site import HOST, Ports, build_client_settings, build_site, write_site
 from oracles.build import Built, Source, build
 
 if TYPE_CHECKING:
@@ -43,7 +52,7 @@ class StartFailed(Exception):
     """A cluster did not start; the message has the end of the failed process's log."""
 
 
-def programs(kept: Path | None = None, environment: Mapping[str, str] | None = None) -> Built:
+def find_programs(kept: Path | None = None, environment: Mapping[str, str] | None = None) -> Built:
     """Return HBase's jars and the Java client, from Maven first and then from a cache.
 
     Raises:
@@ -99,7 +108,7 @@ class Cluster:
 
         Cost: 12 s to 25 s on two idle cores; 1.5 GB of memory.
         """
-        built = programs()
+        built = find_programs()
         made = Path(directory or tempfile.mkdtemp(prefix="rowkey-hbase-")).absolute()
         made.mkdir(parents=True, exist_ok=True)
         self = cls(made)
@@ -107,9 +116,9 @@ class Cluster:
         try:
             claimed = [self._claims.port() for _ in range(servers + 2)]
             ports = Ports(claimed[0], claimed[1], tuple(claimed[2:]))
-            told = {**site(made, ports, int(session_s * 1000)), **(settings or {})}
+            told = {**build_site(made, ports, int(session_s * 1000)), **(settings or {})}
             state = State(built.java, built.class_path, ports, tuple(flags))
-            due = state.archives.due()
+            due = state.archives.is_due()
             self._begin(state, told, due=due)
             self._wait_ready(servers, patience_s)
             self.judge.ask("settle")
@@ -131,15 +140,15 @@ class Cluster:
 
     def _begin(self, state: State, settings: Mapping[str, str], *, due: bool) -> None:
         write_site(self.directory, settings)
-        log_of(self.directory, "any").parent.mkdir()
+        get_log_path(self.directory, "any").parent.mkdir()
         state.write(self.directory)
-        self._keeper = keeper_of(self.directory)
+        self._keeper = start_keeper(self.directory)
         # Else all regions may go to the first server that is up; not so at a later start,
         # when a server may be missing for good.
         servers = len(state.ports.servers)
         least = f"-Dhbase.master.wait.on.regionservers.mintostart={servers}"
         for name in self.names:
-            path = state.archives.fresh(name)
+            path = state.archives.build_new_path(name)
             # Which classes an archive leaves out would fill the log of a process that has died.
             archive = (f"-XX:ArchiveClassesAtExit={path}", "-Xlog:cds*=off")
             write = archive if due and name in WRITERS else None
@@ -158,12 +167,12 @@ class Cluster:
         while time.monotonic() < until:
             for name in self.names:
                 if not self.alive(name):
-                    raise StartFailed(f"{name} died.\n{last_words(self.directory, name)}")
+                    raise StartFailed(f"{name} died.\n{read_log_end(self.directory, name)}")
             answer = self._answer()
             if answer.isdigit() and int(answer) >= servers:
                 return
             time.sleep(POLL_S)
-        logs = "\n".join(f"{n}:\n{last_words(self.directory, n)}" for n in self.names)
+        logs = "\n".join(f"{n}:\n{read_log_end(self.directory, n)}" for n in self.names)
         raise StartFailed(f"not ready within {patience_s:g} s, it says {answer!r}.\n{logs}")
 
     def _answer(self) -> str:
@@ -223,7 +232,10 @@ class Cluster:
         """
         state = self.state
         given = {name.replace("__", "."): value for name, value in settings.items()}
-        words = [f"{name}={value}" for name, value in {**client(state.ports), **given}.items()]
+        words = [
+            f"{name}={value}"
+            for name, value in {**build_client_settings(state.ports), **given}.items()
+        ]
         return Judge([state.java, *JUDGE_FLAGS, "-cp", state.class_path, SOURCE.main, *words])
 
     def pid(self, name: str) -> int:
@@ -238,7 +250,7 @@ class Cluster:
 
     def alive(self, name: str) -> bool:
         """Return whether a process runs; a paused one does."""
-        return runs(self.pid(name), self.directory)
+        return is_running(self.pid(name), self.directory)
 
     def kill(self, name: str) -> None:
         """Kill a process at once (kill -9); return when it is gone."""
@@ -349,7 +361,7 @@ class Cluster:
         self.stop()
 
 
-def keeper_of(directory: Path) -> subprocess.Popen[bytes]:
+def start_keeper(directory: Path) -> subprocess.Popen[bytes]:
     """Start a process that ends the cluster when this process ends."""
     tests = str(Path(__file__).parents[1])
     return subprocess.Popen(

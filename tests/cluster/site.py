@@ -56,7 +56,7 @@ class Ports:
     servers: tuple[int, ...]
 
 
-def site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
+def build_site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]:
     """Return the settings of all servers of one cluster.
 
     Args:
@@ -124,7 +124,7 @@ def _network(directory: Path, ports: Ports) -> dict[str, str]:
     }
 
 
-def client(ports: Ports) -> dict[str, str]:
+def build_client_settings(ports: Ports) -> dict[str, str]:
     """Return the settings of a client, which waits a limited time for a killed server's regions."""
     return {
         "hbase.zookeeper.quorum": HOST,
@@ -152,7 +152,7 @@ def write_site(directory: Path, settings: Mapping[str, str]) -> None:
     (conf / "log4j2.properties").write_text(LOGGING)
 
 
-def jvm(heap_mb: int, directory: Path) -> list[str]:
+def build_jvm_flags(heap_mb: int, directory: Path) -> list[str]:
     """Return the flags of one server's JVM; one collector thread, since five share two cores."""
     return [
         "-XX:+UseSerialGC",
@@ -169,7 +169,7 @@ def jvm(heap_mb: int, directory: Path) -> list[str]:
     ]
 
 
-def program(name: str, ports: Ports) -> tuple[int, Sequence[str]]:
+def build_program(name: str, ports: Ports) -> tuple[int, Sequence[str]]:
     """Return what a process runs: its heap in MB, its class and arguments.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cluster import Cluster, StartFailed
-from cluster.processes import State, runs
+from cluster.processes import State, is_running
 from cluster.site import Ports
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection
@@ -38,12 +38,12 @@ def table(hbase_judge: Judge) -> Iterator[str]:
     hbase_judge.drop("faults")
 
 
-def rows_of(judge: Judge, table: str) -> list[bytes]:
+def scan_row_keys(judge: Judge, table: str) -> list[bytes]:
     """Return the row keys of a scan of the whole table."""
     return [row for row, _ in judge.scan(table, CellSelection())]
 
 
-def listens(address: str, port: int) -> bool:
+def is_listening(address: str, port: int) -> bool:
     """Return whether a server accepts connections at an address."""
     with socket.socket() as caller:
         caller.settimeout(5)
@@ -63,7 +63,9 @@ def test_loopback_only(hbase_cluster: Cluster) -> None:
     ports = hbase_cluster.state.ports
     every = (ports.zookeeper, ports.master, *ports.servers)
     expected = [(True, False)] * 5
-    assert expected == [(listens("127.0.0.1", port), listens("127.0.0.2", port)) for port in every]
+    assert expected == [
+        (is_listening("127.0.0.1", port), is_listening("127.0.0.2", port)) for port in every
+    ]
 
 
 def test_pre_split(hbase_cluster: Cluster, table: str) -> None:
@@ -85,7 +87,7 @@ def test_move(hbase_cluster: Cluster, table: str) -> None:
     target = next(name for name in hbase_cluster.server_names if name != first)
     hbase_cluster.move(table, b"", target)
     assert target == hbase_cluster.holders(table)[b""]
-    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert ROWS == scan_row_keys(hbase_cluster.judge, table)
 
 
 def test_split(hbase_cluster: Cluster, table: str) -> None:
@@ -94,7 +96,7 @@ def test_split(hbase_cluster: Cluster, table: str) -> None:
     hbase_cluster.split(table, b"025")
     expected = [b"", b"025", b"050", *SPLITS]
     assert expected == [region.start for region in hbase_cluster.judge.regions(table)]
-    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert ROWS == scan_row_keys(hbase_cluster.judge, table)
 
 
 def test_pause(hbase_cluster: Cluster, table: str) -> None:
@@ -120,7 +122,7 @@ def test_kill(hbase_cluster: Cluster, table: str) -> None:
     assert killed is not None
     hbase_cluster.kill(killed)
     assert not hbase_cluster.alive(killed)
-    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert ROWS == scan_row_keys(hbase_cluster.judge, table)
     assert killed not in hbase_cluster.holders(table).values()
     hbase_cluster.restart(killed)
     assert set(hbase_cluster.server_names) == set(hbase_cluster.places())
@@ -195,7 +197,7 @@ def test_owner_killed(hbase_cluster: Cluster, tmp_path: Path) -> None:
     assert expected == done.returncode
     pids = [int(pid) for pid in done.stdout.split()]
     hbase_cluster.wait(lambda: not directory.exists(), "the directory is gone", 30)
-    assert [] == [pid for pid in pids if runs(pid, directory)]
+    assert [] == [pid for pid in pids if is_running(pid, directory)]
 
 
 @pytest.mark.long
@@ -209,7 +211,7 @@ def test_two_clusters(hbase_cluster: Cluster, table: str) -> None:
         assert [] == second.judge.tables()
         gone = second.directory
     assert not gone.exists()
-    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert ROWS == scan_row_keys(hbase_cluster.judge, table)
 
 
 @pytest.mark.long
@@ -218,5 +220,5 @@ def test_each_killed(hbase_cluster: Cluster, table: str, name: str) -> None:
     """After any process is killed and restarted, every row is there."""
     hbase_cluster.kill(name)
     hbase_cluster.restart(name)
-    assert ROWS == rows_of(hbase_cluster.judge, table)
+    assert ROWS == scan_row_keys(hbase_cluster.judge, table)
     assert set(hbase_cluster.server_names) == set(hbase_cluster.places())

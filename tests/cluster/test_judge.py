@@ -27,7 +27,7 @@ def table(hbase_judge: Judge) -> Iterator[str]:
     hbase_judge.drop("judge")
 
 
-def put(at: int, value: bytes, family: str = "d", qualifier: bytes = b"q") -> Cell:
+def build_put(at: int, value: bytes, family: str = "d", qualifier: bytes = b"q") -> Cell:
     """A put."""
     return Cell(family, qualifier, at, value)
 
@@ -58,7 +58,7 @@ def test_deletes(hbase_judge: Judge, table: str, kind: CellType, at: int, left: 
     row = f"delete-{kind.name}-{at}".encode()
     whole = kind in {CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION}
     delete = Cell("d", b"" if whole else b"q", at, cell_type=kind)
-    hbase_judge.mutate(table, [RowCells(row, [put(n, b"%d" % n) for n in (1, 2, 3)])])
+    hbase_judge.mutate(table, [RowCells(row, [build_put(n, b"%d" % n) for n in (1, 2, 3)])])
     hbase_judge.mutate(table, [RowCells(row, [delete])])
     [found] = hbase_judge.get(table, [row], CellSelection(versions=3))
     assert left == [cell.timestamp for cell in found.cells]
@@ -66,7 +66,10 @@ def test_deletes(hbase_judge: Judge, table: str, kind: CellType, at: int, left: 
 
 def test_raw(hbase_judge: Judge, table: str) -> None:
     """A raw scan returns delete markers with their types and the cells they hide."""
-    cells = [put(1, b"v"), *(Cell("d", b"q", 2, cell_type=kind) for kind in (CellType.DELETE,))]
+    cells = [
+        build_put(1, b"v"),
+        *(Cell("d", b"q", 2, cell_type=kind) for kind in (CellType.DELETE,)),
+    ]
     hbase_judge.mutate(table, [RowCells(b"raw", cells)])
     [found] = hbase_judge.scan(
         table, CellSelection(raw=True, versions=9), (b"raw", True), (b"raw", True)
@@ -79,7 +82,11 @@ def test_raw(hbase_judge: Judge, table: str) -> None:
 def test_row_whole(hbase_judge: Judge, table: str) -> None:
     """Puts and deletes of one row are one write that its region counts once."""
     [before, _] = hbase_judge.regions(table)
-    mixed = [put(5, b"v"), Cell("d", b"r", 5, cell_type=CellType.DELETE), put(5, b"w", "e")]
+    mixed = [
+        build_put(5, b"v"),
+        Cell("d", b"r", 5, cell_type=CellType.DELETE),
+        build_put(5, b"w", "e"),
+    ]
     hbase_judge.mutate(table, [RowCells(b"both", mixed)])
     [after, _] = hbase_judge.regions(table)
     [found] = hbase_judge.get(table, [b"both"], NEWEST_CELLS)
@@ -89,7 +96,7 @@ def test_row_whole(hbase_judge: Judge, table: str) -> None:
 
 def test_in_order(hbase_judge: Judge, table: str) -> None:
     """Mutations of one row in one question are applied in order."""
-    many = [RowCells(b"order", [put(1, b"%d" % n)]) for n in range(20)]
+    many = [RowCells(b"order", [build_put(1, b"%d" % n)]) for n in range(20)]
     hbase_judge.mutate(table, many)
     [found] = hbase_judge.get(table, [b"order"], NEWEST_CELLS)
     assert [b"19"] == [cell.value for cell in found.cells]
@@ -106,7 +113,9 @@ def test_cell_ttl(hbase_judge: Judge, table: str) -> None:
 
 def test_get(hbase_judge: Judge, table: str) -> None:
     """Gets return rows in the order given and support columns, times, versions and ranges."""
-    cells = [put(n, b"%d" % n, family, q) for n in (1, 2) for family in "de" for q in (b"a", b"b")]
+    cells = [
+        build_put(n, b"%d" % n, family, q) for n in (1, 2) for family in "de" for q in (b"a", b"b")
+    ]
     hbase_judge.mutate(table, [RowCells(b"get", cells)])
 
     def told(ask: CellSelection) -> list[tuple[str, bytes, int]]:
@@ -146,7 +155,7 @@ def test_scan(
     rows: list[bytes],
 ) -> None:
     """A scan returns the rows between its bounds, in its direction, split by its batch size."""
-    cells = [put(1, b"v", "d", b"%d" % n) for n in range(3)]
+    cells = [build_put(1, b"v", "d", b"%d" % n) for n in range(3)]
     hbase_judge.mutate(table, [RowCells(b"s%d" % n, cells) for n in range(4)])
     assert rows == [row for row, _ in hbase_judge.scan(table, ask, start, stop)]
 
@@ -164,10 +173,10 @@ def test_counters_of_a_row(hbase_judge: Judge, table: str) -> None:
 def test_check(hbase_judge: Judge, table: str) -> None:
     """HBase compares the given value with the cell: LESS means value < cell."""
     column = ("d", b"q")
-    hbase_judge.mutate(table, [RowCells(b"check", [put(1, b"5")])])
+    hbase_judge.mutate(table, [RowCells(b"check", [build_put(1, b"5")])])
 
     def holds(operator: str, value: bytes) -> bool:
-        given = ("check", b"check", column, operator, value, [put(1, b"5")])
+        given = ("check", b"check", column, operator, value, [build_put(1, b"5")])
         return hbase_judge.check_and_mutate(table, *given[1:])
 
     assert holds("LESS", b"4")
@@ -178,9 +187,9 @@ def test_check(hbase_judge: Judge, table: str) -> None:
 @pytest.mark.parametrize(
     ("table_name", "cell", "kind"),
     [
-        ("absent", put(1, b"v"), "TableNotFoundException"),
-        ("judge", put(1, b"v", "x"), "NoSuchColumnFamilyException"),
-        ("judge", put(-1, b"v"), "IllegalArgumentException"),
+        ("absent", build_put(1, b"v"), "TableNotFoundException"),
+        ("judge", build_put(1, b"v", "x"), "NoSuchColumnFamilyException"),
+        ("judge", build_put(-1, b"v"), "IllegalArgumentException"),
     ],
 )
 @pytest.mark.usefixtures("table")
@@ -195,7 +204,7 @@ def test_refused(hbase_judge: Judge, table_name: str, cell: Cell, kind: str) -> 
 def test_truncate(hbase_judge: Judge) -> None:
     """A truncated table has no rows and keeps its regions."""
     hbase_judge.create("short", {"d": {}}, [b"m"])
-    hbase_judge.mutate("short", [RowCells(b"r", [put(1, b"v")])])
+    hbase_judge.mutate("short", [RowCells(b"r", [build_put(1, b"v")])])
     hbase_judge.truncate("short")
     assert [] == hbase_judge.scan("short", NEWEST_CELLS)
     assert 2 == len(hbase_judge.regions("short"))

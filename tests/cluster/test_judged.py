@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from engines.doing import counts
+from engines.doing import read_counts
 from rowkey.cells import LATEST, Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import InvalidArgument
@@ -40,12 +40,12 @@ def store(judged_engine: JudgedEngine) -> Iterator[JudgedStore]:
     judged_engine.drop_table("judged")
 
 
-def put(at: int, value: bytes, qualifier: bytes = b"q") -> Cell:
+def build_put(at: int, value: bytes, qualifier: bytes = b"q") -> Cell:
     """A put."""
     return Cell("d", qualifier, at, value)
 
 
-def read(store: JudgedStore, span: ScanRange, ask: CellSelection) -> Sequence[RowCells]:
+def scan_rows(store: JudgedStore, span: ScanRange, ask: CellSelection) -> Sequence[RowCells]:
     """Return the rows of one scan."""
     [cursor] = store.scan([span], ask)
     with cursor:
@@ -71,8 +71,8 @@ def test_existing(judged_engine: JudgedEngine, store: JudgedStore) -> None:
 def test_namespace(judged_engine: JudgedEngine) -> None:
     """A table in a namespace is created, used and listed under its full name."""
     made = judged_engine.create_table(TableSpec("rooms:t", (Family("d"),)))
-    made.mutate([RowCells(b"r", [put(1, b"v")])])
-    assert [RowCells(b"r", [put(1, b"v")])] == made.get([b"r"])
+    made.mutate([RowCells(b"r", [build_put(1, b"v")])])
+    assert [RowCells(b"r", [build_put(1, b"v")])] == made.get([b"r"])
     assert "rooms:t" in judged_engine.list_tables()
     judged_engine.drop_table("rooms:t")
 
@@ -80,7 +80,7 @@ def test_namespace(judged_engine: JudgedEngine) -> None:
 def test_latest_is_now(store: JudgedStore) -> None:
     """A put without a timestamp gets the server's."""
     before = store.judge.now()
-    store.mutate([RowCells(b"now", [put(LATEST, b"v")])])
+    store.mutate([RowCells(b"now", [build_put(LATEST, b"v")])])
     [found] = store.get([b"now"])
     assert before <= found.cells[0].timestamp <= store.judge.now()
 
@@ -90,32 +90,34 @@ def test_latest_is_now(store: JudgedStore) -> None:
 )
 def test_span(store: JudgedStore, *, reverse: bool, rows: list[bytes]) -> None:
     """A range includes its start and excludes its stop in both directions."""
-    store.mutate([RowCells(b"g%d" % n, [put(1, b"v")]) for n in range(4)])
-    found = read(store, ScanRange(b"g1", b"g3"), CellSelection(reverse=reverse))
+    store.mutate([RowCells(b"g%d" % n, [build_put(1, b"v")]) for n in range(4)])
+    found = scan_rows(store, ScanRange(b"g1", b"g3"), CellSelection(reverse=reverse))
     assert rows == [row for row, _ in found]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_nothing_between(store: JudgedStore, *, reverse: bool) -> None:
     """An empty or inverted range and a limit of 0 return no rows."""
-    store.mutate([RowCells(b"h", [put(1, b"v")])])
-    assert [] == read(store, ScanRange(b"h", b"h"), CellSelection(reverse=reverse))
-    assert [] == read(store, ScanRange(b"i", b"h"), CellSelection(reverse=reverse))
-    assert [] == read(store, ScanRange(b"h", b"i"), CellSelection(reverse=reverse, limit=0))
+    store.mutate([RowCells(b"h", [build_put(1, b"v")])])
+    assert [] == scan_rows(store, ScanRange(b"h", b"h"), CellSelection(reverse=reverse))
+    assert [] == scan_rows(store, ScanRange(b"i", b"h"), CellSelection(reverse=reverse))
+    assert [] == scan_rows(store, ScanRange(b"h", b"i"), CellSelection(reverse=reverse, limit=0))
 
 
 def test_whole_table(store: JudgedStore) -> None:
     """The range without bounds is the whole table, last row first in reverse."""
-    store.mutate([RowCells(row, [put(1, b"v")]) for row in (b"\x00", b"\xff\xff")])
-    rows = [row for row, _ in read(store, ScanRange(), CellSelection())]
+    store.mutate([RowCells(row, [build_put(1, b"v")]) for row in (b"\x00", b"\xff\xff")])
+    rows = [row for row, _ in scan_rows(store, ScanRange(), CellSelection())]
     assert sorted(rows) == rows
     assert {b"\x00", b"\xff\xff"} <= set(rows)
-    assert rows[::-1] == [row for row, _ in read(store, ScanRange(), CellSelection(reverse=True))]
+    assert rows[::-1] == [
+        row for row, _ in scan_rows(store, ScanRange(), CellSelection(reverse=True))
+    ]
 
 
 def test_raw_get(store: JudgedStore) -> None:
     """A raw get returns deletes too, and a row without cells where there are none."""
-    store.mutate([RowCells(b"raw", [put(1, b"v")])])
+    store.mutate([RowCells(b"raw", [build_put(1, b"v")])])
     store.mutate([RowCells(b"raw", [Cell("d", b"", 2, cell_type=CellType.DELETE_FAMILY)])])
     hidden, absent = store.get([b"raw", b"raw2"], CellSelection(raw=True, versions=9))
     assert [CellType.DELETE_FAMILY, CellType.PUT] == [cell.cell_type for cell in hidden.cells]
@@ -129,12 +131,12 @@ def test_raw_get(store: JudgedStore) -> None:
 )
 def test_check(store: JudgedStore, value: bytes, holds: set[str]) -> None:
     """A check reads *cell OPERATOR value*, and a false one changes nothing."""
-    store.mutate([RowCells(b"check", [put(1, b"5")])])
+    store.mutate([RowCells(b"check", [build_put(1, b"5")])])
     met = set()
     for at, operator in enumerate(("=", "!=", "<", "<=", ">", ">=")):
         row = value + operator.encode()
         if store.check_and_mutate(
-            b"check", CellCondition("d", b"q", operator, value), [put(at + 1, b"v", row)]
+            b"check", CellCondition("d", b"q", operator, value), [build_put(at + 1, b"v", row)]
         ):
             met.add(operator)
     [found] = store.get([b"check"])
@@ -145,7 +147,7 @@ def test_check(store: JudgedStore, value: bytes, holds: set[str]) -> None:
 
 def test_check_absent(store: JudgedStore) -> None:
     """None checks for absence, and an absent column equals no value."""
-    cells = [put(1, b"v", b"other")]
+    cells = [build_put(1, b"v", b"other")]
     assert store.check_and_mutate(b"gone", CellCondition("d", b"q", "=", None), cells)
     assert not store.check_and_mutate(b"gone", CellCondition("d", b"q", "!=", None), cells)
     assert not store.check_and_mutate(b"gone", CellCondition("d", b"q", "!=", b"5"), cells)
@@ -154,8 +156,8 @@ def test_check_absent(store: JudgedStore) -> None:
 def test_counters(store: JudgedStore) -> None:
     """Increments wrap around, appends grow, and a cell that is not a counter is refused."""
     most = 2**63 - 1
-    assert [most, -1] == counts(store.increment(b"n", [("d", b"a", most), ("x", b"b", -1)]))
-    assert [-(2**63)] == counts(store.increment(b"n", [("d", b"a", 1)]))
+    assert [most, -1] == read_counts(store.increment(b"n", [("d", b"a", most), ("x", b"b", -1)]))
+    assert [-(2**63)] == read_counts(store.increment(b"n", [("d", b"a", 1)]))
     assert [b"ab"] == [cell.value for cell in store.append(b"n", [("d", b"t", b"ab")])]
     assert [b"abc"] == [cell.value for cell in store.append(b"n", [("d", b"t", b"c")])]
     with pytest.raises(InvalidArgument, match="Field is not a long"):
@@ -164,15 +166,15 @@ def test_counters(store: JudgedStore) -> None:
 
 def test_major_compaction(store: JudgedStore) -> None:
     """A major compaction removes deletes, and hidden cells can be put again."""
-    store.mutate([RowCells(b"purged", [put(5, b"v"), put(5, b"w", b"r")])])
+    store.mutate([RowCells(b"purged", [build_put(5, b"v"), build_put(5, b"w", b"r")])])
     store.mutate([RowCells(b"purged", [Cell("d", b"q", 5, cell_type=CellType.DELETE_COLUMN)])])
-    store.mutate([RowCells(b"purged", [put(5, b"again")])])
+    store.mutate([RowCells(b"purged", [build_put(5, b"again")])])
     assert [b"r"] == [cell.qualifier for cell in store.get([b"purged"])[0].cells]
     store.flush()
     store.compact()
     [raw] = store.get([b"purged"], CellSelection(raw=True, versions=9))
     assert {CellType.PUT} == {cell.cell_type for cell in raw.cells}
-    store.mutate([RowCells(b"purged", [put(5, b"again")])])
+    store.mutate([RowCells(b"purged", [build_put(5, b"again")])])
     assert b"again" == store.get([b"purged"])[0].cells[0].value
 
 
@@ -183,8 +185,8 @@ def test_load(store: JudgedStore) -> None:
     names = pa.array([b"b", b"c"], pa.binary())
     own = CellBlock(rows, "d", names, pa.array([b"2", b"3"], pa.binary()), pa.array([8, 9]))
     store.load_blocks([many, own])
-    expected = [RowCells(b"l1", [put(7, b"1", b"a"), put(8, b"2", b"b")])]
-    expected += [RowCells(b"l2", [put(9, b"3", b"c")])]
+    expected = [RowCells(b"l1", [build_put(7, b"1", b"a"), build_put(8, b"2", b"b")])]
+    expected += [RowCells(b"l2", [build_put(9, b"3", b"c")])]
     assert expected == store.get([b"l1", b"l2"])
     [cursor] = store.scan([ScanRange(b"l1", b"l3")])
     [block] = list(cursor.read_blocks())
@@ -206,11 +208,11 @@ def test_altered(judged_engine: JudgedEngine) -> None:
 def test_snapshot(judged_engine: JudgedEngine, store: JudgedStore) -> None:
     """A snapshot shows the table as it was and leaves nothing after it is closed."""
     before = judged_engine.list_tables()
-    store.mutate([RowCells(b"then", [put(1, b"v")])])
+    store.mutate([RowCells(b"then", [build_put(1, b"v")])])
     then = store.snapshot()
-    store.mutate([RowCells(b"then", [put(2, b"w")])])
-    assert [RowCells(b"then", [put(1, b"v")])] == then.get([b"then"])
-    assert [RowCells(b"then", [put(2, b"w")])] == store.get([b"then"])
+    store.mutate([RowCells(b"then", [build_put(2, b"w")])])
+    assert [RowCells(b"then", [build_put(1, b"v")])] == then.get([b"then"])
+    assert [RowCells(b"then", [build_put(2, b"w")])] == store.get([b"then"])
     then.close()
     then.close()
     assert before == judged_engine.list_tables()
@@ -219,9 +221,14 @@ def test_snapshot(judged_engine: JudgedEngine, store: JudgedStore) -> None:
 def test_regions(judged_engine: JudgedEngine) -> None:
     """Regions count their requests, and a region cannot be split at its start key."""
     made = judged_engine.create_table(TableSpec("counted", (Family("d"),), (b"m",)))
-    made.mutate([RowCells(row, [put(1, b"v"), put(1, b"w", b"r")]) for row in (b"a", b"b", b"n")])
+    made.mutate(
+        [
+            RowCells(row, [build_put(1, b"v"), build_put(1, b"w", b"r")])
+            for row in (b"a", b"b", b"n")
+        ]
+    )
     made.get([b"a", b"absent"])
-    read(made, ScanRange(), CellSelection())
+    scan_rows(made, ScanRange(), CellSelection())
     assert [(2, 4), (1, 1)] == [(one.writes, one.reads) for one in made.list_regions()]
     made.split(b"b")
     assert [b"", b"b", b"m"] == [one.start for one in made.list_regions()]
@@ -233,11 +240,11 @@ def test_regions(judged_engine: JudgedEngine) -> None:
 @pytest.mark.parametrize(
     ("row", "cell", "says"),
     [
-        (b"", put(1, b"v"), "Row length is 0"),
-        (bytes(32_768), put(1, b"v"), "Row length 32768 is > 32767"),
+        (b"", build_put(1, b"v"), "Row length is 0"),
+        (bytes(32_768), build_put(1, b"v"), "Row length 32768 is > 32767"),
         (b"r", Cell("none", b"q", 1, b"v"), "NoSuchColumnFamilyException"),
-        (b"r", put(-1, b"v"), "Timestamp cannot be negative"),
-        (b"r", put(1, bytes(10 << 20)), "KeyValue size too large"),
+        (b"r", build_put(-1, b"v"), "Timestamp cannot be negative"),
+        (b"r", build_put(1, bytes(10 << 20)), "KeyValue size too large"),
         (b"r", Cell("d", b"q", 1, cell_type=CellType.DELETE, ttl_ms=5), "TTLs on Deletes"),
     ],
     ids=["empty", "long", "family", "time", "large", "ttl"],
@@ -252,11 +259,11 @@ def test_the_longest_row(judged_engine: JudgedEngine) -> None:
     """A row key of 32,767 bytes works for a client that knows its region."""
     # One that does not asks hbase:meta for a key that holds the table's name too, and is refused.
     made = judged_engine.create_table(TableSpec("longest", (Family("d"),)))
-    made.mutate([RowCells(b"\0", [put(1, b"v")])])
+    made.mutate([RowCells(b"\0", [build_put(1, b"v")])])
     rows = [byte * 32_767 for byte in (b"\0", b"k", b"\xff")]
     for row in rows:
-        made.mutate([RowCells(row, [put(1, b"v")])])
-    assert [b"\0", *rows] == [row.row for row in read(made, ScanRange(), CellSelection())]
+        made.mutate([RowCells(row, [build_put(1, b"v")])])
+    assert [b"\0", *rows] == [row.row for row in scan_rows(made, ScanRange(), CellSelection())]
     assert [1, 1, 1] == [len(made.get([row])[0].cells) for row in rows]
     judged_engine.drop_table("longest")
 

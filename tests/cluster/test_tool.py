@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TOOL = str(Path(__file__).parents[2] / "tools" / "hbase.py")
 
 
-def tool(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def run_tool(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
     command = [sys.executable, TOOL, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -71,7 +71,7 @@ def test_status(
 
 def test_split_from_another_process(hbase_cluster: Cluster, table: str) -> None:
     """Another process splits a region of a running cluster and leaves the cluster running."""
-    done = tool("split", table, r"m\xff\x00", "--at", hbase_cluster.directory)
+    done = run_tool("split", table, r"m\xff\x00", "--at", hbase_cluster.directory)
     assert (0, "") == (done.returncode, done.stderr)
     starts = [region.start for region in hbase_cluster.judge.regions(table)]
     assert [b"", b"m\xff", b"m\xff\x00"] == starts
@@ -97,7 +97,7 @@ def test_split_of_an_unknown_table(run_in_process: Callable[..., None]) -> None:
 )
 def test_errors_take_one_line(hbase_cluster: Cluster, words: tuple[str, ...], message: str) -> None:
     """A command that cannot be carried out says why in one line."""
-    done = tool(*words, "--at", hbase_cluster.directory)
+    done = run_tool(*words, "--at", hbase_cluster.directory)
     assert 1 == done.returncode
     assert 1 == done.stderr.count("\n")
     assert message in done.stderr
@@ -105,7 +105,7 @@ def test_errors_take_one_line(hbase_cluster: Cluster, words: tuple[str, ...], me
 
 def test_nothing_runs(tmp_path: Path) -> None:
     """Without a cluster the commands say how to start one."""
-    done = tool("status", "--at", tmp_path / "none")
+    done = run_tool("status", "--at", tmp_path / "none")
     assert 1 == done.returncode
     assert "Start one by `make hbase`." in done.stderr
 
@@ -121,11 +121,11 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
         assert owner.stdout is not None
         told = next(line for line in owner.stdout if "tools/hbase.py" in line)
         assert f"--at {directory}" in told
-        assert 0 == tool("kill", "2", "--at", directory).returncode
+        assert 0 == run_tool("kill", "2", "--at", directory).returncode
         assert "server2 has ended\n" == owner.stdout.readline()
-        assert 0 == tool("restart", "2", "--at", directory).returncode
+        assert 0 == run_tool("restart", "2", "--at", directory).returncode
         if how == "stop":
-            assert 0 == tool("stop", "--at", directory).returncode
+            assert 0 == run_tool("stop", "--at", directory).returncode
         else:
             os.kill(owner.pid, signal.SIGINT)
         rest = owner.stdout.read()
@@ -137,13 +137,13 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
 def test_archives(tmp_path: Path) -> None:
     """The second start writes class archives, the third uses them; a killed JVM leaves none."""
     archives = Archives(sys.executable, tmp_path / "digest")
-    assert not archives.due()
-    assert archives.due()
+    assert not archives.is_due()
+    assert archives.is_due()
     archives.keep("master")
-    assert archives.due()
+    assert archives.is_due()
     assert [] == archives.flags("master")
     for name in WRITERS:
-        archives.fresh(name).write_bytes(b"classes")
+        archives.build_new_path(name).write_bytes(b"classes")
         archives.keep(name)
-    assert not archives.due()
+    assert not archives.is_due()
     assert [f"-XX:SharedArchiveFile={archives.path('server1')}"] == archives.flags("server3")

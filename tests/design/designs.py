@@ -51,13 +51,13 @@ _RATES = st.sampled_from(["1/s", "5000/s", "2.5/m", "90/h"])
 _FAMILIES = st.sampled_from(["d", "meta", "größe", "a b", "x.y", "#1", "[f]"])
 
 
-def _renamed(term: Term, names: dict[str, str]) -> Term:
+def _rename_fields(term: Term, names: dict[str, str]) -> Term:
     match term:
         case FieldRef(name, encoding, arguments):
             return FieldRef(names[name], encoding, arguments)
         case FunctionCall(kind, terms, scalars, options):
             return FunctionCall(
-                kind, tuple(_renamed(one, names) for one in terms), scalars, options
+                kind, tuple(_rename_fields(one, names) for one in terms), scalars, options
             )
     return term
 
@@ -98,7 +98,7 @@ def _field(draw: st.DrawFn, words: dict[str, Any], families: list[str], number: 
         "qualifier": _TEXTS.map(lambda text: f"{number}{text}"),
         "distinct": st.integers(1, 10**15),
         "mean_bytes": st.floats(0, 2**31 - 1),
-        "draw": st.sampled_from(sorted(DISTRIBUTIONS)) | _drawn(),
+        "draw": st.sampled_from(sorted(DISTRIBUTIONS)) | _distributions(),
     }
     for word, values in more.items():
         if draw(st.integers(0, 3)) == 0:
@@ -111,7 +111,7 @@ def _field(draw: st.DrawFn, words: dict[str, Any], families: list[str], number: 
 
 
 @st.composite
-def _drawn(draw: st.DrawFn) -> dict[str, Any]:
+def _distributions(draw: st.DrawFn) -> dict[str, Any]:
     kind = draw(st.sampled_from(sorted(DISTRIBUTIONS)))
     options = {
         one.name: one.default for one in DISTRIBUTIONS[kind].options if one.default is not None
@@ -220,7 +220,7 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
     }
     for name, field in key.declared_fields.items():
         heavy = draw(
-            st.lists(strategies.values(field).filter(_is_of_toml), max_size=2, unique=True)
+            st.lists(strategies.values(field).filter(_is_toml_value), max_size=2, unique=True)
         )
         declared[names[name]] |= {"heavy": heavy} if heavy else {}
     for name in given[len(names) :]:
@@ -241,17 +241,17 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
         "catalog": draw(_TEXTS),
     }
     chosen = {word: value for word, value in optional.items() if draw(st.booleans())}
-    _without_what_follows(chosen.get("writes", {}), fields)
+    _drop_followers(chosen.get("writes", {}), fields)
     if families and "families" not in chosen and any("family" in f for f in declared.values()):
         chosen["families"] = families
     if len([name for name, kind in kinds.items() if TYPES[kind].unit_ns is not None]) > 1:
         chosen["writes"] = optional["writes"]
-        _without_what_follows(chosen["writes"], fields)
-    notation = format_key(tuple(_renamed(term, names) for term in key.terms))
+        _drop_followers(chosen["writes"], fields)
+    notation = format_key(tuple(_rename_fields(term, names) for term in key.terms))
     return {"table": "ns:logs", "key": notation, "fields": fields, **chosen}
 
 
-def _without_what_follows(writes: dict[str, Any], fields: dict[str, Any]) -> None:
+def _drop_followers(writes: dict[str, Any], fields: dict[str, Any]) -> None:
     """Take out what may not stand beside arrival per(field)."""
     if "period" in writes:
         writes.pop("rate", None)
@@ -260,7 +260,7 @@ def _without_what_follows(writes: dict[str, Any], fields: dict[str, Any]) -> Non
             words.pop("draw", None)
 
 
-def _is_of_toml(value: Any) -> bool:
+def _is_toml_value(value: Any) -> bool:
     return isinstance(value, str | int | float | date)
 
 

@@ -27,7 +27,7 @@ ADDRESS_SPACE = int(os.environ.get("MEASURED_BYTES", str(1 << 30)))
 
 
 @cache
-def yard_s() -> float:
+def measure_yard_s() -> float:
     """Seconds of a processor that Python's own reader of TOML takes for 256 kB of short lines.
 
     What a file takes is told in these, for a second is another amount of work on each machine.
@@ -41,7 +41,7 @@ def yard_s() -> float:
     return min(took)
 
 
-def _child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
+def _run_child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
     """Run the command and leave with its exit code."""
     from rowkey.cli import main
 
@@ -63,12 +63,12 @@ def _child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
     os._exit(70)
 
 
-def measured(verb: str, path: str) -> dict[str, Any]:
+def measure_run(verb: str, path: str) -> dict[str, Any]:
     """What one run of the command printed, took and left with."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         pid = os.fork()
         if pid == 0:
-            _child(verb, path, out, err)
+            _run_child(verb, path, out, err)
         _, status, used = os.wait4(pid, 0)
         texts = []
         for stream in (out, err):
@@ -76,21 +76,21 @@ def measured(verb: str, path: str) -> dict[str, Any]:
             texts.append(stream.read().decode("utf-8", "replace"))
     return {
         "code": os.waitstatus_to_exitcode(status),
-        "yards": (used.ru_utime + used.ru_stime) / yard_s(),
+        "yards": (used.ru_utime + used.ru_stime) / measure_yard_s(),
         "megabytes": used.ru_maxrss / 1024,
         "out": texts[0],
         "err": texts[1],
     }
 
 
-def best_of(tries: int, verb: str, path: str) -> dict[str, Any]:
+def measure_best(tries: int, verb: str, path: str) -> dict[str, Any]:
     """The quickest of a few runs: what else the machine does can only make one slower.
 
     A run that is well within what is allowed is not repeated.
     """
-    runs = [measured(verb, path)]
+    runs = [measure_run(verb, path)]
     while runs[-1]["yards"] > ENOUGH_YARDS and len(runs) < tries:
-        runs.append(measured(verb, path))
+        runs.append(measure_run(verb, path))
     return min(runs, key=lambda run: float(run["yards"]))
 
 
@@ -105,7 +105,8 @@ def main() -> None:
     import_module("rowkey").Design("t", "[n]", fields={"n": "u8"})  # makes pydantic's validators
     verb, folder, tries = sys.argv[1:]
     found = {
-        path.name: best_of(int(tries), verb, str(path)) for path in sorted(Path(folder).iterdir())
+        path.name: measure_best(int(tries), verb, str(path))
+        for path in sorted(Path(folder).iterdir())
     }
     print(json.dumps(found))
 

@@ -49,7 +49,7 @@ class Schema:
     def __init__(self, root: dict[str, Any]) -> None:
         self.root = root
 
-    def refused(self, value: Any) -> list[str]:
+    def list_breaches(self, value: Any) -> list[str]:
         """Where a document breaks the schema, as dotted paths, each once."""
         return list(dict.fromkeys(self._breaches(value, self.root, ())))
 
@@ -66,11 +66,11 @@ class Schema:
                     yield from self._breaches(one, said, (*path, str(index)))
             elif word in {"properties", "additionalProperties", "propertyNames"}:
                 if isinstance(value, dict):
-                    yield from self._of_members(word, value, asked, path)
+                    yield from self._check_members(word, value, asked, path)
             elif word not in SILENT and not LIMITS[word](value, said):
                 yield ".".join(path)
 
-    def _of_members(
+    def _check_members(
         self, word: str, value: dict[str, Any], asked: dict[str, Any], path: tuple[str, ...]
     ) -> Iterator[str]:
         """Breaches of one word of a schema about the members of an object."""

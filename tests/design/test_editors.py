@@ -26,13 +26,13 @@ def test_the_command_prints_it() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_examples_are_accepted(path: Path) -> None:
     """An editor underlines nothing in a design that ships."""
-    assert [] == SCHEMA.refused(tomllib.loads(path.read_text(encoding="utf-8")))
+    assert [] == SCHEMA.list_breaches(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 @given(designs)
 def test_sound_designs_are_accepted(design: Design) -> None:
     """An editor underlines nothing in a file that rowkey finds sound."""
-    assert [] == SCHEMA.refused(tomllib.loads(design.dumps()))
+    assert [] == SCHEMA.list_breaches(tomllib.loads(design.dumps()))
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_sound_designs_are_accepted(design: Design) -> None:
 def test_slips_are_underlined(text: str, path: str) -> None:
     """A misspelt word, an unknown kind and a value out of range are refused where they stand."""
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
-    assert [] == SCHEMA.refused(sound)
-    assert [path] == SCHEMA.refused(sound | tomllib.loads(text))
+    assert [] == SCHEMA.list_breaches(sound)
+    assert [path] == SCHEMA.list_breaches(sound | tomllib.loads(text))
 
 
 @pytest.mark.parametrize("splits", ["hex-string", {"algorithm": "per-bucket"}, [r"\x01", "b"]])
 def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
     """A name with dashes, a name with arguments and a list of keys are all right."""
-    assert [] == SCHEMA.refused(
+    assert [] == SCHEMA.list_breaches(
         {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "splits": splits}
     )
 
@@ -74,12 +74,12 @@ def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
 def test_what_must_be_given_is_asked_for(word: str) -> None:
     """A file without a table, a key or fields is refused as a whole."""
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
-    assert [""] == SCHEMA.refused({name: sound[name] for name in sound if name != word})
+    assert [""] == SCHEMA.list_breaches({name: sound[name] for name in sound if name != word})
 
 
 def test_every_section_of_a_wrong_file_is_underlined() -> None:
     """The file of all mistakes is refused in each of its sections."""
-    found = SCHEMA.refused(tomllib.loads(WRONG.read_text(encoding="utf-8")))
+    found = SCHEMA.list_breaches(tomllib.loads(WRONG.read_text(encoding="utf-8")))
     sections = {"colour", "splits", "fields", "families", "cluster", "writes", "reads", "sample"}
     assert sections == {path.partition(".")[0] for path in found}
 

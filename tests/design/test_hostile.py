@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from design import designs
-from design.measured import yard_s
+from design.measured import measure_yard_s
 from rowkey import Design
 from rowkey.design.toml_scanner import MAX_DESIGN_BYTES
 from rowkey.errors import InvalidDesign
@@ -32,32 +32,32 @@ BASE = designs.SOUND
 TOP, REST = BASE.split("\n\n", 1)
 
 
-def _key(part: str) -> str:
+def _with_key_part(part: str) -> str:
     """The sound file with another first part of its key."""
     return BASE.replace("[bucket(host, 16)]", part)
 
 
-def _splits(value: str) -> str:
+def _with_splits(value: str) -> str:
     """The sound file with other splits."""
     return BASE.replace('"per_bucket"', value)
 
 
-def _field(words: str) -> str:
+def _with_field(words: str) -> str:
     """The sound file with one field more."""
     return BASE.replace("[families.d]", f"more = {words}\n\n[families.d]")
 
 
-def _name(name: str) -> str:
+def _with_field_name(name: str) -> str:
     """The sound file with a field of another name."""
     return BASE.replace("[families.d]", f'{name} = "u8"\n\n[families.d]')
 
 
-def _servers(value: str) -> str:
+def _with_servers(value: str) -> str:
     """The sound file with another number of servers."""
     return BASE.replace("servers = 4", f"servers = {value}")
 
 
-def _keys(count: int, width: int) -> str:
+def _format_keys(count: int, width: int) -> str:
     """A list of ascending keys as a file has it."""
     return "[" + ",".join(f'"{number:0{width}}"' for number in range(count)) + "]"
 
@@ -70,8 +70,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "fifty_megabytes": (b"#" * 50_000_000, "the design file has 50,000,000 bytes"),
     "brackets": ("splits = " + "[" * 100_000, "lists and tables are nested too deeply"),
-    "closed_brackets": (_splits("[" * 100_000 + "]" * 100_000), "nested too deeply"),
-    "braces": (_splits("{a = " * 40_000), "nested too deeply"),
+    "closed_brackets": (_with_splits("[" * 100_000 + "]" * 100_000), "nested too deeply"),
+    "braces": (_with_splits("{a = " * 40_000), "nested too deeply"),
     "fields": (
         BASE + "[f]\n" + "".join(f"f{n} = 'u8'\n" for n in range(100_000)),
         "the design file has 1,38",
@@ -86,20 +86,20 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown_words": ("".join(f"w{n} = 1\n" for n in range(15_000)), "more mistakes are not"),
     "unknown_options": (
-        _field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
+        _with_field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
         "more mistakes are not listed",
     ),
     "dotted_word": (BASE + "a" + ".a" * 100_000 + " = 1", "a key has too many dots"),
     "dotted_table": (BASE + "[a" + ".a" * 100_000 + "]", "a key has too many dots"),
     "reads": (BASE + "[[reads]]\nname='x'\n" * 300, "reads: the value has 301 entries"),
-    "splits": (_splits(_keys(100_001, 6)), "bytes; expected at most 262,144"),
-    "many_splits": (_splits(_keys(21_000, 5)), "too many keys and list entries"),
+    "splits": (_with_splits(_format_keys(100_001, 6)), "bytes; expected at most 262,144"),
+    "many_splits": (_with_splits(_format_keys(21_000, 5)), "too many keys and list entries"),
     "descending_splits": (
-        _splits('["b","a"' + ',"a"' * 9_000 + "]"),
+        _with_splits('["b","a"' + ',"a"' * 9_000 + "]"),
         "splits[1]: the split key b'a' sorts before the previous one",
     ),
     "choices": (
-        _field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
+        _with_field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
         "bytes; expected at most 262,144",
     ),
     "newlines": ("\n" * 262_000, "table: the option is missing"),
@@ -108,21 +108,30 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "open_string": ('x = "' + "\\" * 200_000, "the file is not valid TOML"),
     "open_long_string": ('x = """' + '\\""' * 60_000, "the file is not valid TOML"),
     # numbers
-    "digits": (_servers("1" * 4_301), "a value without quotes has 4,301 characters"),
-    "hex_digits": (_servers("0x" + "f" * 60), "a value without quotes has 62 characters"),
-    "underscored": (_servers("1" + "_1" * 30), "a value without quotes has 61 characters"),
-    "wide_number": (_servers("9" * 39), "cluster.servers: a number of 130 bits is out of range"),
-    "float": (_servers("1e400"), "cluster.servers: inf does not fit"),
-    "endless_mean": (_field("{type='u8', mean_bytes=1e400}"), "inf is out of range"),
-    "no_mean": (_field("{type='u8', mean_bytes=nan}"), "nan is out of range"),
-    "bucket_0": (_key("[bucket(host, 0)]"), "key[0].bucket.n: 0 is out of range"),
-    "bucket_minus": (_key("[bucket(host, -1)]"), "'-1' has a sign"),
-    "bucket_65537": (_key("[bucket(host, 65537)]"), "65537 is out of range; expected 1..65536"),
-    "bucket_billion": (_key("[bucket(host, 1000000000)]"), "1000000000 is out of range"),
-    "bucket_exponent": (_key("[bucket(host, 1e400)]"), "'1e400' is not a number"),
-    "bucket_digits": (_key(f"[bucket(host, {'1' * 4_301})]"), "a number has 4,301 digits"),
+    "digits": (_with_servers("1" * 4_301), "a value without quotes has 4,301 characters"),
+    "hex_digits": (_with_servers("0x" + "f" * 60), "a value without quotes has 62 characters"),
+    "underscored": (_with_servers("1" + "_1" * 30), "a value without quotes has 61 characters"),
+    "wide_number": (
+        _with_servers("9" * 39),
+        "cluster.servers: a number of 130 bits is out of range",
+    ),
+    "float": (_with_servers("1e400"), "cluster.servers: inf does not fit"),
+    "endless_mean": (_with_field("{type='u8', mean_bytes=1e400}"), "inf is out of range"),
+    "no_mean": (_with_field("{type='u8', mean_bytes=nan}"), "nan is out of range"),
+    "bucket_0": (_with_key_part("[bucket(host, 0)]"), "key[0].bucket.n: 0 is out of range"),
+    "bucket_minus": (_with_key_part("[bucket(host, -1)]"), "'-1' has a sign"),
+    "bucket_65537": (
+        _with_key_part("[bucket(host, 65537)]"),
+        "65537 is out of range; expected 1..65536",
+    ),
+    "bucket_billion": (_with_key_part("[bucket(host, 1000000000)]"), "1000000000 is out of range"),
+    "bucket_exponent": (_with_key_part("[bucket(host, 1e400)]"), "'1e400' is not a number"),
+    "bucket_digits": (
+        _with_key_part(f"[bucket(host, {'1' * 4_301})]"),
+        "a number has 4,301 digits",
+    ),
     "regions": (
-        _splits("{algorithm='uniform', regions=1000000000}"),
+        _with_splits("{algorithm='uniform', regions=1000000000}"),
         "splits.regions: 1000000000 is out of range; expected 1..100,000",
     ),
     "ttl_text": (
@@ -133,9 +142,15 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         BASE.replace('"30d"', "9" * 20),
         "families.d.ttl: 99999999999999999999 is not a valid value",
     ),
-    "width": (_field("{type='digits', width=2147483648}"), "width: 2147483648 is out of range"),
-    "max_bytes": (_field("{type='text', max_bytes=2147483648}"), "max_bytes: 2147483648 is out"),
-    "fixed": (_key("[host:fixed(2147483648)]"), "2147483648 is not a number of bytes"),
+    "width": (
+        _with_field("{type='digits', width=2147483648}"),
+        "width: 2147483648 is out of range",
+    ),
+    "max_bytes": (
+        _with_field("{type='text', max_bytes=2147483648}"),
+        "max_bytes: 2147483648 is out",
+    ),
+    "fixed": (_with_key_part("[host:fixed(2147483648)]"), "2147483648 is not a number of bytes"),
     # names
     "family_colon": (BASE + "[families.'a:b']", "'a:b' contains ':'"),
     "family_slash": (BASE + "[families.'../etc']", "'../etc' contains '/'"),
@@ -146,25 +161,30 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "family_long": (BASE + f"[families.{'a' * 300}]", "has 300 bytes"),
     "table_names": (BASE.replace('"logs"', '"a/b:c"'), "'a/b' contains '/'"),
-    "field_control": (_name('"a\\u0007b"'), "'a\\x07b' cannot be written in a key"),
-    "field_quote": (_name("'a\"b'"), "cannot be written in a key"),
-    "field_backslash": (_name("'a\\b'"), "cannot be written in a key"),
-    "field_empty": (_name("''"), "the name of a field is empty"),
-    "field_long": (_name("a" * 100_000), "has 100,000 characters; expected at most 200"),
-    "field_decomposed": (_name("'e\u0301'"), "expected composed characters. Write \u00e9."),
-    "type_long": (_field('"' + "u8" * 40_000 + '"'), "is not a field type"),
+    "field_control": (_with_field_name('"a\\u0007b"'), "'a\\x07b' cannot be written in a key"),
+    "field_quote": (_with_field_name("'a\"b'"), "cannot be written in a key"),
+    "field_backslash": (_with_field_name("'a\\b'"), "cannot be written in a key"),
+    "field_empty": (_with_field_name("''"), "the name of a field is empty"),
+    "field_long": (_with_field_name("a" * 100_000), "has 100,000 characters; expected at most 200"),
+    "field_decomposed": (
+        _with_field_name("'e\u0301'"),
+        "expected composed characters. Write \u00e9.",
+    ),
+    "type_long": (_with_field('"' + "u8" * 40_000 + '"'), "is not a field type"),
     # characters and other text that is no text
     "empty": ("", "table: the option is missing"),
     "mark_alone": ("\ufeff", "table: the option is missing"),
     "mark_twice": ("\ufeff\ufeff" + BASE, "the file is not valid TOML"),
     "chosen_twice": (
-        _field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(19_000)) + ",'4a37']}"),
+        _with_field(
+            "{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(19_000)) + ",'4a37']}"
+        ),
         "of: '4a37' is listed twice",
     ),
-    "nul": (_field("'a\0b'"), "the file is not valid TOML"),
+    "nul": (_with_field("'a\0b'"), "the file is not valid TOML"),
     "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23:6: byte "),
     "utf_16": (BASE.encode("utf-16"), ":1:1: byte 0 is not UTF-8"),
-    "surrogate": (_field('"\\ud800"'), "the file is not valid TOML"),
+    "surrogate": (_with_field('"\\ud800"'), "the file is not valid TOML"),
     "surrogate_bytes": (BASE.encode() + b"x = '\xed\xa0\x80'", "is not UTF-8"),
     "twice": (BASE.replace("ts   =", 'host = "u8"\nts   ='), "a key is given twice"),
     "table_twice": (BASE + "[fields]\nx = 'u8'", "a table is declared twice: '[fields]'"),
@@ -175,18 +195,23 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     # keys and conditions
     "deep_key": (
-        _key("[" + "desc(" * 3_000 + "ts" + ")" * 3_000 + "]"),
+        _with_key_part("[" + "desc(" * 3_000 + "ts" + ")" * 3_000 + "]"),
         "calls are nested too deeply",
     ),
-    "long_key": (_key("[host]" * 20_000), "characters; expected at most 20,000"),
-    "key_of_parts": (_key("[host]" * 65), "the key has too many parts"),
+    "long_key": (_with_key_part("[host]" * 20_000), "characters; expected at most 20,000"),
+    "key_of_parts": (_with_key_part("[host]" * 65), "the key has too many parts"),
     "key_of_mistakes": (
-        _key("[bucket(" + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * 30) + ",4)]"),
+        _with_key_part(
+            "[bucket(" + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * 30) + ",4)]"
+        ),
         "there is no field 'hosst'",
     ),
-    "key_of_spaces": (_key("[" + " " * 19_000 + "%"), "a key cannot contain the operator '%'"),
-    "key_of_maxima": (_key("[" + "MAX " * 4_000 + "]"), "found 'MAX' instead of ]"),
-    "key_of_hashes": (_key("[" + "hash" * 4_500), "key: "),
+    "key_of_spaces": (
+        _with_key_part("[" + " " * 19_000 + "%"),
+        "a key cannot contain the operator '%'",
+    ),
+    "key_of_maxima": (_with_key_part("[" + "MAX " * 4_000 + "]"), "found 'MAX' instead of ]"),
+    "key_of_hashes": (_with_key_part("[" + "hash" * 4_500), "key: "),
     "where_of_quotes": (BASE.replace("host = ?", "'" * 3_999), "reads[0].where: "),
     "where_of_tests": (BASE.replace("host = ?", " and ".join(["host = ?"] * 65)), "too many"),
     "duration": (BASE.replace("30d", "1" * 60_000 + "d"), "is not a length of time"),
@@ -194,16 +219,16 @@ FILES: dict[str, tuple[str | bytes, str]] = {
 
 
 LARGE = {
-    "rests_of_rests": _key("[bucket(16, over=rest)]" * 22),
-    "rests_of_all": _key("[bucket(65536, over=rest)]" * 60),
-    "letters": _key("[bucket(host, 65536, as=letters)]" * 60),
-    "nested_buckets": _key(
+    "rests_of_rests": _with_key_part("[bucket(16, over=rest)]" * 22),
+    "rests_of_all": _with_key_part("[bucket(65536, over=rest)]" * 60),
+    "letters": _with_key_part("[bucket(host, 65536, as=letters)]" * 60),
+    "nested_buckets": _with_key_part(
         "[bucket(" + ",".join(["bucket(" + ",".join(["bucket(ts, 65536)"] * 20) + ", 65536)"] * 50)
         + ", 65536)]"
     ),
-    "deep_buckets": _key("[" + "bucket(" * 16 + "ts" + ", 65536)" * 16 + "]"),
-    "wide_buckets": _key("[bucket(host, 65536)]"),
-    "many_reads": _key("[bucket(host, 65536)]") + "".join(
+    "deep_buckets": _with_key_part("[" + "bucket(" * 16 + "ts" + ", 65536)" * 16 + "]"),
+    "wide_buckets": _with_key_part("[bucket(host, 65536)]"),
+    "many_reads": _with_key_part("[bucket(host, 65536)]") + "".join(
         f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\norder = 'ts'\n"
         for number in range(190)
     ),
@@ -219,7 +244,7 @@ SPLITS_NAMES = [*FILES][::3]
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What `rowkey check` and `rowkey splits` took for each file, as `verb name` to figures."""
     folder = tmp_path_factory.mktemp("hostile")
     for name, (text, _) in FILES.items():
@@ -258,9 +283,11 @@ MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE}
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_a_hostile_file_is_refused_by_name(name: str, measured: dict[str, dict[str, Any]]) -> None:
+def test_a_hostile_file_is_refused_by_name(
+    name: str, measurements: dict[str, dict[str, Any]]
+) -> None:
     """Checking it tells what is wrong, in sentences, and leaves with 1."""
-    found = measured[f"check {name}"]
+    found = measurements[f"check {name}"]
     assert (1, "") == (found["code"], found["err"])
     assert MESSAGES[name] in found["out"]
     assert all(len(line) < 2_000 and line.isprintable() for line in found["out"].splitlines())
@@ -268,31 +295,33 @@ def test_a_hostile_file_is_refused_by_name(name: str, measured: dict[str, dict[s
 
 @pytest.mark.parametrize("name", SPLITS_NAMES)
 def test_other_verbs_refuse_it_in_three_lines(
-    name: str, measured: dict[str, dict[str, Any]]
+    name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """They leave with 2, print nothing as data, and at most three lines of error."""
-    found = measured[f"splits {name}"]
+    found = measurements[f"splits {name}"]
     assert (2, "") == (found["code"], found["out"])
     assert "Traceback" not in found["err"]
     assert 1 <= found["err"].count("\n") <= 3
 
 
 @pytest.mark.parametrize("name", MESSAGES)
-def test_it_takes_little_time_and_memory(name: str, measured: dict[str, dict[str, Any]]) -> None:
+def test_it_takes_little_time_and_memory(
+    name: str, measurements: dict[str, dict[str, Any]]
+) -> None:
     """Less than 20 yards of a processor and 200 MB, for either verb, in the best of three runs."""
     for verb in ("check", "splits") if name in SPLITS_NAMES else ("check",):
-        found = measured[f"{verb} {name}"]
+        found = measurements[f"{verb} {name}"]
         assert found["yards"] < MOST_YARDS
         assert found["megabytes"] < MOST_MEGABYTES
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_a_small_file_takes_little_whatever_it_says(
-    name: str, measured: dict[str, dict[str, Any]]
+    name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
     """Whether it is a design or not, no verb takes longer over it, needs more, or fails."""
     for verb in ("check", "splits"):
-        found = measured[f"{verb} {name}"]
+        found = measurements[f"{verb} {name}"]
         assert "Traceback" not in found["err"]
         assert found["code"] in (0, 1, 2), found
         assert found["yards"] < MOST_YARDS
@@ -340,17 +369,17 @@ def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: 
         for _ in range(chance.randint(1, 4)):
             at = chance.randrange(len(spoiled))
             spoiled = spoiled[:at] + chance.choice(SPOILERS) + spoiled[at + chance.randrange(6) :]
-        assert any(_read(spoiled) < MOST_YARDS for _ in range(TRIES))
+        assert any(_measure_read(spoiled) < MOST_YARDS for _ in range(TRIES))
 
 
-def _read(text: str) -> float:
+def _measure_read(text: str) -> float:
     """Yards of a processor that a text takes, whether it is a design or not."""
     start = process_time()
     try:
         assert Design.loads(text).table
     except InvalidDesign as problem:
         assert problem.mistakes  # noqa: PT017 - every refusal says why
-    return (process_time() - start) / yard_s()
+    return (process_time() - start) / measure_yard_s()
 
 
 @given(st.binary(max_size=200))

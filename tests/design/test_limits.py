@@ -46,15 +46,15 @@ PATTERNS = {
 """Patterns that are known to go back over what they have read, each with a text that makes it."""
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text as TOML has it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def placed(text: str) -> dict[str, str]:
+def place_text(text: str) -> dict[str, str]:
     """The sound file with a text in each place where a file has one of its writer's."""
     key = "'''" + text.replace("'", "") + "'''"
-    said = quoted(text)
+    said = quote(text)
     field, read = "[families.d]", 'where = "host = ?"'
     return {
         "table": SOUND.replace('"logs"', said),
@@ -75,7 +75,7 @@ def placed(text: str) -> dict[str, str]:
         "rate": SOUND.replace('"5000/s"', said),
         "arrival": SOUND.replace("rate =", f"arrival = {said}\nrate ="),
         "where": SOUND.replace(read, f"where = {said}"),
-        "value": SOUND.replace(read, f"where = {quoted('host = ' + repr(text))}"),
+        "value": SOUND.replace(read, f"where = {quote('host = ' + repr(text))}"),
         "order": SOUND.replace('"ts desc"', said),
         "sample": f"{SOUND}\n[sample]\npath = {said}\n",
         "format": f"{SOUND}\n[sample]\npath = 'a.log'\nformat = {{ kind = {said} }}\n",
@@ -106,10 +106,10 @@ def measure_judging_s(file: str) -> float:
 def test_no_pattern_is_run(pattern: str) -> None:
     """Neither a pattern nor the text that makes it slow takes longer than a plain one, anywhere."""
     for hostile in (pattern, PATTERNS[pattern]):
-        plain = placed("abcdefgh" * (len(hostile) // 8 + 1))
+        plain = place_text("abcdefgh" * (len(hostile) // 8 + 1))
         slow = {
             place: (round(took, 3), round(usual, 3))
-            for place, file in placed(hostile).items()
+            for place, file in place_text(hostile).items()
             if (took := measure_judging_s(file)) > FELT_S
             and took > SLOWER_MOST * (usual := measure_judging_s(plain[place]))
         }

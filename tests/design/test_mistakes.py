@@ -18,14 +18,14 @@ EXPECTED = "  #! "
 BETWEEN = " || "
 
 
-def mistakes_of(text: str) -> tuple[Mistake, ...]:
+def list_mistakes(text: str) -> tuple[Mistake, ...]:
     """Everything that is wrong with a design file."""
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(text)
     return caught.value.mistakes
 
 
-def expected_of(text: str) -> list[tuple[int, str]]:
+def list_expected(text: str) -> list[tuple[int, str]]:
     """The sentences that stand behind the lines of a file, with their lines."""
     return [
         (number, sentence)
@@ -38,8 +38,8 @@ def expected_of(text: str) -> list[tuple[int, str]]:
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
     """Mistakes in all sections, each with its line, in the order of the file, and no other."""
     text = WRONG.read_text(encoding="utf-8")
-    found = mistakes_of(text)
-    assert expected_of(text) == [(one.line, str(one)) for one in found]
+    found = list_mistakes(text)
+    assert list_expected(text) == [(one.line, str(one)) for one in found]
 
 
 def test_each_line_of_the_error_names_file_line_and_column() -> None:
@@ -67,7 +67,7 @@ LEFTOVERS = [
 ]
 
 
-def is_well_said(mistake: Mistake) -> bool:
+def is_well_formed(mistake: Mistake) -> bool:
     """Whether a mistake reads as the house's sentence, and nothing of the library shows.
 
     The path is left out of that: a file may call its fields whatever it likes.
@@ -83,29 +83,29 @@ def is_well_said(mistake: Mistake) -> bool:
 
 def test_every_mistake_is_a_sentence_of_the_house() -> None:
     """`path: what; expected allowed. Remedy`, without leftovers of the schema library."""
-    found = mistakes_of(WRONG.read_text(encoding="utf-8"))
-    assert [] == [str(one) for one in found if not is_well_said(one)]
+    found = list_mistakes(WRONG.read_text(encoding="utf-8"))
+    assert [] == [str(one) for one in found if not is_well_formed(one)]
 
 
 VALUES: list[Any] = [0, -1, 10**30, 1.5, "", "x", "5", True, [], ["x"], {}, {"x": 1}, [{}], [[]]]
 
 
-def _paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def _list_paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place of a tree."""
     steps = (
         tree.items()
         if isinstance(tree, dict)
         else enumerate(tree if isinstance(tree, list) else ())
     )
-    return [path, *(inner for step, value in steps for inner in _paths(value, (*path, step)))]
+    return [path, *(inner for step, value in steps for inner in _list_paths(value, (*path, step)))]
 
 
-def _spoiled(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+def _spoil(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
     """A tree with another value at one place."""
     if not path:
         return value
     copy = dict(tree) if isinstance(tree, dict) else list(tree)
-    copy[path[0]] = _spoiled(copy[path[0]], path[1:], value)
+    copy[path[0]] = _spoil(copy[path[0]], path[1:], value)
     return copy
 
 
@@ -113,11 +113,11 @@ def _spoiled(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 def test_a_spoiled_word_gives_well_said_mistakes_or_none(words: dict[str, Any], data: Any) -> None:
     """Any value in any place is taken or refused in the house's form, never with another error."""
     tree = {word: value for word, value in words.items() if word != "families"}
-    place = data.draw(st.sampled_from(_paths(tree)[1:]))
+    place = data.draw(st.sampled_from(_list_paths(tree)[1:]))
     try:
-        Design(**_spoiled(words, place, data.draw(st.sampled_from(VALUES))))
+        Design(**_spoil(words, place, data.draw(st.sampled_from(VALUES))))
     except InvalidDesign as problem:
-        wrong = [str(one) for one in problem.mistakes if not is_well_said(one)]
+        wrong = [str(one) for one in problem.mistakes if not is_well_formed(one)]
         assert [] == wrong
 
 
@@ -141,7 +141,7 @@ def test_each_mistake_is_told_whatever_else_is_wrong(chosen: set[str]) -> None:
     for sound in chosen:
         assert sound in text
         text = text.replace(sound, SPOILS[sound])
-    assert len(chosen) == len(mistakes_of(text))
+    assert len(chosen) == len(list_mistakes(text))
 
 
 FOLLOW_UPS = {
@@ -171,7 +171,7 @@ def test_one_mistake_is_told_once(case: str) -> None:
     sound, wrong = FOLLOW_UPS[case]
     text = designs.SOUND.replace("[writes]", '[writes]\narrival = "per(host)"\ntime = "ts"')
     assert sound in text
-    assert 1 == len(mistakes_of(text.replace(sound, wrong)))
+    assert 1 == len(list_mistakes(text.replace(sound, wrong)))
 
 
 def test_missing_words_are_named_with_their_meaning() -> None:
@@ -184,12 +184,12 @@ def test_missing_words_are_named_with_their_meaning() -> None:
         ),
         "fields: the option is missing; expected the fields of a row, by name.",
     ]
-    assert expected == list(map(str, mistakes_of("")))
+    assert expected == list(map(str, list_mistakes("")))
 
 
 def test_a_misspelled_word_is_not_missing_as_well() -> None:
     """`tabel` was meant to be table: one mistake, with its line."""
-    found = mistakes_of(designs.SOUND.replace("table ", "tabel "))
+    found = list_mistakes(designs.SOUND.replace("table ", "tabel "))
     assert [(1, "Did you mean table?")] == [(one.line, one.remedy) for one in found]
 
 
@@ -235,7 +235,7 @@ SYNTAX = {
 @pytest.mark.parametrize("text", SYNTAX)
 def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
     """Before syntax is right nothing else can be told, so the line is shown."""
-    (found,) = mistakes_of(text)
+    (found,) = list_mistakes(text)
     assert SYNTAX[text] == (found.line, found.problem, found.expected, found.remedy)
 
 
@@ -262,7 +262,7 @@ def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
     paths += [f'"{name} last".draw', f'"{name} words".max_bytes']
     lines = [first, first + 1, first + 2, first + 3, first + 3, first + 4]
     expected = {(f"fields.{path}", line) for path, line in zip(paths, lines, strict=True)}
-    assert expected == {(one.path, one.line) for one in mistakes_of(text)}
+    assert expected == {(one.path, one.line) for one in list_mistakes(text)}
 
 
 @given(st.lists(spellings.names | st.text(max_size=6), min_size=1, max_size=4))
@@ -276,7 +276,7 @@ def test_a_path_is_cut_where_its_names_end(names: list[str]) -> None:
 def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
     """Its value and the words there are stand beside it."""
     text = designs.SOUND.replace("[families.d]", '[families."x.y"]\nversion = 3\n"a.b" = 1\n')
-    found = [one for one in mistakes_of(text) if one.path.startswith("families")]
+    found = [one for one in list_mistakes(text) if one.path.startswith("families")]
     assert ['families."x.y".version', 'families."x.y"."a.b"'] == [one.path for one in found]
     assert "a column family has no such attribute" == found[0].problem
     assert "versions" in found[0].expected.removeprefix("one of ").split(", ")
@@ -305,10 +305,10 @@ MEANT = {
 @pytest.mark.parametrize("part", MEANT)
 def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
     """One thing is told in the singular, and the cure where it is known."""
-    (found,) = mistakes_of(designs.SOUND.replace("[bucket(host, 16)]", part))
+    (found,) = list_mistakes(designs.SOUND.replace("[bucket(host, 16)]", part))
     assert MEANT[part] == (found.problem, found.remedy)
     assert found.expected
-    assert is_well_said(found)
+    assert is_well_formed(found)
 
 
 NEVER = {
@@ -322,11 +322,11 @@ NEVER = {
 def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
     """Without values, as soon as the file is read."""
     text = designs.SOUND.replace("host = ?", where)
-    (found,) = mistakes_of(text)
+    (found,) = list_mistakes(text)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if one.startswith("where"))
     assert ("reads[0].where", line) == (found.path, found.line)
     assert found.problem.endswith(NEVER[where])
-    assert is_well_said(found)
+    assert is_well_formed(found)
 
 
 @pytest.mark.parametrize(
@@ -360,5 +360,5 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
 def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
     """However it is written: a list that names one twice was meant to name two."""
     text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {words} }}\nv = "u8"\n'
-    [mistake] = mistakes_of(text)
+    [mistake] = list_mistakes(text)
     assert f"{said} is listed twice; expected each value once. Remove one of them." == str(mistake)

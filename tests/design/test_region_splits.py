@@ -11,7 +11,7 @@ from rowkey.errors import InvalidDesign
 FIELDS = {"host": "text", "level": {"type": "choice", "of": ["a", "b"]}}
 
 
-def design_of(key: str) -> Design:
+def build_design(key: str) -> Design:
     """A design with one region per value of the leading part."""
     return Design("t", key, fields=FIELDS, splits="per_bucket")
 
@@ -19,7 +19,7 @@ def design_of(key: str) -> Design:
 @pytest.mark.parametrize("key", ["[bucket(host, 1)][host]", "[salt(1)][host]"])
 def test_one_bucket_gives_one_region(key: str) -> None:
     """A design with a single bucket or salt has a single region."""
-    design = design_of(key)
+    design = build_design(key)
     assert (b"\0",) == list_key_prefixes(design.key)
     assert 1 == len(compute_regions(design, {}).boundaries)
 
@@ -35,11 +35,11 @@ def test_one_bucket_gives_one_region(key: str) -> None:
 )
 def test_each_bucket_gives_one_region(key: str, splits: tuple[bytes, ...]) -> None:
     """Each value of the first part with several values begins a region."""
-    assert splits == compute_regions(design_of(key), {}).boundaries.splits
+    assert splits == compute_regions(build_design(key), {}).boundaries.splits
 
 
 @pytest.mark.parametrize("key", ["[host]", "['v1'][host]"])
 def test_a_key_without_buckets_is_refused(key: str) -> None:
     """A key that begins with text, or a constant and text, has no buckets to split by."""
     with pytest.raises(InvalidDesign, match="Start the key with a bucket"):
-        design_of(key)
+        build_design(key)

@@ -91,7 +91,7 @@ class Outcome:
         return matches(self.block.text, self.actual)
 
 
-def blocks_of(page: str) -> list[Block]:
+def parse_blocks(page: str) -> list[Block]:
     """The fenced blocks of a page, from top to bottom."""
     return [
         Block(found[1], "", found[3], found.start(3), needs_cluster=True)
@@ -113,20 +113,20 @@ def run_page(
         cluster: the URL of a cluster; None if there is none, and what needs one is not run.
     """
     names: dict[str, Any] = {}
-    for block in blocks_of(page):
+    for block in parse_blocks(page):
         if block.calls(missing) or (block.needs_cluster and cluster is None):
             continue
         text = block.text.replace(SOMEWHERE, cluster or SOMEWHERE)
         if block.file:
             (folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
-            yield Outcome(block, _as_told(_console(text, folder), cluster))
+            yield Outcome(block, _replace_cluster_url(_run_console(text, folder), cluster))
         elif block.language == "pycon":
             with chdir(folder):
-                yield Outcome(block, _as_told(_python(text, names), cluster))
+                yield Outcome(block, _replace_cluster_url(_run_python(text, names), cluster))
 
 
-def _as_told(printed: str, cluster: str | None) -> str:
+def _replace_cluster_url(printed: str, cluster: str | None) -> str:
     """What was printed, with the URL that pages give a cluster."""
     return printed.replace(cluster, SOMEWHERE) if cluster else printed
 
@@ -143,11 +143,11 @@ def matches(expected: str, actual: str) -> bool:
     return re.fullmatch(pattern, told) is not None
 
 
-def _console(text: str, folder: Path) -> str:
+def _run_console(text: str, folder: Path) -> str:
     """The commands of a block, each followed by what it prints."""
-    commands = _commands(text)
+    commands = _list_commands(text)
     script = "".join(
-        f"{shown_as_typed(command)}\n_code=$?; printf '\\n{_END}\\n'; (exit $_code)\n"
+        f"{strip_prompts(command)}\n_code=$?; printf '\\n{_END}\\n'; (exit $_code)\n"
         for command in commands
     )
     programs = (Path(find_command()).parent, Path(sys.executable).parent)
@@ -170,7 +170,7 @@ def _console(text: str, folder: Path) -> str:
     return "".join(pieces)
 
 
-def _commands(text: str) -> list[str]:
+def _list_commands(text: str) -> list[str]:
     """The commands of a block with their prompts, without what they print."""
     commands: list[str] = []
     for line in text.splitlines(keepends=True):
@@ -181,10 +181,10 @@ def _commands(text: str) -> list[str]:
     return commands
 
 
-def shown_as_typed(command: str) -> str:
+def strip_prompts(command: str) -> str:
     """A command without its prompts.
 
-    >>> shown_as_typed("$ cat \\\\\\n> file\\n")
+    >>> strip_prompts("$ cat \\\\\\n> file\\n")
     'cat \\\\\\nfile'
     """
     return "\n".join(line[2:] for line in command.rstrip("\n").split("\n"))
@@ -215,7 +215,7 @@ class _Recorder(doctest.DocTestRunner):
         self.printed.append(f"Traceback (most recent call last):\n{told}\n")
 
 
-def _python(text: str, names: dict[str, Any]) -> str:
+def _run_python(text: str, names: dict[str, Any]) -> str:
     """The examples of a block, each followed by what it prints."""
     test = doctest.DocTestParser().get_doctest(text, names, "page", None, 0)
     recorder = _Recorder()
@@ -229,7 +229,7 @@ def _python(text: str, names: dict[str, Any]) -> str:
     return "".join(pieces)
 
 
-def rewritten(page: str, outcomes: list[Outcome]) -> str:
+def rewrite_page(page: str, outcomes: list[Outcome]) -> str:
     """The page with what its blocks print now."""
     for outcome in reversed(outcomes):
         block = outcome.block
@@ -249,7 +249,7 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             outcomes = list(run_page(page, Path(folder), cluster=given.cluster))
         stale = sum(not outcome.is_as_written for outcome in outcomes)
-        path.write_text(rewritten(page, outcomes), encoding="utf-8")
+        path.write_text(rewrite_page(page, outcomes), encoding="utf-8")
         sys.stdout.write(f"{path}: {len(outcomes)} blocks run, {stale} written anew\n")
 
 

@@ -50,7 +50,7 @@ def test_the_chinese_page_counts_them() -> None:
     assert f"共 {len(made)} 条说法" in text
 
 
-def with_claim(book: ClaimsFile, changed: int, change: dict[str, object]) -> ClaimsFile:
+def change_claim(book: ClaimsFile, changed: int, change: dict[str, object]) -> ClaimsFile:
     """Return the claims with one of them changed."""
     claims = [
         replace(claim, **change) if claim.number == changed else claim  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def test_each_mistake_in_a_claim_is_reported(
     number: int, change: dict[str, object], expected: str
 ) -> None:
     """Each kind of mistake in an entry is reported with the number of the claim."""
-    problems = list(check_claims(with_claim(read_claims(), number, change), find_evidence()))
+    problems = list(check_claims(change_claim(read_claims(), number, change), find_evidence()))
     assert expected == problems[0][: len(expected)]
 
 

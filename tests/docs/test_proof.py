@@ -16,7 +16,7 @@ from rowkey.regions import Boundaries
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOUND: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
+RESULTS: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
 LARGE = 400_000
 """Bytes of a file from which what it has beside its cells is less than 3 % of it."""
 ALLOWED = 8_192
@@ -25,7 +25,7 @@ ALLOWED = 8_192
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
     """`make proof` wrote both, and nobody has edited either since."""
-    assert proof.build_page(FOUND) == proof.PAGE.read_text(encoding="utf-8")
+    assert proof.build_page(RESULTS) == proof.PAGE.read_text(encoding="utf-8")
 
 
 DESIGNS = list(proof.iter_designs())
@@ -42,7 +42,7 @@ SHORT = DESIGNS[:: len(proof.KINDS) + 1]
 )
 def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> None:
     """What was measured is of this very file, recording, encoder and HBase."""
-    measured = FOUND["proofs"][name]
+    measured = RESULTS["proofs"][name]
     stands_for = proof.compute_fingerprint(path)
     assert stands_for == {word: measured.get(word) for word in stands_for}
 
@@ -50,7 +50,7 @@ def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> Non
 @pytest.mark.parametrize(("name", "path"), DESIGNS, ids=lambda one: str(one)[-30:])
 def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
     """What was measured is of this very design and recording, and as predicted."""
-    measured = FOUND["proofs"][name]
+    measured = RESULTS["proofs"][name]
     data = Design.read(path).sample_path
     assert data is not None
     files = (measured["design"], measured["data"])
@@ -80,7 +80,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
     declared = design.declaration.sample
     assert declared is not None
     copy.write_text(said.replace(declared.path, data.name), encoding="utf-8")
-    measured = {**FOUND["proofs"][name], **proof.compute_fingerprint(copy)}
+    measured = {**RESULTS["proofs"][name], **proof.compute_fingerprint(copy)}
     assert proof._is_current(measured, copy)
     assert not proof._is_current(None, copy)
     with monkeypatch.context() as patched:
@@ -98,7 +98,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
 def test_bytes_on_disk_are_as_predicted() -> None:
     """Where nothing is encoded: within 3 % in large files; of small ones the page says the miss."""
     page = " ".join(proof.PAGE.read_text(encoding="utf-8").split())
-    sizes = {name: measured["bytes"] for name, measured in FOUND["proofs"].items()}
+    sizes = {name: measured["bytes"] for name, measured in RESULTS["proofs"].items()}
     plain = {name: one for name, one in sizes.items() if "NONE, NONE" == one["encoding"]}
     assert 12 == len(plain)
     small = {name for name, one in plain.items() if one["on_disk"] < LARGE * one["files"]}

@@ -66,12 +66,12 @@ KINDS: dict[str, Mapping[str, Any]] = {
 }
 
 
-def page(name: str) -> str:
+def read_page(name: str) -> str:
     """A page of the reference."""
     return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
 
 
-def check(folder: Path) -> subprocess.CompletedProcess[str]:
+def run_check(folder: Path) -> subprocess.CompletedProcess[str]:
     """What `tools/docs.py --check` says of a folder."""
     command = [sys.executable, str(ROOT / "tools" / "docs.py"), "--check", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -84,7 +84,7 @@ def test_a_stale_page_is_seen(tmp_path: Path) -> None:
     (folder / "distributions.md").write_text("# Distributions\n", encoding="utf-8")
     (folder / "cli.md").unlink()
     (folder / "old.md").write_text("old\n", encoding="utf-8")
-    told = check(folder)
+    told = run_check(folder)
     changed = [line for line in told.stdout.splitlines() if line.startswith("--- ")]
     assert 1 == told.returncode
     assert ["cli.md", "distributions.md", "old.md"] == [line.rpartition("/")[2] for line in changed]
@@ -93,7 +93,7 @@ def test_a_stale_page_is_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_its_section(name: str) -> None:
     """Every kind of a drawer has a heading of its own on the drawer's page."""
-    headings = set(page(name).splitlines())
+    headings = set(read_page(name).splitlines())
     own = [kind for kind, made in KINDS[name].items() if made.__module__.startswith("rowkey.")]
     assert [] == [kind for kind in own if f"## {kind}" not in headings]
 
@@ -101,7 +101,7 @@ def test_every_kind_has_its_section(name: str) -> None:
 def test_every_vector_is_listed() -> None:
     """The golden vectors of every type and every transform stand in the reference."""
     for name in ("fields", "transforms"):
-        text = page(name)
+        text = read_page(name)
         for kind in KINDS[name].values():
             assert [] == [v for v in kind.vectors if f"`{v.hex}`" not in text]
 
@@ -109,7 +109,9 @@ def test_every_vector_is_listed() -> None:
 def test_every_word_is_explained() -> None:
     """Every word of a design file stands in its table with a meaning."""
     rows = [
-        line.split(" | ") for line in page("design-file").splitlines() if line.startswith("| `")
+        line.split(" | ")
+        for line in read_page("design-file").splitlines()
+        if line.startswith("| `")
     ]
     told = {row[0].strip("| `") for row in rows if row[3].strip(" |")}
     words = {info.alias or name for m in MODELS for name, info in m.model_fields.items()}
@@ -118,7 +120,7 @@ def test_every_word_is_explained() -> None:
 
 def test_every_verb_and_option_is_listed() -> None:
     """Every verb stands in the page of the command, with every option it takes."""
-    text = page("cli")
+    text = read_page("cli")
     context = Context(program)
     for verb in program.list_commands(context):
         command = program.get_command(context, verb)
@@ -150,20 +152,20 @@ DOCUMENTS = (
 @pytest.mark.parametrize("fields", DOCUMENTS)
 def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
     """Every field of a document stands in the page with its meaning."""
-    text = page("json")
+    text = read_page("json")
     assert [] == [path for path, says in fields.items() if f"| `{path}` | {says} |" not in text]
 
 
 def test_every_arrival_and_error_is_listed() -> None:
     """Every arrival and every class of error stands in its page."""
-    arrivals, told = page("arrivals"), page("errors")
+    arrivals, told = read_page("arrivals"), read_page("errors")
     assert [] == [name for name, each in ARRIVAL_MODES.items() if each.meaning not in arrivals]
     assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 
 def test_every_public_name_is_listed() -> None:
     """Every name of the front door and of each room's door stands in the page for Python."""
-    text = page("python")
+    text = read_page("python")
     assert [] == [name for name in rowkey.__all__ if f"### {name}\n" not in text]
     for path in sorted((ROOT / "src" / "rowkey").glob("*/__init__.py")):
         room = path.parent.name
@@ -175,7 +177,7 @@ def test_every_public_name_is_listed() -> None:
 
 def test_every_call_and_limit_of_the_client_is_listed() -> None:
     """What a user of the client calls, sets or joins stands in its page, inherited or not."""
-    text = page("hbase")
+    text = read_page("hbase")
     assert [] == [name for name in hbase.__all__ if f"## {name}\n" not in text]
     assert [] == [one.name for one in fields(hbase.Settings) if f"| `{one.name}` | " not in text]
     assert [] == [
@@ -190,24 +192,26 @@ def test_every_call_and_limit_of_the_client_is_listed() -> None:
 
 def test_every_error_of_a_cluster_is_sorted() -> None:
     """Every class of error of the client stands in its page once, below what to do about it."""
-    _, _, text = page("hbase-errors").rpartition("```")
-    names = {one.__name__ for one in below(hbase.HBaseError) if one.__module__[:7] == "rowkey."}
+    _, _, text = read_page("hbase-errors").rpartition("```")
+    names = {
+        one.__name__ for one in list_subclasses(hbase.HBaseError) if one.__module__[:7] == "rowkey."
+    }
     names = {name for name in names if not name.startswith("_")}
     assert len(names) > 40
     told = re.findall(r"^(?:\| |## )?`?(\w+)`?(?: \| .*)?$", text, re.MULTILINE)
     assert [] == [name for name in names if 1 != told.count(name)]
 
 
-def below(kind: type[Any]) -> Iterator[type[Any]]:
+def list_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
     """All classes that derive from one."""
     for child in kind.__subclasses__():
         yield child
-        yield from below(child)
+        yield from list_subclasses(child)
 
 
 def test_every_source_is_collected() -> None:
     """Each file of the package that names a source in a docstring is linked from the page."""
-    text = page("sources")
+    text = read_page("sources")
     package = ROOT / "src" / "rowkey"
     naming = [
         path.relative_to(package).as_posix()

@@ -7,19 +7,19 @@ from typing import Any
 
 from tools import reliability
 
-FOUND: dict[str, Any] = json.loads(reliability.MEASURED.read_text(encoding="utf-8"))
+RESULTS: dict[str, Any] = json.loads(reliability.MEASURED.read_text(encoding="utf-8"))
 STATES = ("closed", "killed")
 
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
     """`make test-long` wrote both, and nobody has edited either since."""
-    assert reliability.build_page(FOUND) == reliability.PAGE.read_text(encoding="utf-8")
+    assert reliability.build_page(RESULTS) == reliability.PAGE.read_text(encoding="utf-8")
 
 
 def test_all_faults_were_tried_and_none_was_silent() -> None:
     """Each file has had 200 flipped bits, 40 cuts and 40 zeroed stretches, and no wrong answer."""
     for state in STATES:
-        outcomes = FOUND["figures"][f"files {state}"]
+        outcomes = RESULTS["figures"][f"files {state}"]
         assert [] == [wrong for one in outcomes for wrong in one["wrong"]]
         tried = {(one["file"], one["fault"]): one["faults"] for one in outcomes}
         for file in ("t/descriptor.json", "t/CURRENT", "MANIFEST", ".catalog/t.json"):
@@ -29,6 +29,6 @@ def test_all_faults_were_tried_and_none_was_silent() -> None:
 
 def test_no_history_breaks_the_order_of_a_row() -> None:
     """No engine has had an operation that no order of all of them explains."""
-    found = [one for name, one in FOUND["figures"].items() if name.startswith("linear")]
+    found = [one for name, one in RESULTS["figures"].items() if name.startswith("linear")]
     assert found
     assert 0 == sum(one["violations"] for one in found)

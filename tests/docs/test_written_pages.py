@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.blocks import ROOT, SOMEWHERE, blocks_of, matches, rewritten, run_page
+from docs.blocks import ROOT, SOMEWHERE, matches, parse_blocks, rewrite_page, run_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ PROGRAMS = ("java", "go")
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page finds no table that another left in the memory of this process."""
     monkeypatch.setattr("rowkey.engines.backends.memory._SHARED_TABLES.by_name", {})
 
@@ -39,14 +39,14 @@ def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     for outcome in run_page(page, tmp_path, missing):
         if not outcome.is_as_written:
             assert outcome.block.text == outcome.actual
-    if any(block.calls(missing) for block in blocks_of(page)):
+    if any(block.calls(missing) for block in parse_blocks(page)):
         pytest.skip(f"SOME EXAMPLES OF {name} NOT RUN: missing {', '.join(sorted(missing))}")
 
 
 ON_CLUSTER = [
     name
     for name in WRITTEN
-    if any(one.needs_cluster for one in blocks_of((ROOT / name).read_text(encoding="utf-8")))
+    if any(one.needs_cluster for one in parse_blocks((ROOT / name).read_text(encoding="utf-8")))
 ]
 
 
@@ -72,12 +72,12 @@ def test_links_lead_somewhere(name: str) -> None:
         if "://" in link or link.startswith("mailto:"):
             continue
         target = (path.parent / file) if file else path
-        if not target.exists() or (heading and heading not in _anchors(target)):
+        if not target.exists() or (heading and heading not in _list_anchors(target)):
             broken.append(link)
     assert [] == broken
 
 
-def _anchors(path: Path) -> set[str]:
+def _list_anchors(path: Path) -> set[str]:
     """The names under which a page's headings are linked."""
     page = _FENCED.sub("", path.read_text(encoding="utf-8"))
     plain = (re.sub(r"[`*]", "", heading).lower() for heading in _HEADING.findall(page))
@@ -109,7 +109,7 @@ def test_a_stale_example_is_seen(tmp_path: Path) -> None:
     outcomes = list(run_page(page, tmp_path))
     assert [False, False, True] == [outcome.is_as_written for outcome in outcomes]
     mended = page.replace("zwei", "one").replace("3\n", "2\n")
-    assert mended == rewritten(page, outcomes)
+    assert mended == rewrite_page(page, outcomes)
 
 
 def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:

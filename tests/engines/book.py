@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOREVER_S = 2**31 - 1
 
 
-class Shelf:
+class FamilyCells:
     """The stored cells of one row and family at one moment, and what is true of them.
 
     Args:
@@ -55,8 +55,8 @@ class Shelf:
 
     def raw(self, ask: CellSelection) -> list[Cell]:
         """Puts and deletes; a delete stands with the puts above it and is no version."""
-        inside = [cell for cell in self.cells if in_range(cell, ask)]
-        return [c for c in inside if versions_down_to(c, inside) <= ask.versions]
+        inside = [cell for cell in self.cells if is_in_range(cell, ask)]
+        return [c for c in inside if count_versions_above(c, inside) <= ask.versions]
 
     def visible(self, ask: CellSelection) -> list[Cell]:
         """The puts that no delete masks, living, in range, as many versions as asked and kept."""
@@ -70,7 +70,7 @@ class Shelf:
         puts = [
             cell
             for cell in self.cells
-            if not is_delete(cell) and in_range(cell, ask) and not masked(cell, deletes)
+            if not is_delete(cell) and is_in_range(cell, ask) and not is_hidden(cell, deletes)
         ]
         named = bool(ask.columns and ask.columns.get(self.family.name))
         most = min(ask.versions, self.family.versions)
@@ -78,9 +78,10 @@ class Shelf:
             put
             for put in puts
             if is_wanted(put, ask)
-            and versions_down_to(put, puts) <= most
+            and count_versions_above(put, puts) <= most
             and (
-                self.is_kept_at(put, versions_down_to(put, puts)) or self.is_last(put, puts, named)
+                self.is_kept_at(put, count_versions_above(put, puts))
+                or self.is_last(put, puts, named)
             )
         ]
 
@@ -88,7 +89,7 @@ class Shelf:
         """With named columns HBase gives one expired version more: the first after living ones."""
         if not named or not self.family.min_versions:
             return False
-        newer = [c for c in puts if same_column(c, put) and c.timestamp > put.timestamp]
+        newer = [c for c in puts if is_same_column(c, put) and c.timestamp > put.timestamp]
         return all(self.lives(one) for one in newer) and len(newer) >= self.family.min_versions
 
     def compacted(self) -> list[Cell]:
@@ -102,13 +103,13 @@ class Shelf:
         rest = [
             cell
             for cell in self.cells
-            if (keeps(cell) if is_delete(cell) else not masked(cell, dropped))
+            if (keeps(cell) if is_delete(cell) else not is_hidden(cell, dropped))
         ]
         return [
             cell
             for cell in rest
-            if versions_down_to(cell, rest) <= self.family.versions
-            and self.is_kept_at(cell, versions_down_to(cell, rest))
+            if count_versions_above(cell, rest) <= self.family.versions
+            and self.is_kept_at(cell, count_versions_above(cell, rest))
         ]
 
 
@@ -117,28 +118,28 @@ def is_delete(cell: Cell) -> bool:
     return cell.cell_type != CellType.PUT
 
 
-def same_column(one: Cell, other: Cell) -> bool:
+def is_same_column(one: Cell, other: Cell) -> bool:
     """They are of one column."""
     return one.qualifier == other.qualifier
 
 
-def masks(delete: Cell, put: Cell) -> bool:
+def is_hiding(delete: Cell, put: Cell) -> bool:
     """The delete hides the put, whichever came first."""
     if delete.cell_type == CellType.DELETE:
-        return same_column(delete, put) and delete.timestamp == put.timestamp
+        return is_same_column(delete, put) and delete.timestamp == put.timestamp
     if delete.cell_type == CellType.DELETE_COLUMN:
-        return same_column(delete, put) and delete.timestamp >= put.timestamp
+        return is_same_column(delete, put) and delete.timestamp >= put.timestamp
     if delete.cell_type == CellType.DELETE_FAMILY_VERSION:
         return delete.timestamp == put.timestamp
     return delete.timestamp >= put.timestamp
 
 
-def masked(put: Cell, deletes: list[Cell]) -> bool:
+def is_hidden(put: Cell, deletes: list[Cell]) -> bool:
     """Some delete hides the put."""
-    return any(masks(delete, put) for delete in deletes)
+    return any(is_hiding(delete, put) for delete in deletes)
 
 
-def in_range(cell: Cell, ask: CellSelection) -> bool:
+def is_in_range(cell: Cell, ask: CellSelection) -> bool:
     """Its timestamp lies in the half-open range asked for."""
     return ask.time_range[0] <= cell.timestamp < ask.time_range[1]
 
@@ -151,9 +152,11 @@ def is_wanted(cell: Cell, ask: CellSelection) -> bool:
     return in_names and cell.qualifier >= first and (last == b"" or cell.qualifier < last)
 
 
-def versions_down_to(cell: Cell, cells: list[Cell]) -> int:
+def count_versions_above(cell: Cell, cells: list[Cell]) -> int:
     """How many puts of its column stand above it, itself included if it is one."""
-    above = [c for c in cells if same_column(c, cell) and build_sort_key(c) <= build_sort_key(cell)]
+    above = [
+        c for c in cells if is_same_column(c, cell) and build_sort_key(c) <= build_sort_key(cell)
+    ]
     return sum(not is_delete(c) for c in above)
 
 
@@ -176,10 +179,10 @@ class Book:
         self.written: list[bytes] = []
         self.read: list[bytes] = []
 
-    def shelf(self, row: bytes, family: str) -> Shelf:
+    def shelf(self, row: bytes, family: str) -> FamilyCells:
         """What is stored of a row and family."""
         cells = [cell for held, cell in self.stored if held == row and cell.family == family]
-        return Shelf(cells, self.families[family], self.clock())
+        return FamilyCells(cells, self.families[family], self.clock())
 
     def add(self, row: bytes, cell: Cell) -> None:
         """Store a cell; one of the same coordinates and kind is replaced."""

@@ -10,7 +10,7 @@ import pytest
 from cluster.plugin import CLUSTER
 from engines.benches import BENCHES
 from engines.hbase.bench import HBaseBench
-from engines.hbase.chosen import ALONE, HBASE, on_hbase
+from engines.hbase.chosen import ALONE, HBASE, find_hbase_bench
 from engines.hbase.slots import Slots
 from rowkey.cells import Family
 
@@ -27,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test that takes a bench is run on every engine, and on a real HBase where it can be."""
     if "bench" in metafunc.fixturenames and metafunc.definition.path.parent == HERE:
         there = pytest.mark.xdist_group(CLUSTER)
-        chosen = on_hbase(metafunc.definition.originalname)
+        chosen = find_hbase_bench(metafunc.definition.originalname)
         names = [*BENCHES, *(pytest.param(name, marks=there) for name in chosen)]
         metafunc.parametrize("bench", names, indirect=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engines.steps import EVERYTHING, Change, Get, Mutate, Settle, Wanted, replay
+from engines.steps import EVERYTHING, Change, Get, Mutate, Selection, Settle, replay
 from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         (
             Mutate(b"r", (Change("d", b"q", -1_000, b"old"),)),
             Mutate(b"r", (Change("d", b"q", -1_000, b"new", ttl_ms=1),)),
-            Get((b"r",), Wanted()),
+            Get((b"r",), Selection()),
         ),
     ),
     Difference(
@@ -102,7 +102,7 @@ DIFFERENCES: tuple[Difference, ...] = (
 """All that are known. The replay of the machine's steps keeps clear of each: `engines.hbase`."""
 
 
-def needless(
+def find_needless(
     differences: Iterable[Difference],
     here: Callable[[tuple[Family, ...]], World],
     there: Callable[[tuple[Family, ...]], World],

@@ -42,39 +42,41 @@ def delete(
     store.mutate([RowCells(row, [Cell(family, qualifier, at, cell_type=kind)])])
 
 
-def counts(cells: Sequence[Cell]) -> list[int]:
+def read_counts(cells: Sequence[Cell]) -> list[int]:
     """The numbers that counters hold."""
     return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
 
 
-def times(reader: Reader, row: bytes, **asked: Any) -> list[int]:
+def read_times(reader: Reader, row: bytes, **asked: Any) -> list[int]:
     """The timestamps of what a get gives."""
     return [cell.timestamp for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
-def values(reader: Reader, row: bytes, **asked: Any) -> list[bytes]:
+def read_values(reader: Reader, row: bytes, **asked: Any) -> list[bytes]:
     """The values of what a get gives."""
     return [cell.value for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
-def columns(reader: Reader, row: bytes, **asked: Any) -> list[tuple[str, bytes]]:
+def read_columns(reader: Reader, row: bytes, **asked: Any) -> list[tuple[str, bytes]]:
     """The family and qualifier of what a get gives."""
     return [cell[:2] for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
-def keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[bytes]:
+def scan_keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[bytes]:
     """The row keys of what a scan gives, with `batch` as often as there are pieces."""
-    return [row.row for row in pieces(reader, start, stop, **asked)]
+    return [row.row for row in scan_pieces(reader, start, stop, **asked)]
 
 
-def pieces(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[RowCells]:
+def scan_pieces(
+    reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any
+) -> list[RowCells]:
     """What a scan of one range gives."""
     (cursor,) = reader.scan([ScanRange(start, stop)], CellSelection(**asked))
     with cursor:
         return list(cursor)
 
 
-def settle(store: Store) -> None:
+def compact_to_one_file(store: Store) -> None:
     """Flush, then compact all to one file."""
     store.flush()
     store.compact(major=True)

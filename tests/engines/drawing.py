@@ -20,7 +20,7 @@ TTLS_S = (None, 2, 4)
 """Times to live of families: short enough for a clock to pass them, or a test that waits."""
 
 
-def _described(name: str) -> list[Family]:
+def _list_families(name: str) -> list[Family]:
     """Every family of few versions, with and without a time to live."""
     found = []
     for versions, keep, ttl in product((1, 2, 3), ("FALSE", "TRUE", "TTL"), TTLS_S):
@@ -36,7 +36,7 @@ def _described(name: str) -> list[Family]:
 
 SHAPES = tuple(
     (first, second)
-    for first, second in zip(_described("d"), reversed(_described("e")), strict=True)
+    for first, second in zip(_list_families("d"), reversed(_list_families("e")), strict=True)
 )
 """The tables that are drawn: of two families each; every family there is occurs in both places."""
 
@@ -72,14 +72,16 @@ def _column(change: steps.Change) -> tuple[str, bytes]:
     return change.family, change.qualifier
 
 
-def some(changes: st.SearchStrategy[steps.Change]) -> st.SearchStrategy[tuple[steps.Change, ...]]:
+def some_changes(
+    changes: st.SearchStrategy[steps.Change],
+) -> st.SearchStrategy[tuple[steps.Change, ...]]:
     """One to three changes of a row."""
     return st.lists(changes, min_size=1, max_size=3).map(tuple)
 
 
-mutations = st.builds(steps.Mutate, rows, some(puts))
-removals = st.builds(steps.Mutate, rows, some(deletes))
-mixtures = st.builds(steps.Mutate, rows, some(st.one_of(puts, deletes)))
+mutations = st.builds(steps.Mutate, rows, some_changes(puts))
+removals = st.builds(steps.Mutate, rows, some_changes(deletes))
+mixtures = st.builds(steps.Mutate, rows, some_changes(st.one_of(puts, deletes)))
 counts = st.builds(
     steps.Increment,
     rows,
@@ -109,7 +111,7 @@ checks = st.builds(
 ) | st.builds(
     CellCondition, families, qualifiers, st.sampled_from(("=", "!=")), st.sampled_from((None, b""))
 )
-conditionals = st.builds(steps.CheckAndMutate, rows, checks, some(st.one_of(puts, deletes)))
+conditionals = st.builds(steps.CheckAndMutate, rows, checks, some_changes(st.one_of(puts, deletes)))
 computations = st.one_of(counts, appends, conditionals)
 
 times = st.one_of(
@@ -117,7 +119,7 @@ times = st.one_of(
     st.tuples(st.sampled_from((-4_000, -1_000, 0)), st.sampled_from((1, 1_000, 2_501, None))),
     st.tuples(st.none(), st.sampled_from((-4_000, -1_000, 0, 1_000))),
 )
-named = st.lists(
+named_columns = st.lists(
     st.tuples(families, st.lists(qualifiers, max_size=2, unique=True).map(tuple)),
     min_size=1,
     max_size=2,
@@ -128,13 +130,13 @@ bounds = st.sampled_from(
 )
 versions = st.sampled_from((1, 2, 3, 9))
 gets_wanted = st.builds(
-    steps.Wanted, st.none() | named, times, versions, st.just((b"", b"")) | bounds
+    steps.Selection, st.none() | named_columns, times, versions, st.just((b"", b"")) | bounds
 )
 batches = st.sampled_from((None, None, 1, 2))
 limits = st.sampled_from((None, None, 1, 2))
 scans_wanted = st.builds(
-    steps.Wanted,
-    st.none() | named,
+    steps.Selection,
+    st.none() | named_columns,
     times,
     versions,
     st.just((b"", b"")) | bounds,
@@ -144,7 +146,7 @@ scans_wanted = st.builds(
     batches,
 )
 raw_wanted = st.builds(
-    steps.Wanted,
+    steps.Selection,
     st.none() | families.map(lambda name: ((name, ()),)),
     times,
     versions,
@@ -168,15 +170,15 @@ scans = st.builds(
 )
 divisions = st.builds(steps.Divide, st.one_of(rows, st.sampled_from((b"a\x00\x00", b"m"))))
 pauses = st.builds(steps.Advance, st.sampled_from((1, 499, 500, 1_000, 1_001, 3_000)))
-_ALTERED = (*_described("d"), *_described("e"))
+_ALTERED = (*_list_families("d"), *_list_families("e"))
 
 
-def _alteration(number: int) -> steps.Alter:
+def _get_alteration(number: int) -> steps.Alter:
     """By its number, for Hypothesis shows what is drawn from, and these are long."""
     return steps.Alter(_ALTERED[number])
 
 
-alterations = st.integers(0, len(_ALTERED) - 1).map(_alteration)
+alterations = st.integers(0, len(_ALTERED) - 1).map(_get_alteration)
 upkeep = st.one_of(
     *3 * [pauses],
     *2 * [st.just(steps.Settle())],

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engines.doing import counts
+from engines.doing import read_counts
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange
 from rowkey.errors import InvalidArgument
@@ -92,7 +92,7 @@ class Increment(Step):
 
     def take(self, world: World) -> list[int]:
         """Do it; gives the sums."""
-        return counts(world.store.increment(self.row, self.amounts))
+        return read_counts(world.store.increment(self.row, self.amounts))
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class CheckAndMutate(Step):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Selection:
     """What a read asks for; its times are ms from the start."""
 
     columns: tuple[tuple[str, tuple[bytes, ...]], ...] | None = None
@@ -150,7 +150,7 @@ class Wanted:
         )
 
 
-EVERYTHING = Wanted(versions=100, raw=True)
+EVERYTHING = Selection(versions=100, raw=True)
 """All that is stored."""
 
 
@@ -159,11 +159,11 @@ class Get(Step):
     """Read some rows."""
 
     rows: tuple[bytes, ...]
-    wanted: Wanted
+    wanted: Selection
 
     def take(self, world: World) -> list[RowCells]:
         """Do it; gives the rows."""
-        return listed(world.store.get(self.rows, self.wanted.ask(world)))
+        return list_rows(world.store.get(self.rows, self.wanted.ask(world)))
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,12 @@ class Scan(Step):
     """Read some ranges."""
 
     spans: tuple[ScanRange, ...]
-    wanted: Wanted
+    wanted: Selection
 
     def take(self, world: World) -> list[list[RowCells]]:
         """Do it; gives the pieces of each range."""
         cursors = world.store.scan(self.spans, self.wanted.ask(world))
-        return [listed(cursor) for cursor in cursors]
+        return [list_rows(cursor) for cursor in cursors]
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Keep(Step):
 
     def take(self, world: World) -> None:
         """Do it."""
-        let_go(world)
+        close_snapshot(world)
         world.kept = world.store.snapshot()
 
 
@@ -272,24 +272,24 @@ class Reopen(Step):
 
     def take(self, world: World) -> None:
         """Do it."""
-        let_go(world)
+        close_snapshot(world)
         if world.bench is not None:
             world.store = world.bench.reopen(world.store)
 
 
-def let_go(world: World) -> None:
+def close_snapshot(world: World) -> None:
     """Close the snapshot that was taken, if any."""
     if world.kept is not None:
         world.kept.close()
         world.kept = None
 
 
-def listed(rows: Any) -> list[RowCells]:
+def list_rows(rows: Any) -> list[RowCells]:
     """Rows as they can be compared, whatever sequences the engine gives."""
     return [RowCells(row, [Cell(*cell) for cell in cells]) for row, cells in rows]
 
 
-def outcome(step: Step, world: World) -> Any:
+def take_step(step: Step, world: World) -> Any:
     """What comes of a step; a refusal is one as well."""
     try:
         return step.take(world)
@@ -299,4 +299,4 @@ def outcome(step: Step, world: World) -> Any:
 
 def replay(steps: Sequence[Step], world: World) -> list[Any]:
     """What comes of each of some steps, taken one after the other."""
-    return [outcome(step, world) for step in steps]
+    return [take_step(step, world) for step in steps]

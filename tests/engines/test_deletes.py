@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import columns, delete, keys, put, settle, times, values
+from engines.doing import (
+    compact_to_one_file,
+    delete,
+    put,
+    read_columns,
+    read_times,
+    read_values,
+    scan_keys,
+)
 from rowkey.cells import Cell, CellType, Family, RowCells
 from rowkey.engines import CellSelection
 
@@ -20,7 +28,7 @@ def test_a_delete_hides_one_version(deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
     delete(deep, b"r", CellType.DELETE, 2, b"q")
-    assert [3, 1] == times(deep, b"r", versions=3)
+    assert [3, 1] == read_times(deep, b"r", versions=3)
 
 
 def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
@@ -29,7 +37,7 @@ def test_a_delete_of_a_column_hides_what_is_not_newer(deep: Store) -> None:
         put(deep, b"r", at=at)
         put(deep, b"r", b"other", at)
     delete(deep, b"r", CellType.DELETE_COLUMN, 2, b"q")
-    assert [3, 2, 1, 3] == times(deep, b"r", versions=3)
+    assert [3, 2, 1, 3] == read_times(deep, b"r", versions=3)
 
 
 def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
@@ -40,7 +48,7 @@ def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
     put(store, b"r", b"a", 2)
     put(store, b"r", at=1, family="e")
     delete(store, b"r", CellType.DELETE_FAMILY, 2)
-    assert [("d", b"q"), ("e", b"q")] == columns(store, b"r", versions=3)
+    assert [("d", b"q"), ("e", b"q")] == read_columns(store, b"r", versions=3)
 
 
 def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
@@ -49,7 +57,7 @@ def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:
         put(deep, b"r", b"a", at)
         put(deep, b"r", b"b", at)
     delete(deep, b"r", CellType.DELETE_FAMILY_VERSION, 2)
-    assert [3, 1, 3, 1] == times(deep, b"r", versions=3)
+    assert [3, 1, 3, 1] == read_times(deep, b"r", versions=3)
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
@@ -58,8 +66,8 @@ def test_a_delete_hides_a_later_put_of_its_moment(kind: CellType, store: Store) 
     qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     delete(store, b"r", kind, 5, qualifier)
     put(store, b"r", at=5)
-    assert [] == times(store, b"r")
-    assert [] == keys(store)
+    assert [] == read_times(store, b"r")
+    assert [] == scan_keys(store)
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
@@ -68,10 +76,10 @@ def test_a_put_after_a_major_compaction_is_seen(kind: CellType, store: Store) ->
     qualifier = b"q" if kind in (CellType.DELETE, CellType.DELETE_COLUMN) else b""
     put(store, b"r", at=5)
     delete(store, b"r", kind, 5, qualifier)
-    settle(store)
-    assert [] == times(store, b"r", raw=True)
+    compact_to_one_file(store)
+    assert [] == read_times(store, b"r", raw=True)
     put(store, b"r", at=5)
-    assert [5] == times(store, b"r")
+    assert [5] == read_times(store, b"r")
 
 
 def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
@@ -79,9 +87,9 @@ def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
     put(deep, b"r", at=1, value=b"old")
     put(deep, b"r", at=2, value=b"new")
     delete(deep, b"r", CellType.DELETE, 2, b"q")
-    assert [b"old"] == values(deep, b"r")
+    assert [b"old"] == read_values(deep, b"r")
     deep.flush()
-    assert [b"old"] == values(deep, b"r")
+    assert [b"old"] == read_values(deep, b"r")
 
 
 def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
@@ -90,11 +98,11 @@ def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
         put(store, b"lost", at=at)
         put(store, b"found", at=at)
     delete(store, b"found", CellType.DELETE, 2, b"q")
-    assert [1] == times(store, b"found")
-    settle(store)
+    assert [1] == read_times(store, b"found")
+    compact_to_one_file(store)
     delete(store, b"lost", CellType.DELETE, 2, b"q")
-    assert [1] == times(store, b"found")
-    assert [] == times(store, b"lost")
+    assert [1] == read_times(store, b"found")
+    assert [] == read_times(store, b"lost")
 
 
 def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
@@ -102,10 +110,10 @@ def test_a_delete_of_the_latest_hides_the_newest_version(deep: Store) -> None:
     for at in (1, 2, 3, 4):
         put(deep, b"r", at=at)
     delete(deep, b"r", CellType.DELETE, qualifier=b"q")
-    assert [3, 2, 1] == times(deep, b"r", versions=9)
+    assert [3, 2, 1] == read_times(deep, b"r", versions=9)
     hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
     deep.mutate([RowCells(b"r", [hide, hide])])
-    assert [1] == times(deep, b"r", versions=9)
+    assert [1] == read_times(deep, b"r", versions=9)
 
 
 def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
@@ -113,7 +121,7 @@ def test_mutations_of_one_call_come_one_after_the_other(deep: Store) -> None:
     hide = Cell("d", b"q", 2**63 - 1, cell_type=CellType.DELETE)
     put(deep, b"r", at=1)
     deep.mutate([RowCells(b"r", [Cell("d", b"q", 2)]), RowCells(b"r", [hide])])
-    assert [1] == times(deep, b"r", versions=9)
+    assert [1] == read_times(deep, b"r", versions=9)
 
 
 def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
@@ -122,7 +130,7 @@ def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
         put(store, b"r", b"", at)
     put(store, b"r", b"q", 1)
     delete(store, b"r", CellType.DELETE_FAMILY, 2)
-    assert [("d", b"")] == columns(store, b"r")
+    assert [("d", b"")] == read_columns(store, b"r")
 
 
 def test_deletes_are_read_raw(deep: Store) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from engines import steps
 from engines.book import Book
-from engines.differences import DIFFERENCES, Difference, needless
+from engines.differences import DIFFERENCES, Difference, find_needless
 from rowkey.cells import Family
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 STEPS = (
     steps.Mutate(b"r", (steps.Change("d", b"q", 0, b"v"),)),
-    steps.Get((b"r",), steps.Wanted()),
+    steps.Get((b"r",), steps.Selection()),
 )
 PLANTED = Difference("Nothing differs.", "https://hbase.apache.org", (Family("d"),), STEPS)
 
@@ -29,8 +29,8 @@ def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
     def later(families: tuple[Family, ...]) -> steps.World:
         return steps.World(Book(families, bench.now), None, bench.now() + 1)
 
-    assert [PLANTED] == needless([PLANTED], on_engine, in_book)
-    assert [] == needless([PLANTED], on_engine, later)
+    assert [PLANTED] == find_needless([PLANTED], on_engine, in_book)
+    assert [] == find_needless([PLANTED], on_engine, later)
 
 
 def test_every_difference_has_a_reason_and_a_link() -> None:

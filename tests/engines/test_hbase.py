@@ -13,10 +13,10 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 from engines import drawing, steps
 from engines.benches import BENCHES
 from engines.book import Book
-from engines.differences import DIFFERENCES, needless
+from engines.differences import DIFFERENCES, find_needless
 from engines.hbase.bench import HBaseBench
 from engines.hbase.chosen import ALONE, ELSEWHERE
-from engines.hbase.pacing import Pace
+from engines.hbase.pacing import PacedTables
 from engines.hbase.slots import Slots
 from engines.test_machine import Machine
 
@@ -39,10 +39,10 @@ settling = st.just(steps.Settle())
 upkeep = st.one_of(pauses, pauses, settling, settling, drawing.divisions)
 
 
-class OnHBase(Machine):
+class HBaseMachine(Machine):
     """Takes the steps on a real HBase and in the book, at the pace of the real clock."""
 
-    paces: list[Pace]
+    paces: list[PacedTables]
     """Those of all runs of one test."""
 
     @initialize(
@@ -56,7 +56,7 @@ class OnHBase(Machine):
         start = self.bench.now() - back
         self.engine = steps.World(self.bench.create(families, splits), self.bench, start)
         self.book = steps.World(Book(families, lambda: self.pace.at, splits), None, start)
-        self.pace = Pace(self.engine, self.book)
+        self.pace = PacedTables(self.engine, self.book)
         self.paces.append(self.pace)
 
     def compare(self, step: steps.Step) -> None:
@@ -78,7 +78,7 @@ class OnHBase(Machine):
         if isinstance(step, steps.Divide | steps.Settle):
             return self.pace.settle(step)
         if isinstance(step, steps.Advance):
-            return None, steps.outcome(step, self.engine)
+            return None, steps.take_step(step, self.engine)
         assert isinstance(step, CHANGES)
         return self.pace.write(step, step.row)
 
@@ -100,8 +100,8 @@ def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
     """Whatever steps are taken, in whatever order, a real HBase gives what the book says."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), LAYOUTS)
     taken: Counter[str] = Counter()
-    paces: list[Pace] = []
-    kind = type("On", (OnHBase,), {"bench": bench, "taken": taken, "paces": paces})
+    paces: list[PacedTables] = []
+    kind = type("On", (HBaseMachine,), {"bench": bench, "taken": taken, "paces": paces})
     depth = settings(
         max_examples=int(SPARE * EXAMPLES), stateful_step_count=LENGTH, phases=(Phase.generate,)
     )
@@ -124,16 +124,16 @@ def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> 
         bench = HBaseBench(hbase_engine, slots, [()])
         return steps.World(bench.create(families), bench, start)
 
-    assert [] == needless(DIFFERENCES, on_engine, there)
+    assert [] == find_needless(DIFFERENCES, on_engine, there)
     planted = replace(DIFFERENCES[0], steps=DIFFERENCES[0].steps[1:])
-    assert [planted] == needless([planted], on_engine, there)
+    assert [planted] == find_needless([planted], on_engine, there)
     here.close()
 
 
 def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> None:
     """The steps that show a difference are taken as all others are, and nothing differs."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
-    kind = type("On", (OnHBase,), {"bench": bench, "taken": Counter(), "paces": []})
+    kind = type("On", (HBaseMachine,), {"bench": bench, "taken": Counter(), "paces": []})
     for one in DIFFERENCES:
         machine = kind()
         machine.create(families=one.families, splits=(), back=0)

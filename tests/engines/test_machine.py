@@ -50,8 +50,8 @@ class Machine(RuleBasedStateMachine):
     def compare(self, step: steps.Step) -> None:
         """Take a step on both."""
         self.history.append(step)
-        in_book = steps.outcome(step, self.book)
-        assert in_book == steps.outcome(step, self.engine)
+        in_book = steps.take_step(step, self.book)
+        assert in_book == steps.take_step(step, self.engine)
 
     @rule(step=drawing.mutations)
     def put(self, step: steps.Step) -> None:
@@ -113,27 +113,27 @@ class Machine(RuleBasedStateMachine):
         if not hasattr(self, "engine"):
             return
         whole = (ScanRange(),)
-        self.compare(steps.Scan(whole, steps.Wanted(versions=9)))
+        self.compare(steps.Scan(whole, steps.Selection(versions=9)))
         self.compare(steps.Scan(whole, steps.EVERYTHING))
         self._compare_counts()
-        steps.let_go(self.engine)
+        steps.close_snapshot(self.engine)
         self.engine.bench.drop(self.engine.store)
 
     def _compare_counts(self) -> None:
         """Regions are the same; so are their counters, unless a split has halved some."""
         expected, actual = self.book.store.list_regions(), self.engine.store.list_regions()
         if any(isinstance(step, steps.Divide) for step in self.history):
-            assert _sums(expected) == _sums(actual)
+            assert _sum_counts(expected) == _sum_counts(actual)
         else:
             assert expected == actual
 
 
-def _sums(regions: list[Any]) -> tuple[list[bytes], int, int]:
+def _sum_counts(regions: list[Any]) -> tuple[list[bytes], int, int]:
     starts = [region.start for region in regions]
     return starts, sum(one.writes for one in regions), sum(one.reads for one in regions)
 
 
-def run(bench: Bench, examples: int, length: int) -> Counter[str]:
+def run_machine(bench: Bench, examples: int, length: int) -> Counter[str]:
     """Run the machine on a bench; gives how many steps of each kind were taken."""
     taken: Counter[str] = Counter()
     kind = type("On", (Machine,), {"bench": bench, "taken": taken})
@@ -148,7 +148,7 @@ def test_engine_does_as_the_book_says(name: str) -> None:
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         bench = BENCHES[name](Path(place) / "tables")
         try:
-            taken = run(bench, EXAMPLES, LENGTH)
+            taken = run_machine(bench, EXAMPLES, LENGTH)
         finally:
             bench.close()
     assert {kind.__name__ for kind in steps.Step.__subclasses__()} == set(taken)

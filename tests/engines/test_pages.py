@@ -51,7 +51,7 @@ def wide_rows(draw: st.DrawFn) -> list[RowCells]:
     return mutations
 
 
-def joined(pieces: list[RowCells], most: int) -> list[RowCells]:
+def join_pieces(pieces: list[RowCells], most: int) -> list[RowCells]:
     """Pieces of rows as rows; all but the last of a row are full."""
     rows = []
     for row, same in groupby(pieces, key=attrgetter("row")):
@@ -62,14 +62,14 @@ def joined(pieces: list[RowCells], most: int) -> list[RowCells]:
     return rows
 
 
-def whole(store: Store, **asked: Any) -> list[RowCells]:
+def scan_all(store: Store, **asked: Any) -> list[RowCells]:
     """What a scan of everything gives."""
     (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
         return [RowCells(row, list(cells)) for row, cells in cursor]
 
 
-def as_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
+def scan_block_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
     """What a scan of everything gives as blocks, cell by cell."""
     (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
@@ -101,13 +101,13 @@ def test_pieces_are_the_rows(
         asked: dict[str, Any] = {"versions": versions, "reverse": reverse}
         for qualifiers in ((b"", b""), tuple(sorted(bounds)), (min(bounds), b"")):
             asked["qualifier_range"] = qualifiers
-            rows = whole(store, **asked)
+            rows = scan_all(store, **asked)
             before = sum(region.reads for region in store.list_regions())
-            assert rows == joined(whole(store, batch=batch, **asked), batch)
+            assert rows == join_pieces(scan_all(store, batch=batch, **asked), batch)
             assert len(rows) == sum(region.reads for region in store.list_regions()) - before
-            cells = as_cells(store, **asked)
+            cells = scan_block_cells(store, **asked)
             before = sum(region.reads for region in store.list_regions())
-            assert cells == as_cells(store, batch=batch, **asked)
+            assert cells == scan_block_cells(store, batch=batch, **asked)
             assert len(rows) == sum(region.reads for region in store.list_regions()) - before
         bench.close()
 
@@ -129,7 +129,7 @@ def test_a_stretch_is_read_as_it_was(tmp_path: Path) -> None:
     bench.close()
 
 
-def counted(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
+def count_pairs(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
     """The same pairs; the first number of a list says how many were taken."""
     for pair in pairs:
         taken[0] += 1
@@ -140,7 +140,7 @@ def test_a_row_is_read_no_further_than_asked() -> None:
     """The first pages of a row of a million cells read a few hundred cells."""
     taken = [0]
     pairs = ((build_key(b"r", b"%07d" % n, 7, CellType.PUT), b"v") for n in range(1_000_000))
-    pages = read_pages(counted(pairs, taken))
+    pages = read_pages(count_pairs(pairs, taken))
     sizes = [len(keys) for keys, _ in islice(pages, 3)]
     assert sum(sizes) + 1 == taken[0]
     assert taken[0] < 1_000
@@ -163,7 +163,7 @@ def test_a_stretch_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return found
 
     monkeypatch.setattr(FrozenPairs, "_read_batch", watched)
-    rows = whole(store, qualifier_range=(names[19_000], names[19_010]))
+    rows = scan_all(store, qualifier_range=(names[19_000], names[19_010]))
     assert [names[19_000:19_010]] * 3 == [[cell.qualifier for cell in r.cells] for r in rows]
     assert sum(taken) < 2_000
     bench.close()

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import columns, delete, keys, pieces, put, settle, values
+from engines.doing import (
+    compact_to_one_file,
+    delete,
+    put,
+    read_columns,
+    read_values,
+    scan_keys,
+    scan_pieces,
+)
 from rowkey.cells import LATEST, MAX_ROW_BYTES, Cell, CellType, Family, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import Closed, InvalidArgument
@@ -20,7 +28,7 @@ ROWS = [b"\0", b"\0\0", b"\0\1", b"\1", b"a", b"a\0", b"a\0b", b"a\1", b"a\xff",
 
 
 @pytest.fixture
-def wide(bench: Bench) -> Store:
+def wide_rows(bench: Bench) -> Store:
     """Rows of five cells in two families, with awkward keys and qualifiers."""
     store = bench.create([Family("d"), Family("e")], splits=(b"a\0", b"b"))
     cells = [Cell("d", qualifier, 1, qualifier) for qualifier in (b"", b"\0", b"p", b"p\0")]
@@ -30,82 +38,88 @@ def wide(bench: Bench) -> Store:
     return store
 
 
-def test_rows_come_in_the_order_of_their_bytes(wide: Store) -> None:
+def test_rows_come_in_the_order_of_their_bytes(wide_rows: Store) -> None:
     """A scan gives all rows, whatever 00, 01 and FF they hold, before and after a flush."""
     for _ in range(2):
-        assert ROWS == keys(wide)
-        assert ROWS[::-1] == keys(wide, reverse=True)
-        settle(wide)
+        assert ROWS == scan_keys(wide_rows)
+        assert ROWS[::-1] == scan_keys(wide_rows, reverse=True)
+        compact_to_one_file(wide_rows)
 
 
-def test_cells_come_in_the_order_of_family_and_qualifier(wide: Store) -> None:
+def test_cells_come_in_the_order_of_family_and_qualifier(wide_rows: Store) -> None:
     """The empty qualifier comes first, one that another begins with before it."""
     expected = [("d", b""), ("d", b"\0"), ("d", b"p"), ("d", b"p\0"), ("e", b"x")]
-    assert expected == columns(wide, b"a\0")
-    (row,) = pieces(wide, b"a\0", b"a\0b", reverse=True)
+    assert expected == read_columns(wide_rows, b"a\0")
+    (row,) = scan_pieces(wide_rows, b"a\0", b"a\0b", reverse=True)
     assert expected == [cell[:2] for cell in row.cells]
 
 
-def test_a_range_is_half_open(wide: Store) -> None:
+def test_a_range_is_half_open(wide_rows: Store) -> None:
     """Every pair of rows cuts the first in and the second out, in both directions."""
     for low, start in enumerate(ROWS):
         for high, stop in enumerate(ROWS[low:], low):
             if low == high:
                 continue
-            assert ROWS[low:high] == keys(wide, start, stop)
-            assert ROWS[low:high][::-1] == keys(wide, start, stop, reverse=True)
-        assert ROWS[low:] == keys(wide, start)
-        assert ROWS[:low] == (keys(wide, b"", start) if low else [])
+            assert ROWS[low:high] == scan_keys(wide_rows, start, stop)
+            assert ROWS[low:high][::-1] == scan_keys(wide_rows, start, stop, reverse=True)
+        assert ROWS[low:] == scan_keys(wide_rows, start)
+        assert ROWS[:low] == (scan_keys(wide_rows, b"", start) if low else [])
 
 
-def test_a_range_may_begin_and_end_between_rows(wide: Store) -> None:
+def test_a_range_may_begin_and_end_between_rows(wide_rows: Store) -> None:
     """The ends of a range need be no rows."""
-    assert [b"a\0", b"a\0b", b"a\1"] == keys(wide, b"a\0", b"a\2")
-    assert [b"\xff\xff"] == keys(wide, b"c")
-    assert [] == keys(wide, b"\xff\xff\0")
+    assert [b"a\0", b"a\0b", b"a\1"] == scan_keys(wide_rows, b"a\0", b"a\2")
+    assert [b"\xff\xff"] == scan_keys(wide_rows, b"c")
+    assert [] == scan_keys(wide_rows, b"\xff\xff\0")
 
 
-def test_an_empty_range_gives_nothing(wide: Store) -> None:
+def test_an_empty_range_gives_nothing(wide_rows: Store) -> None:
     """A range that ends where it begins is empty."""
-    assert [] == keys(wide, b"a", b"a")
-    assert [] == keys(wide, b"a", b"a", reverse=True)
+    assert [] == scan_keys(wide_rows, b"a", b"a")
+    assert [] == scan_keys(wide_rows, b"a", b"a", reverse=True)
 
 
-def test_a_prefix_is_a_range(wide: Store) -> None:
+def test_a_prefix_is_a_range(wide_rows: Store) -> None:
     """All rows that begin with a prefix, and no others, lie before the next prefix."""
     for prefix in (b"a", b"\0", b"a\0", b"\xff"):
         stop = compute_prefix_stop(prefix) or b""
-        assert [row for row in ROWS if row.startswith(prefix)] == keys(wide, prefix, stop)
+        assert [row for row in ROWS if row.startswith(prefix)] == scan_keys(wide_rows, prefix, stop)
 
 
-def test_a_limit_counts_rows_of_each_range(wide: Store) -> None:
+def test_a_limit_counts_rows_of_each_range(wide_rows: Store) -> None:
     """A limit applies to each range, from its first row, or from its last in reverse."""
     spans = [ScanRange(b"", b"a"), ScanRange(b"a")]
-    found = [[row.row for row in cursor] for cursor in wide.scan(spans, CellSelection(limit=2))]
+    found = [
+        [row.row for row in cursor] for cursor in wide_rows.scan(spans, CellSelection(limit=2))
+    ]
     assert [ROWS[:2], ROWS[4:6]] == found
-    assert ROWS[:-4:-1] == keys(wide, limit=3, reverse=True)
+    assert ROWS[:-4:-1] == scan_keys(wide_rows, limit=3, reverse=True)
 
 
-def test_a_limit_does_not_count_rows_without_cells(wide: Store) -> None:
+def test_a_limit_does_not_count_rows_without_cells(wide_rows: Store) -> None:
     """Deleted rows and rows without the wanted column are no rows of the limit."""
     for row in ROWS[:3]:
-        delete(wide, row, CellType.DELETE_FAMILY, 1)
-    assert ROWS[3:5] == keys(wide, limit=2, columns={"d": ()})
+        delete(wide_rows, row, CellType.DELETE_FAMILY, 1)
+    assert ROWS[3:5] == scan_keys(wide_rows, limit=2, columns={"d": ()})
 
 
-def test_a_batch_cuts_rows_into_pieces(wide: Store) -> None:
+def test_a_batch_cuts_rows_into_pieces(wide_rows: Store) -> None:
     """Five cells come as two, two and one, across families, the limit counting whole rows."""
-    found = pieces(wide, batch=2, limit=2)
+    found = scan_pieces(wide_rows, batch=2, limit=2)
     assert [b"\0"] * 3 + [b"\0\0"] * 3 == [piece.row for piece in found]
     assert [2, 2, 1] * 2 == [len(piece.cells) for piece in found]
-    assert columns(wide, b"\0") == [cell[:2] for piece in found[:3] for cell in piece.cells]
+    assert read_columns(wide_rows, b"\0") == [
+        cell[:2] for piece in found[:3] for cell in piece.cells
+    ]
 
 
-def test_a_batch_in_reverse_keeps_the_order_of_cells(wide: Store) -> None:
+def test_a_batch_in_reverse_keeps_the_order_of_cells(wide_rows: Store) -> None:
     """Rows come last to first, the pieces of each first to last."""
-    found = pieces(wide, batch=4, limit=1, reverse=True)
+    found = scan_pieces(wide_rows, batch=4, limit=1, reverse=True)
     assert [b"\xff\xff"] * 2 == [piece.row for piece in found]
-    assert columns(wide, b"\xff\xff") == [cell[:2] for piece in found for cell in piece.cells]
+    assert read_columns(wide_rows, b"\xff\xff") == [
+        cell[:2] for piece in found for cell in piece.cells
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,17 +135,17 @@ def test_a_batch_in_reverse_keeps_the_order_of_cells(wide: Store) -> None:
         ({"qualifier_range": (b"p\0", b"z"), "columns": {"d": ()}}, [b"p\0"]),
     ],
 )
-def test_columns_are_chosen(asked: dict[str, Any], expected: list[bytes], wide: Store) -> None:
+def test_columns_are_chosen(asked: dict[str, Any], expected: list[bytes], wide_rows: Store) -> None:
     """A selection of families, qualifiers or a qualifier range applies to gets and scans."""
-    assert expected == values(wide, b"a", **asked)
-    found = pieces(wide, b"a", b"a\0", **asked)
+    assert expected == read_values(wide_rows, b"a", **asked)
+    found = scan_pieces(wide_rows, b"a", b"a\0", **asked)
     assert expected == [cell.value for row in found for cell in row.cells]
 
 
-def test_a_get_gives_rows_in_the_order_asked(wide: Store) -> None:
+def test_a_get_gives_rows_in_the_order_asked(wide_rows: Store) -> None:
     """A get returns each requested row at its place, also a repeated or missing one."""
     rows = [b"b", b"none", b"a", b"b"]
-    found = wide.get(rows, CellSelection(columns={"e": ()}))
+    found = wide_rows.get(rows, CellSelection(columns={"e": ()}))
     assert rows == [row.row for row in found]
     assert [1, 0, 1, 1] == [len(row.cells) for row in found]
 
@@ -141,77 +155,77 @@ def test_the_longest_key_is_taken(store: Store) -> None:
     longest = [b"\0" * MAX_ROW_BYTES, b"k" * MAX_ROW_BYTES, b"\xff" * MAX_ROW_BYTES]
     for row in longest:
         put(store, row, value=row[:1])
-    assert longest == keys(store)
-    assert [b"\xff"] == values(store, longest[-1])
+    assert longest == scan_keys(store)
+    assert [b"\xff"] == read_values(store, longest[-1])
 
 
-def test_several_ranges_are_read_side_by_side(wide: Store) -> None:
+def test_several_ranges_are_read_side_by_side(wide_rows: Store) -> None:
     """Cursors of one scan are read in turns, and may overlap."""
-    first, second = wide.scan([ScanRange(b"a"), ScanRange()])
+    first, second = wide_rows.scan([ScanRange(b"a"), ScanRange()])
     rows = [(one.row, other.row) for one, other in zip(first, second, strict=False)]
     assert list(zip(ROWS[4:], ROWS, strict=False)) == rows
     first.close()
     second.close()
 
 
-def test_a_scan_sees_the_moment_it_was_opened(wide: Store) -> None:
+def test_a_scan_sees_the_moment_it_was_opened(wide_rows: Store) -> None:
     """What is written, deleted, compacted or split meanwhile is not seen by an open cursor."""
-    (cursor,) = wide.scan([ScanRange()], CellSelection(columns={"e": ()}))
+    (cursor,) = wide_rows.scan([ScanRange()], CellSelection(columns={"e": ()}))
     rows = iter(cursor)
     seen = [next(rows).row]
-    put(wide, b"aa")
-    put(wide, b"b", b"x", 2, b"changed", family="e")
-    delete(wide, b"\1", CellType.DELETE_FAMILY, 9, family="e")
-    wide.split(b"a\0b")
-    settle(wide)
+    put(wide_rows, b"aa")
+    put(wide_rows, b"b", b"x", 2, b"changed", family="e")
+    delete(wide_rows, b"\1", CellType.DELETE_FAMILY, 9, family="e")
+    wide_rows.split(b"a\0b")
+    compact_to_one_file(wide_rows)
     rest = list(rows)
     assert ROWS == seen + [row.row for row in rest]
     assert {b"x"} == {cell.value for row in rest for cell in row.cells}
-    assert 10 == len(keys(wide, columns={"e": ()}))
+    assert 10 == len(scan_keys(wide_rows, columns={"e": ()}))
 
 
-def test_cursors_of_one_scan_see_one_moment(wide: Store) -> None:
+def test_cursors_of_one_scan_see_one_moment(wide_rows: Store) -> None:
     """A row written after a scan was opened is shown by none of its cursors."""
-    cursors = wide.scan([ScanRange(b"", b"a"), ScanRange(b"a")])
-    put(wide, b"\0", b"p", 1, b"changed")
-    put(wide, b"a", b"x", 1, b"changed", family="e")
-    put(wide, b"new")
-    settle(wide)
+    cursors = wide_rows.scan([ScanRange(b"", b"a"), ScanRange(b"a")])
+    put(wide_rows, b"\0", b"p", 1, b"changed")
+    put(wide_rows, b"a", b"x", 1, b"changed", family="e")
+    put(wide_rows, b"new")
+    compact_to_one_file(wide_rows)
     rows = [row for cursor in cursors for row in cursor]
     assert ROWS == [row.row for row in rows]
     assert b"changed" not in {cell.value for row in rows for cell in row.cells}
 
 
-def test_a_snapshot_stays_as_it_was(wide: Store) -> None:
+def test_a_snapshot_stays_as_it_was(wide_rows: Store) -> None:
     """A snapshot gives the same rows again and again, whatever is written meanwhile."""
-    snapshot = wide.snapshot()
-    put(wide, b"late")
-    before = _all(snapshot)
+    snapshot = wide_rows.snapshot()
+    put(wide_rows, b"late")
+    before = _list_rows(snapshot)
     assert ROWS == [row for row, _ in before]
     for row in ROWS[::2]:
-        delete(wide, row, CellType.DELETE_FAMILY, LATEST - 1)
-        put(wide, row + b"+", family="e")
-    settle(wide)
-    assert before == _all(snapshot)
+        delete(wide_rows, row, CellType.DELETE_FAMILY, LATEST - 1)
+        put(wide_rows, row + b"+", family="e")
+    compact_to_one_file(wide_rows)
+    assert before == _list_rows(snapshot)
     assert before == [(row.row, list(row.cells)) for row in snapshot.get(ROWS)]
-    assert before != _all(wide)
+    assert before != _list_rows(wide_rows)
     snapshot.close()
     snapshot.close()
 
 
-def _all(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
-    return [(row.row, list(row.cells)) for row in pieces(reader)]
+def _list_rows(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
+    return [(row.row, list(row.cells)) for row in scan_pieces(reader)]
 
 
-def test_blocks_hold_the_same_cells(wide: Store) -> None:
+def test_blocks_hold_the_same_cells(wide_rows: Store) -> None:
     """Arrow blocks have the contract's columns, whole rows, and what the rows have."""
-    (cursor,) = wide.scan([ScanRange(b"a")])
+    (cursor,) = wide_rows.scan([ScanRange(b"a")])
     blocks = list(cursor.read_blocks(rows=3))
     assert [15, 15, 5] == [block.num_rows for block in blocks]
     assert ["row", "family", "qualifier", "timestamp", "value"] == blocks[0].schema.names
     assert pa.types.is_dictionary(blocks[0].schema.field("family").type)
     lines = [tuple(line.values()) for line in pa.Table.from_batches(blocks).to_pylist()]
-    expected = [(row.row, *cell[:4]) for row in pieces(wide, b"a") for cell in row.cells]
+    expected = [(row.row, *cell[:4]) for row in scan_pieces(wide_rows, b"a") for cell in row.cells]
     assert expected == lines
 
 
@@ -234,9 +248,9 @@ def test_blocks_are_not_raw(store: Store) -> None:
         cursor.read_blocks()
 
 
-def test_a_closed_cursor_gives_nothing_more(wide: Store) -> None:
+def test_a_closed_cursor_gives_nothing_more(wide_rows: Store) -> None:
     """A cursor may be closed twice, and reading it further raises an error."""
-    (cursor,) = wide.scan([ScanRange()])
+    (cursor,) = wide_rows.scan([ScanRange()])
     rows = iter(cursor)
     assert b"\0" == next(rows).row
     cursor.close()

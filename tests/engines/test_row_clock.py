@@ -26,7 +26,7 @@ START = 1_700_000_000_000
 
 
 @pytest.fixture(params=["table", "cluster"])
-def make(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
+def make_clock(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
     """Makes a row clock of each kind, by a clock and the highest timestamp given before."""
 
     def made(clock: Callable[[], int], floor: int = -1) -> RowClock:
@@ -39,12 +39,12 @@ def make(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
     return made
 
 
-def test_changes_of_threads_differ(make: Callable[..., RowClock]) -> None:
+def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
     """Threads that delete one row get a timestamp each, while others come and go."""
     often = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     now = iter(range(10**9))
-    stamps = make(lambda: next(now) // 2)
+    stamps = make_clock(lambda: next(now) // 2)
 
     def work(thread: int) -> list[int]:
         given = []
@@ -61,9 +61,9 @@ def test_changes_of_threads_differ(make: Callable[..., RowClock]) -> None:
     assert len(given) == len(set(given))
 
 
-def test_a_row_that_is_put_often_does_not_run_ahead(make: Callable[..., RowClock]) -> None:
+def test_a_row_that_is_put_often_does_not_run_ahead(make_clock: Callable[..., RowClock]) -> None:
     """Puts share a millisecond; after a delete the next put is later, whatever the clock says."""
-    stamps = make(lambda: 1_000)
+    stamps = make_clock(lambda: 1_000)
     assert [1_000] * 3 == [stamps.stamp_row(b"a") for _ in range(3)]
     assert 1_000 == stamps.stamp_row(b"a", 1)
     assert [1_001] * 2 == [stamps.stamp_row(b"a") for _ in range(2)]
@@ -74,9 +74,9 @@ def test_a_row_that_is_put_often_does_not_run_ahead(make: Callable[..., RowClock
     assert [1_006, 1_007] == [stamps.stamp_all_rows(is_exclusive=True), stamps.stamp_row(b"a")]
 
 
-def test_copies_of_one_moment_are_one(make: Callable[..., RowClock]) -> None:
+def test_copies_of_one_moment_are_one(make_clock: Callable[..., RowClock]) -> None:
     """Puts with a random salt share a timestamp only within one copy."""
-    stamps = make(lambda: 1_000)
+    stamps = make_clock(lambda: 1_000)
     assert [1_000, 1_000] == [stamps.stamp_copy(b"a", 3) for _ in range(2)]
     assert 3 == stamps.find_last_salt(b"a")
     assert [1_001, 1_002, 1_002] == [stamps.stamp_copy(b"a", salt) for salt in (1, 2, 2)]
@@ -85,11 +85,11 @@ def test_copies_of_one_moment_are_one(make: Callable[..., RowClock]) -> None:
 
 @pytest.mark.parametrize("back_ms", [1, 1_000, 3_600_000, 315_360_000_000])
 def test_a_clock_that_is_set_back_changes_nothing(
-    make: Callable[..., RowClock], back_ms: int, caplog: pytest.LogCaptureFixture
+    make_clock: Callable[..., RowClock], back_ms: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Timestamps continue from the highest when the clock is set back, with one warning."""
     now = [START]
-    stamps = make(lambda: now[0])
+    stamps = make_clock(lambda: now[0])
     before = [stamps.stamp_row(row, 1) for row in (b"a", b"b")]
     now[0] -= back_ms
     with caplog.at_level(logging.WARNING):
@@ -103,18 +103,18 @@ def test_a_clock_that_is_set_back_changes_nothing(
     stamps.throttle_writer(max(after))
 
 
-def test_the_highest_timestamp_is_kept(make: Callable[..., RowClock]) -> None:
+def test_the_highest_timestamp_is_kept(make_clock: Callable[..., RowClock]) -> None:
     """A table that is opened again begins after what it was left with."""
-    stamps = make(lambda: START, START + 5_000)
+    stamps = make_clock(lambda: START, START + 5_000)
     assert START + 5_001 == stamps.stamp_row(b"a")
     assert START + 5_001 == stamps.stamp_row(b"b", 1)
     assert START + 5_000 == stamps.find_last_timestamp(b"c")
 
 
-def test_a_clock_that_catches_up_holds_few_rows(make: Callable[..., RowClock]) -> None:
+def test_a_clock_that_catches_up_holds_few_rows(make_clock: Callable[..., RowClock]) -> None:
     """A clock that is behind remembers a bounded number of rows."""
     now = [START]
-    stamps = make(lambda: now[0])
+    stamps = make_clock(lambda: now[0])
     stamps.stamp_row(b"first", 1)
     now[0] -= 10**9
     last = 0
@@ -124,21 +124,21 @@ def test_a_clock_that_catches_up_holds_few_rows(make: Callable[..., RowClock]) -
     assert stamps.stamp_row(b"0", 1) >= last
 
 
-def test_a_time_far_ahead_is_of_one_row_alone(make: Callable[..., RowClock]) -> None:
+def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock]) -> None:
     """What another client wrote by a wrong clock does not lead others astray."""
-    stamps = make(lambda: START)
+    stamps = make_clock(lambda: START)
     stamps.record_timestamp(b"a", START + 10**10)
     assert START + 10**10 + 1 == stamps.stamp_row(b"a", 1)
     assert stamps.stamp_row(b"b", 1) < START + 10
     assert stamps.stamp_all_rows(is_exclusive=False) < START + 10**10
 
 
-def test_a_clock_that_stands_still_is_not_waited_for(make: Callable[..., RowClock]) -> None:
+def test_a_clock_that_stands_still_is_not_waited_for(make_clock: Callable[..., RowClock]) -> None:
     """A wait for a clock that stands still ends, and returns whether the time has come."""
-    stamps = make(lambda: 1_000)
+    stamps = make_clock(lambda: 1_000)
     assert not stamps.wait_until(1_001)
     assert stamps.wait_until(1_000)
-    ticking = make(count(1_000).__next__)
+    ticking = make_clock(count(1_000).__next__)
     assert ticking.wait_until(1_010)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import put, times
+from engines.doing import put, read_times
 from rowkey.cells import Family, RowCells
 from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument
@@ -22,10 +22,10 @@ def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
         put(store, b"r", at=at)
     kept = store.snapshot()
     store.alter_families([Family("d", versions=1)])
-    assert [3] == times(store, b"r", versions=9)
-    assert [3, 2] == times(kept, b"r", versions=9)
+    assert [3] == read_times(store, b"r", versions=9)
+    assert [3, 2] == read_times(kept, b"r", versions=9)
     store.alter_families([Family("d", versions=3)])
-    assert [3, 2] == times(kept, b"r", versions=9)
+    assert [3, 2] == read_times(kept, b"r", versions=9)
     kept.close()
 
 
@@ -36,8 +36,8 @@ def test_a_snapshot_knows_no_later_family(bench: Bench) -> None:
     kept = store.snapshot()
     store.alter_families([Family("new")])
     put(store, b"r", at=2, family="new")
-    assert [1, 2] == times(store, b"r")
-    assert [1] == times(kept, b"r")
+    assert [1, 2] == read_times(store, b"r")
+    assert [1] == read_times(kept, b"r")
     assert [RowCells(b"r", kept.get([b"r"])[0].cells)] == kept.get(
         [b"r"], CellSelection(columns={"d": ()})
     )

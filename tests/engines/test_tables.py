@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import columns, delete, keys, pieces, put, settle, times, values
+from engines.doing import (
+    compact_to_one_file,
+    delete,
+    put,
+    read_columns,
+    read_times,
+    read_values,
+    scan_keys,
+    scan_pieces,
+)
 from rowkey.cells import Cell, CellType, Family
 from rowkey.engines import ENGINES, CellCondition, TableSpec, open_engine
 from rowkey.errors import Closed, InvalidArgument, NotSupported
@@ -54,7 +63,7 @@ def test_tables_are_listed_and_dropped(bench: Bench) -> None:
     spec = stores[0].spec
     bench.engine.drop_table(spec.name)
     assert [stores[1].spec.name] == bench.engine.list_tables()
-    assert [] == keys(bench.engine.create_table(spec))
+    assert [] == scan_keys(bench.engine.create_table(spec))
 
 
 def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
@@ -104,9 +113,9 @@ def test_a_table_is_the_same_after_reopening(bench: Bench) -> None:
     delete(store, b"z", CellType.DELETE, 1, b"q")
     store.increment(b"a", [("d", b"n", 4)])
     store.split(b"t")
-    expected = (pieces(store, raw=True, versions=9), store.list_regions())
+    expected = (scan_pieces(store, raw=True, versions=9), store.list_regions())
     again = bench.reopen(store)
-    assert expected == (pieces(again, raw=True, versions=9), expected[1])
+    assert expected == (scan_pieces(again, raw=True, versions=9), expected[1])
     starts = [(region.start, region.writes) for region in again.list_regions()]
     assert [(region.start, region.writes) for region in expected[1]] == starts
 
@@ -116,12 +125,12 @@ def test_families_are_altered_and_added(bench: Bench, deep: Store) -> None:
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
     deep.alter_families([Family("d", versions=2), Family("e")])
-    assert [3, 2] == times(deep, b"r", versions=9)
+    assert [3, 2] == read_times(deep, b"r", versions=9)
     put(deep, b"r", at=1, family="e")
-    assert [("d", b"q"), ("e", b"q")] == columns(deep, b"r")
+    assert [("d", b"q"), ("e", b"q")] == read_columns(deep, b"r")
     again = bench.reopen(deep)
     assert {"d": 2, "e": 1} == {family.name: family.versions for family in again.spec.families}
-    assert [("d", b"q"), ("e", b"q")] == columns(again, b"r")
+    assert [("d", b"q"), ("e", b"q")] == read_columns(again, b"r")
 
 
 def test_a_bad_alteration_is_refused(store: Store) -> None:
@@ -151,8 +160,8 @@ def test_regions_count_writes_and_reads(bench: Bench) -> None:
     )
     assert [1, 2, 4] == [region.writes for region in store.list_regions()]
     store.get([b"a", b"b", b"g"])
-    keys(store, b"g")
-    keys(store, limit=1)
+    scan_keys(store, b"g")
+    scan_keys(store, limit=1)
     assert [3, 3, 1] == [region.reads for region in store.list_regions()]
     bounds = [(region.start, region.stop) for region in store.list_regions()]
     assert [(b"", b"g"), (b"g", b"p"), (b"p", b"")] == bounds
@@ -187,7 +196,7 @@ def test_a_table_splits_by_itself(bench: Bench) -> None:
     regions = store.list_regions()
     assert 2 <= len(regions) <= 4
     assert 24 == sum(region.writes for region in regions)
-    assert rows == keys(store)
+    assert rows == scan_keys(store)
     assert all(region.start in {b"", *rows[1:]} for region in regions)
 
 
@@ -205,15 +214,15 @@ def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
     for at in (1, 2, 3, 4, 5):
         put(deep, b"r", at=at)
     delete(deep, b"r", CellType.DELETE, 5, b"q")
-    expected = times(deep, b"r", versions=9), times(deep, b"r", versions=9, raw=True)
+    expected = read_times(deep, b"r", versions=9), read_times(deep, b"r", versions=9, raw=True)
     for call in (deep.flush, lambda: deep.compact(major=False)):
         call()
         assert expected == (
-            times(deep, b"r", versions=9),
-            times(deep, b"r", versions=9, raw=True),
+            read_times(deep, b"r", versions=9),
+            read_times(deep, b"r", versions=9, raw=True),
         )
-    settle(deep)
-    assert expected[0] == times(deep, b"r", versions=9)
+    compact_to_one_file(deep)
+    assert expected[0] == read_times(deep, b"r", versions=9)
 
 
 def test_size_is_of_the_disk(bench: Bench, store: Store) -> None:
@@ -256,7 +265,7 @@ def test_places_in_memory_are_shared_by_name() -> None:
     spec = TableSpec("shared", (Family("d"),))
     with open_engine("memory:test-shared") as one, open_engine("memory:test-shared") as other:
         put(one.create_table(spec), b"r", at=1)
-        assert [b"v"] == values(other.open_table("shared"), b"r")
+        assert [b"v"] == read_values(other.open_table("shared"), b"r")
         with open_engine("memory:") as own:
             assert [] == own.list_tables()
         other.drop_table("shared")

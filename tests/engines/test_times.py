@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import counts, delete, put, settle, times, values
+from engines.doing import compact_to_one_file, delete, put, read_counts, read_times, read_values
 from rowkey.cells import Cell, CellType, Family, RowCells
 from rowkey.engines import CellCondition
 
@@ -19,12 +19,12 @@ def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
     start = bench.now()
     put(store, b"r", at=start)
     bench.advance(2_000)
-    assert [start] == times(store, b"r")
+    assert [start] == read_times(store, b"r")
     bench.advance(1)
-    assert [] == times(store, b"r")
-    assert [start] == times(store, b"r", raw=True)
-    settle(store)
-    assert [] == times(store, b"r", raw=True)
+    assert [] == read_times(store, b"r")
+    assert [start] == read_times(store, b"r", raw=True)
+    compact_to_one_file(store)
+    assert [] == read_times(store, b"r", raw=True)
 
 
 def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
@@ -34,10 +34,10 @@ def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
     put(store, b"r", at=start - 1, value=b"old")
     put(store, b"r", at=start, value=b"new", ttl_ms=500)
     bench.advance(500)
-    assert [b"new"] == values(store, b"r")
+    assert [b"new"] == read_values(store, b"r")
     bench.advance(1)
-    assert [b"old"] == values(store, b"r")
-    assert [b"old"] == values(store, b"r", raw=True, versions=9)
+    assert [b"old"] == read_values(store, b"r")
+    assert [b"old"] == read_values(store, b"r", raw=True, versions=9)
 
 
 @pytest.mark.claims(30)
@@ -46,7 +46,7 @@ def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
     store = bench.create([Family("d", ttl_s=1)])
     put(store, b"r", at=bench.now(), ttl_ms=60_000)
     bench.advance(1_001)
-    assert [] == times(store, b"r")
+    assert [] == read_times(store, b"r")
 
 
 @pytest.mark.claims(28)
@@ -54,7 +54,7 @@ def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
     """A time to live counts from the cell's timestamp, not from when it was put."""
     store = bench.create([Family("d")])
     put(store, b"r", at=bench.now() - 1_000, ttl_ms=500)
-    assert [] == times(store, b"r")
+    assert [] == read_times(store, b"r")
 
 
 @pytest.mark.claims(27)
@@ -66,9 +66,9 @@ def test_min_versions_outlive_their_time(bench: Bench) -> None:
         put(store, b"r", at=start - back)
     bench.advance(5_000)
     for _ in range(2):
-        assert [start - 1] == times(store, b"r", versions=9)
-        settle(store)
-    assert [start - 1] == times(store, b"r", versions=9, raw=True)
+        assert [start - 1] == read_times(store, b"r", versions=9)
+        compact_to_one_file(store)
+    assert [start - 1] == read_times(store, b"r", versions=9, raw=True)
 
 
 def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
@@ -78,11 +78,11 @@ def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
     start = bench.now()
     put(store, b"r", at=start)
     delete(store, b"r", CellType.DELETE_COLUMN, start, b"q")
-    settle(store)
-    assert [start, start] == times(store, b"r", versions=9, raw=True)
+    compact_to_one_file(store)
+    assert [start, start] == read_times(store, b"r", versions=9, raw=True)
     bench.advance(2_001)
-    settle(store)
-    assert [] == times(store, b"r", versions=9, raw=True)
+    compact_to_one_file(store)
+    assert [] == read_times(store, b"r", versions=9, raw=True)
 
 
 def test_latest_is_now(bench: Bench) -> None:
@@ -92,14 +92,14 @@ def test_latest_is_now(bench: Bench) -> None:
     first = bench.now()
     bench.advance(7)
     put(store, b"r")
-    assert [first + 7, first] == times(store, b"r", versions=9)
+    assert [first + 7, first] == read_times(store, b"r", versions=9)
     delete(store, b"r", CellType.DELETE_FAMILY)
-    assert [] == times(store, b"r")
+    assert [] == read_times(store, b"r")
     put(store, b"r")
-    assert [] == times(store, b"r")
+    assert [] == read_times(store, b"r")
     bench.advance(1)
     put(store, b"r")
-    assert [first + 8] == times(store, b"r")
+    assert [first + 8] == read_times(store, b"r")
 
 
 def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
@@ -108,11 +108,11 @@ def test_counters_never_fall_behind_the_cell_they_count(bench: Bench) -> None:
     ahead = bench.now() + 1_000
     put(store, b"r", b"n", ahead, bytes(8), ttl_ms=500)
     put(store, b"r", b"s", ahead, b"x")
-    assert [1] == counts(store.increment(b"r", [("d", b"n", 1)]))
+    assert [1] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
     assert [b"xy"] == [cell.value for cell in store.append(b"r", [("d", b"s", b"y")])]
-    assert [ahead + 1, ahead + 1] == times(store, b"r")
+    assert [ahead + 1, ahead + 1] == read_times(store, b"r")
     bench.advance(1_502)
-    assert [b"xy"] == values(store, b"r")
+    assert [b"xy"] == read_values(store, b"r")
 
 
 def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Bench) -> None:
@@ -122,8 +122,8 @@ def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Be
     put(store, b"r", at=ahead, value=b"old")
     new = Cell("d", b"q", 2**63 - 1, b"new")
     assert store.check_and_mutate(b"r", CellCondition("d", b"q", "=", b"old"), [new])
-    assert [b"new"] == values(store, b"r")
-    assert [ahead] == times(store, b"r")
+    assert [b"new"] == read_values(store, b"r")
+    assert [ahead] == read_times(store, b"r")
 
 
 def test_a_scan_judges_times_by_when_it_was_opened(bench: Bench) -> None:

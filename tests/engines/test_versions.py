@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import delete, keys, put, settle, times, values
+from engines.doing import compact_to_one_file, delete, put, read_times, read_values, scan_keys
 from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ def test_a_read_gives_the_newest_version(deep: Store) -> None:
     """Versions come by timestamp, whatever the order they were put in."""
     for at in (2, 3, 1):
         put(deep, b"r", at=at)
-    assert [3] == times(deep, b"r")
-    assert [3, 2] == times(deep, b"r", versions=2)
+    assert [3] == read_times(deep, b"r")
+    assert [3, 2] == read_times(deep, b"r", versions=2)
 
 
 @pytest.mark.claims(26)
@@ -25,15 +25,15 @@ def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
     """A read returns no more versions than the family keeps, even if more are stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
-    assert [3] == times(store, b"r", versions=9)
-    assert [3, 2, 1] == times(store, b"r", versions=9, raw=True)
+    assert [3] == read_times(store, b"r", versions=9)
+    assert [3, 2, 1] == read_times(store, b"r", versions=9, raw=True)
 
 
 def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
     """Of two puts with one timestamp the later one is there, the earlier one is gone."""
     put(store, b"r", at=1, value=b"first")
     put(store, b"r", at=1, value=b"second")
-    assert [b"second"] == values(store, b"r", versions=9, raw=True)
+    assert [b"second"] == read_values(store, b"r", versions=9, raw=True)
 
 
 @pytest.mark.claims(25)
@@ -42,32 +42,32 @@ def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
     for at in range(1, 6):
         put(deep, b"r", at=at)
     deep.flush()
-    assert [5, 4, 3, 2, 1] == times(deep, b"r", versions=9, raw=True)
+    assert [5, 4, 3, 2, 1] == read_times(deep, b"r", versions=9, raw=True)
     deep.compact(major=True)
-    assert [5, 4, 3] == times(deep, b"r", versions=9, raw=True)
+    assert [5, 4, 3] == read_times(deep, b"r", versions=9, raw=True)
 
 
 def test_a_time_range_is_half_open(deep: Store) -> None:
     """The first moment is in the range, the second one is not."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
-    assert [2] == times(deep, b"r", versions=9, time_range=(2, 3))
-    assert [] == times(deep, b"r", versions=9, time_range=(4, 9))
-    assert [] == times(deep, b"r", versions=9, time_range=(2, 2))
+    assert [2] == read_times(deep, b"r", versions=9, time_range=(2, 3))
+    assert [] == read_times(deep, b"r", versions=9, time_range=(4, 9))
+    assert [] == read_times(deep, b"r", versions=9, time_range=(2, 2))
 
 
 def test_versions_are_counted_within_the_time_range(store: Store) -> None:
     """A version that is no longer the newest is found by its time while it is stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
-    assert [2] == times(store, b"r", time_range=(0, 3))
+    assert [2] == read_times(store, b"r", time_range=(0, 3))
 
 
 def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
     """Where deleted cells are not kept, a read of the past does not see them."""
     put(deep, b"r", at=1)
     delete(deep, b"r", CellType.DELETE_FAMILY, 5)
-    assert [] == times(deep, b"r", time_range=(0, 3))
+    assert [] == read_times(deep, b"r", time_range=(0, 3))
 
 
 @pytest.mark.parametrize("keep", ["TRUE", "TTL"])
@@ -77,10 +77,10 @@ def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> Non
     put(store, b"r", at=1)
     delete(store, b"r", CellType.DELETE_COLUMN, 5, b"q")
     for _ in range(2):
-        assert [] == times(store, b"r")
-        assert [1] == times(store, b"r", time_range=(0, 5))
-        assert [] == times(store, b"r", time_range=(0, 6))
-        settle(store)
+        assert [] == read_times(store, b"r")
+        assert [1] == read_times(store, b"r", time_range=(0, 5))
+        assert [] == read_times(store, b"r", time_range=(0, 6))
+        compact_to_one_file(store)
 
 
 def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
@@ -89,18 +89,18 @@ def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
     put(store, b"r", at=1)
     delete(store, b"r", CellType.DELETE, 1, b"q")
     put(store, b"r", at=2)
-    settle(store)
-    assert [2, 1] == times(store, b"r", versions=9, raw=True)
+    compact_to_one_file(store)
+    assert [2, 1] == read_times(store, b"r", versions=9, raw=True)
     put(store, b"r", at=1)
-    settle(store)
+    compact_to_one_file(store)
     put(store, b"r", at=3)
     put(store, b"r", at=4)
-    settle(store)
-    assert [4] == times(store, b"r", versions=9, raw=True)
+    compact_to_one_file(store)
+    assert [4] == read_times(store, b"r", versions=9, raw=True)
 
 
 def test_a_time_range_of_a_scan_leaves_rows_out(deep: Store) -> None:
     """A row without a cell in the range is no row of the scan."""
     put(deep, b"a", at=1)
     put(deep, b"b", at=2)
-    assert [b"b"] == keys(deep, time_range=(2, 9))
+    assert [b"b"] == scan_keys(deep, time_range=(2, 9))

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import columns, counts, keys, put, settle, times, values
+from engines.doing import (
+    compact_to_one_file,
+    put,
+    read_columns,
+    read_counts,
+    read_times,
+    read_values,
+    scan_keys,
+)
 from rowkey.cells import LATEST, MAX_CELL_BYTES, Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellCondition, ScanRange
 from rowkey.errors import InvalidArgument
@@ -29,7 +37,7 @@ def test_a_mutation_is_applied_whole(bench: Bench) -> None:
         Cell("e", b"new", 1, b"2"),
     ]
     store.mutate([RowCells(b"r", cells)])
-    assert [("d", b"new"), ("e", b"new")] == columns(store, b"r")
+    assert [("d", b"new"), ("e", b"new")] == read_columns(store, b"r")
 
 
 @pytest.mark.claims(24)
@@ -47,12 +55,12 @@ def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
     writer.start()
     seen: list[list[bytes]] = []
     while writer.is_alive():
-        seen.append(values(store, b"r"))
+        seen.append(read_values(store, b"r"))
         (cursor,) = store.scan([ScanRange()])
         seen += [[cell.value for cell in row.cells] for row in cursor]
     writer.join()
     assert [] == [pair for pair in seen if pair and pair[0] != pair[1]]
-    assert [b"199", b"199"] == values(store, b"r")
+    assert [b"199", b"199"] == read_values(store, b"r")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +82,7 @@ def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> Non
     """One bad mutation refuses the whole call, and those before it are not applied."""
     with pytest.raises(InvalidArgument):
         store.mutate([RowCells(b"before", [GOOD]), mutation])
-    assert [] == keys(store)
+    assert [] == scan_keys(store)
     assert 0 == store.list_regions()[0].writes
 
 
@@ -82,22 +90,22 @@ def test_the_largest_value_is_taken(store: Store) -> None:
     """A cell of 10 MiB with its key and lengths is stored, one byte more is not."""
     most = MAX_CELL_BYTES - 24 - len(b"r" + b"d" + b"q")
     put(store, b"r", value=bytes(most))
-    assert [most] == [len(value) for value in values(store, b"r")]
+    assert [most] == [len(value) for value in read_values(store, b"r")]
     with pytest.raises(InvalidArgument, match="10,485,761 bytes"):
         put(store, b"r", value=bytes(most + 1))
 
 
 def test_an_increment_counts_from_nothing(store: Store) -> None:
     """Absent is 0; several columns count together; the cells are 8 bytes, big-endian."""
-    assert [5, -2] == counts(store.increment(b"r", [("d", b"a", 5), ("d", b"b", -2)]))
-    assert [6] == counts(store.increment(b"r", [("d", b"a", 1)]))
-    assert [bytes(7) + b"\6", b"\xff" * 7 + b"\xfe"] == values(store, b"r")
+    assert [5, -2] == read_counts(store.increment(b"r", [("d", b"a", 5), ("d", b"b", -2)]))
+    assert [6] == read_counts(store.increment(b"r", [("d", b"a", 1)]))
+    assert [bytes(7) + b"\6", b"\xff" * 7 + b"\xfe"] == read_values(store, b"r")
 
 
 def test_an_increment_wraps(store: Store) -> None:
     """Behind the greatest number of 64 bits comes the least one."""
     store.increment(b"r", [("d", b"n", 2**63 - 1)])
-    assert [-(2**63)] == counts(store.increment(b"r", [("d", b"n", 1)]))
+    assert [-(2**63)] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
 
 
 def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
@@ -105,7 +113,7 @@ def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
     put(store, b"r", b"text", value=b"seven")
     with pytest.raises(InvalidArgument, match=r"8 bytes|not a long"):
         store.increment(b"r", [("d", b"n", 1), ("d", b"text", 1)])
-    assert [b"seven"] == values(store, b"r")
+    assert [b"seven"] == read_values(store, b"r")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +124,7 @@ def test_a_bad_increment_is_refused(amounts: list[Any], store: Store) -> None:
     """No column, an unknown family, a number too large, a column twice: nothing is counted."""
     with pytest.raises(InvalidArgument):
         store.increment(b"r", amounts)
-    assert [] == keys(store)
+    assert [] == scan_keys(store)
 
 
 def test_threads_count_every_increment(store: Store) -> None:
@@ -131,7 +139,7 @@ def test_threads_count_every_increment(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [201] == counts(store.increment(b"r", [("d", b"n", 1)]))
+    assert [201] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
 
 
 def test_an_append_makes_a_value_longer(store: Store) -> None:
@@ -140,7 +148,7 @@ def test_an_append_makes_a_value_longer(store: Store) -> None:
         cell.value for cell in store.append(b"r", [("d", b"p", b"a"), ("d", b"q", b"x")])
     ]
     assert [b"ab"] == [cell.value for cell in store.append(b"r", [("d", b"p", b"b")])]
-    assert [b"ab", b"x"] == values(store, b"r")
+    assert [b"ab", b"x"] == read_values(store, b"r")
 
 
 def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
@@ -148,7 +156,7 @@ def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
     put(store, b"r", value=bytes(6 << 20))
     with pytest.raises(InvalidArgument, match="bytes"):
         store.append(b"r", [("d", b"q", bytes(6 << 20))])
-    assert [6 << 20] == [len(value) for value in values(store, b"r")]
+    assert [6 << 20] == [len(value) for value in read_values(store, b"r")]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +185,7 @@ def test_a_row_is_changed_if_the_check_holds(
     for row, expected in ((b"b", of_b), (b"empty", of_empty), (b"absent", of_absent)):
         done = store.check_and_mutate(row, check, [Cell("d", b"done", 1)])
         assert expected == done
-        assert expected == (("d", b"done") in columns(store, row))
+        assert expected == (("d", b"done") in read_columns(store, row))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +201,7 @@ def test_a_bad_check_is_refused(check: CellCondition, store: Store) -> None:
     """An unknown family or operator, or an order against nothing, is refused."""
     with pytest.raises(InvalidArgument):
         store.check_and_mutate(b"r", check, [GOOD])
-    assert [] == keys(store)
+    assert [] == scan_keys(store)
 
 
 def test_only_one_of_many_wins_a_check(store: Store) -> None:
@@ -210,7 +218,7 @@ def test_only_one_of_many_wins_a_check(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [str(number).encode() for number in won] == values(store, b"r")
+    assert [str(number).encode() for number in won] == read_values(store, b"r")
 
 
 def test_blocks_are_loaded(bench: Bench) -> None:
@@ -229,10 +237,10 @@ def test_blocks_are_loaded(bench: Bench) -> None:
             ),
         ]
     )
-    assert [b"a", b"b\0", b"c"] == keys(store)
-    assert [b"1", b"3"] == values(store, b"c")
-    assert [7, 6] == times(store, b"a")
-    assert [("e", b"z")] == columns(store, b"b\0")
+    assert [b"a", b"b\0", b"c"] == scan_keys(store)
+    assert [b"1", b"3"] == read_values(store, b"c")
+    assert [7, 6] == read_times(store, b"a")
+    assert [("e", b"z")] == read_columns(store, b"b\0")
     assert [1, 2] == [region.writes for region in store.list_regions()]
 
 
@@ -243,8 +251,8 @@ def test_loaded_cells_are_as_those_put(store: Store) -> None:
     rows = pa.array([b"a", b"b"], pa.binary())
     store.load_blocks([CellBlock(rows, "d", b"q", pa.array([b"new", b"new"], pa.binary()), 7)])
     store.flush()
-    assert [b"new"] == values(store, b"a")
-    assert [b"a"] == keys(store)
+    assert [b"new"] == read_values(store, b"a")
+    assert [b"a"] == scan_keys(store)
 
 
 @pytest.mark.parametrize(
@@ -265,12 +273,12 @@ def test_bad_blocks_are_refused(blocks: list[CellBlock], store: Store) -> None:
     """A null or empty row, an unknown family, a bad moment, columns that do not fit: nothing."""
     with pytest.raises(InvalidArgument):
         store.load_blocks(blocks)
-    assert [] == keys(store)
+    assert [] == scan_keys(store)
 
 
 def test_an_empty_value_is_a_value(store: Store) -> None:
     """An empty qualifier with an empty value makes a row, after a compaction as well."""
     put(store, b"r", b"", value=b"")
-    settle(store)
-    assert [b"r"] == keys(store)
-    assert [b""] == values(store, b"r")
+    compact_to_one_file(store)
+    assert [b"r"] == scan_keys(store)
+    assert [b""] == read_values(store, b"r")

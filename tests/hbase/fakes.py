@@ -29,7 +29,7 @@ JOIN_S = 20.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request as a server reads it."""
 
     call_id: int
@@ -39,7 +39,7 @@ class Asked:
     timeout_ms: int
 
 
-def framed(body: bytes) -> bytes:
+def frame(body: bytes) -> bytes:
     """A frame: its length and itself."""
     return len(body).to_bytes(4, "big") + body
 
@@ -48,7 +48,7 @@ def answer_frame(call_id: int, body: bytes = b"", cells: bytes = b"") -> bytes:
     """The frame of an answer."""
     block = encode_message(3, encode_uint(1, len(cells))) if cells else b""
     header = encode_uint(1, call_id % 2**32) + block
-    return framed(encode_varint(len(header)) + header + encode_varint(len(body)) + body + cells)
+    return frame(encode_varint(len(header)) + header + encode_varint(len(body)) + body + cells)
 
 
 def fault_frame(
@@ -70,10 +70,10 @@ def fault_frame(
         + encode_bool(5, do_not_retry)
     )
     header = encode_uint(1, call_id % 2**32) + encode_bytes(2, fault)
-    return framed(encode_varint(len(header)) + header)
+    return frame(encode_varint(len(header)) + header)
 
 
-class Peer:
+class AcceptedConnection:
     """One connection of a client, as its server sees it; a script reads and writes through it."""
 
     def __init__(self, accepted: socket.socket) -> None:
@@ -97,7 +97,7 @@ class Peer:
             count -= len(piece)
         return b"".join(pieces)
 
-    def asked(self) -> Asked:
+    def read_request(self) -> ReceivedRequest:
         """The next request; EOFError when the client has hung up."""
         frame = self._read(int.from_bytes(self._read(4), "big"))
         size, at = decode_varint(frame, 0)
@@ -106,18 +106,22 @@ class Peer:
         stop = len(frame) - (block.get_uint(1) if block else 0)
         size, at = decode_varint(frame, at + size)
         param, cells = frame[at : at + size], frame[stop:]
-        return Asked(header.get_uint(1), header.get_text(3), param, cells, header.get_uint(7))
+        return ReceivedRequest(
+            header.get_uint(1), header.get_text(3), param, cells, header.get_uint(7)
+        )
 
     def write(self, raw: bytes) -> None:
         """Send bytes as they are; whole, however many threads of a script write."""
         with self._writing:
             self.socket.sendall(raw)
 
-    def answer(self, asked: Asked, body: bytes = b"", cells: bytes = b"") -> None:
+    def answer(self, asked: ReceivedRequest, body: bytes = b"", cells: bytes = b"") -> None:
         """Answer a request."""
         self.write(answer_frame(asked.call_id, body, cells))
 
-    def fail(self, asked: Asked, java: str, says: str = "", *, do_not_retry: bool = False) -> None:
+    def fail(
+        self, asked: ReceivedRequest, java: str, says: str = "", *, do_not_retry: bool = False
+    ) -> None:
         """Answer a request with an exception."""
         self.write(fault_frame(asked.call_id, java, says, do_not_retry=do_not_retry))
 
@@ -132,12 +136,14 @@ class Peer:
         self.socket.close()
 
 
-def answering(reply: Callable[[Asked], bytes | tuple[bytes, bytes] | None]) -> Callable[..., None]:
+def answer_each(
+    reply: Callable[[ReceivedRequest], bytes | tuple[bytes, bytes] | None],
+) -> Callable[..., None]:
     """The script of a server that answers each request as it comes; None is no answer at all."""
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         while True:
-            asked = peer.asked()
+            asked = peer.read_request()
             made = reply(asked)
             if isinstance(made, tuple):
                 peer.answer(asked, *made)
@@ -147,10 +153,10 @@ def answering(reply: Callable[[Asked], bytes | tuple[bytes, bytes] | None]) -> C
     return script
 
 
-def stalled(over: Event) -> Callable[[Peer], None]:
+def stall(over: Event) -> Callable[[AcceptedConnection], None]:
     """The script of a server that neither reads nor answers, until the test is over."""
 
-    def script(_: Peer) -> None:
+    def script(_: AcceptedConnection) -> None:
         over.wait(JOIN_S)
 
     return script
@@ -166,12 +172,12 @@ class FakeServer:
     """
 
     def __init__(
-        self, script: Callable[[Peer], None], *, greets: bool = True, port: int = 0
+        self, script: Callable[[AcceptedConnection], None], *, greets: bool = True, port: int = 0
     ) -> None:
         self._script, self._greets = script, greets
         self._listening = socket.create_server(("127.0.0.1", port))
         self.address: tuple[str, int] = ("127.0.0.1", self._listening.getsockname()[1])
-        self.peers: list[Peer] = []
+        self.peers: list[AcceptedConnection] = []
         self.problems: list[BaseException] = []
         self._threads = [Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
@@ -182,13 +188,13 @@ class FakeServer:
                 accepted, _ = self._listening.accept()
             except OSError:
                 return
-            peer = Peer(accepted)
+            peer = AcceptedConnection(accepted)
             self.peers.append(peer)
             thread = Thread(target=self._serve, args=(peer,), daemon=True)
             self._threads.append(thread)
             thread.start()
 
-    def _serve(self, peer: Peer) -> None:
+    def _serve(self, peer: AcceptedConnection) -> None:
         try:
             if self._greets:
                 peer.greet()

@@ -33,7 +33,7 @@ DEADLINE_S = Settings().operation_timeout_s + 5.0
 T = TypeVar("T")
 
 
-def design() -> rowkey.Design:
+def build_design() -> rowkey.Design:
     """The design of a table that no other run has."""
     return rowkey.Design(
         f"storm.{token_hex(4)}",
@@ -43,18 +43,18 @@ def design() -> rowkey.Design:
     )
 
 
-def none_yet() -> dict[int, int]:
+def build_zero_counts() -> dict[int, int]:
     """As many rows as writers have acknowledged at first."""
     return dict.fromkeys(range(WRITERS), 0)
 
 
-def no_times() -> dict[int, list[float]]:
+def build_no_times() -> dict[int, list[float]]:
     """When they were: never."""
     return {writer: [] for writer in range(WRITERS)}
 
 
 @dataclass
-class Seen:
+class StormResult:
     """What the threads saw.
 
     Args:
@@ -66,8 +66,8 @@ class Seen:
         wrong: what must not be: sentences.
     """
 
-    acknowledged: dict[int, int] = field(default_factory=none_yet)
-    times: dict[int, list[float]] = field(default_factory=no_times)
+    acknowledged: dict[int, int] = field(default_factory=build_zero_counts)
+    times: dict[int, list[float]] = field(default_factory=build_no_times)
     slowest_s: float = 0.0
     rows: int = 0
     scans: int = 0
@@ -92,8 +92,8 @@ class Storm:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self.table = rowkey.open(design(), url)
-        self.seen = Seen()
+        self.table = rowkey.open(build_design(), url)
+        self.seen = StormResult()
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._threads = [
@@ -104,7 +104,9 @@ class Storm:
     def _thread(self, work: Callable[[int], None], number: int) -> threading.Thread:
         """One that does not keep the process if it hangs."""
         name = f"{work.__name__} {number}"
-        return threading.Thread(target=self._told, args=(work, number), name=name, daemon=True)
+        return threading.Thread(
+            target=self._run_and_report, args=(work, number), name=name, daemon=True
+        )
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -130,7 +132,7 @@ class Storm:
         self.table.close()
         drop_table(name, self._url)
 
-    def _told(self, work: Callable[[int], None], number: int) -> None:
+    def _run_and_report(self, work: Callable[[int], None], number: int) -> None:
         """Work until it is over; what it raises is wrong."""
         try:
             while not self._over.is_set():
@@ -139,7 +141,7 @@ class Storm:
         except RowkeyError as error:
             self.seen.wrong.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
 
-    def _timed(self, call: Callable[[], T]) -> T:
+    def _time_call(self, call: Callable[[], T]) -> T:
         """What a call gives; how long it takes is noted, even if it fails."""
         begin = time.monotonic()
         try:
@@ -152,12 +154,12 @@ class Storm:
     def _write(self, writer: int) -> None:
         """The next rows of a writer, by one batch, which is one call, or one by one."""
         done = self.seen.acknowledged[writer]
-        rows = [row_of(writer, done + step) for step in range(BATCH)]
+        rows = [build_row(writer, done + step) for step in range(BATCH)]
         if done // BATCH % 4:
-            self._timed(lambda: self._put_all(rows))
+            self._time_call(lambda: self._put_all(rows))
         else:
             for row in rows:
-                self._timed(partial(self.table.put, row))
+                self._time_call(partial(self.table.put, row))
         self.seen.times[writer].append(time.monotonic())
         self.seen.acknowledged[writer] = done + BATCH
 
@@ -172,7 +174,7 @@ class Storm:
         found: dict[int, int] = defaultdict(int)
         last, count = -1, 0
         rows = iter(self.table.scan())
-        while (row := self._timed(lambda: next(rows, None))) is not None:
+        while (row := self._time_call(lambda: next(rows, None))) is not None:
             if row["id"] <= last:
                 self.seen.wrong.append(f"scan {number}: {row['id']} behind {last}")
             last = row["id"]
@@ -192,7 +194,7 @@ class Storm:
         """Compare all that is there with all that was acknowledged."""
         there = {row["id"]: row["note"] for row in self.table.scan()}
         for writer, count in self.seen.acknowledged.items():
-            rows = [row_of(writer, step) for step in range(count)]
+            rows = [build_row(writer, step) for step in range(count)]
             lost = [row["id"] for row in rows if there.get(row["id"]) != row["note"]]
             if lost:
                 self.seen.wrong.append(f"writer {writer}: {len(lost)} lost, the first {lost[0]}")
@@ -202,18 +204,18 @@ class Storm:
                 self.seen.wrong.append(f"writer {writer}: a get does not give {missed}")
 
 
-def row_of(writer: int, step: int) -> dict[str, object]:
+def build_row(writer: int, step: int) -> dict[str, object]:
     """A row of a writer."""
     return {"id": step * WRITERS + writer, "note": f"row {step} of writer {writer}"}
 
 
-def threads_and_sockets() -> tuple[int, int]:
+def count_threads_and_sockets() -> tuple[int, int]:
     """How many of each this process has."""
-    files = _files(Path("/proc/self/fd"))
+    files = _list_files(Path("/proc/self/fd"))
     return threading.active_count(), sum(file.startswith("socket:") for file in files)
 
 
-def _files(folder: Path) -> list[str]:
+def _list_files(folder: Path) -> list[str]:
     """Where the files of a process lead; some are closed while they are looked at."""
     found = []
     for path in folder.iterdir():

@@ -11,16 +11,16 @@ from rowkey.hbase.errors import NotServingRegion, OperationTimedOut
 from rowkey.hbase.retrying_caller import Attempts
 from rowkey.hbase.settings import Deadline
 
-SAID = NotServingRegion("localhost:16020", "the region is not online")
+LAST_ERROR = NotServingRegion("localhost:16020", "the region is not online")
 
 
 def test_a_pause_that_outlasts_the_operation_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A last attempt without time would hide the error of the server."""
     settings = Settings(retry_pause_s=60.0, max_retry_pause_s=60.0)
     attempts = Attempts(settings, Deadline.from_now(30.0), Event())
-    attempts.wait_or_raise(SAID)  # a region that is elsewhere is looked for at once
+    attempts.wait_or_raise(LAST_ERROR)  # a region that is elsewhere is looked for at once
     monkeypatch.setattr(Event, "wait", lambda *_: pytest.fail("it waits for nothing"))
     with pytest.raises(
         OperationTimedOut, match=r"used up its time \(2 attempts\)\. Last error: .*not online"
     ):
-        attempts.wait_or_raise(SAID)
+        attempts.wait_or_raise(LAST_ERROR)

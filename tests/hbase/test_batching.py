@@ -58,7 +58,7 @@ QUICK = Settings(
 Verdict = HBaseError | None
 
 
-class Places:
+class RegionMap:
     """A map of regions, one of which is not open."""
 
     def __init__(self, closed: bytes | None = None) -> None:
@@ -82,7 +82,7 @@ class Places:
         self.forgotten += 1
 
 
-class Drops:
+class NoConnections:
     """Connections that do not exist."""
 
     def drop_connections(self, *_: object) -> None:
@@ -106,7 +106,7 @@ class ScriptedCaller(RetryingCaller):
         closed: bytes | None = None,
         settings: Settings = QUICK,
     ) -> None:
-        super().__init__(None, Drops(), Places(closed), settings)  # type: ignore[arg-type]
+        super().__init__(None, NoConnections(), RegionMap(closed), settings)  # type: ignore[arg-type]
         self.verdict, self.whole = verdict, whole
         self.sent: list[list[bytes]] = []
         self.tries: Counter[bytes] = Counter()
@@ -157,7 +157,7 @@ def list_sent_rows(request: Mutate | Multi | RawMulti) -> list[tuple[bytes, byte
     return [(row, cell.value) for row, cell in cells]
 
 
-def put(row: bytes, value: bytes = b"v") -> RowCells:
+def build_put(row: bytes, value: bytes = b"v") -> RowCells:
     """Return a row of one cell."""
     return RowCells(row, [Cell("d", b"q", LATEST, value)])
 
@@ -168,7 +168,7 @@ ERRORS = st.sampled_from(
 )
 
 
-def named_by(call: Callable[[], None], rows: list[bytes]) -> list[tuple[int, bytes]]:
+def list_failed_indexes(call: Callable[[], None], rows: list[bytes]) -> list[tuple[int, bytes]]:
     """Return the indexes of the actions that a call reports as failed."""
     try:
         call()
@@ -186,11 +186,11 @@ def test_every_change_is_done_or_reported(
     """Each change is either applied in the order of its row or reported once with its index."""
     fates = iter(fate)
     caller = ScriptedCaller(lambda row, time: next(fates, None))
-    changes = [put(row, b"%d" % number) for number, row in enumerate(rows)]
+    changes = [build_put(row, b"%d" % number) for number, row in enumerate(rows)]
     table = HBaseTable(caller, "t")
     values = pa.array([b"%d" % number for number in range(len(rows))], pa.binary())
     blocks = [CellBlock(pa.array(rows, pa.binary()), "d", b"q", values)]
-    named = named_by(
+    named = list_failed_indexes(
         (lambda: table.put_blocks(blocks)) if load else (lambda: table.mutate_rows(changes)), rows
     )
     failed = dict(named)
@@ -208,7 +208,9 @@ def test_a_later_change_of_a_row_that_failed_is_not_sent() -> None:
     """A change after a failed one of its row is reported with the same error and not sent."""
     caller = ScriptedCaller(lambda row, time: NoSuchColumnFamily("t", "x") if row == b"b" else None)
     with pytest.raises(PartialBatchFailure, match="2 of 5") as caught:
-        HBaseTable(caller, "t").mutate_rows([put(row) for row in (b"a", b"b", b"b", b"a", b"c")])
+        HBaseTable(caller, "t").mutate_rows(
+            [build_put(row) for row in (b"a", b"b", b"b", b"a", b"c")]
+        )
     assert [1, 2] == [failure.index for failure in caught.value.failures]
     assert [b"a", b"a", b"c"] == sorted(row for row, _ in caller.done)
 
@@ -218,7 +220,7 @@ def test_a_closed_region_delays_no_other() -> None:
     caller = ScriptedCaller(closed=b"h")
     rows = [b"a", b"b", b"i", b"j", b"q", b"z"]
     with pytest.raises(PartialBatchFailure, match="2 of 6") as caught:
-        HBaseTable(caller, "t").mutate_rows([put(row) for row in rows])
+        HBaseTable(caller, "t").mutate_rows([build_put(row) for row in rows])
     assert [2, 3] == [failure.index for failure in caught.value.failures]
     assert [b"a", b"b", b"q", b"z"] == sorted(row for row, _ in caller.done)
 
@@ -226,7 +228,7 @@ def test_a_closed_region_delays_no_other() -> None:
 def test_no_request_is_larger_than_allowed() -> None:
     """No request exceeds the limits, however regions and servers share the actions."""
     caller = ScriptedCaller()
-    HBaseTable(caller, "t").mutate_rows([put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
+    HBaseTable(caller, "t").mutate_rows([build_put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
     assert 200 == len(caller.done)
     assert QUICK.batch_actions == max(map(len, caller.sent))
 
@@ -235,7 +237,7 @@ def test_no_request_is_larger_than_allowed() -> None:
 def test_increments_are_never_repeated(error: HBaseError) -> None:
     """An increment with a lost answer raises MaybeApplied, while gets and puts are repeated."""
     caller = ScriptedCaller(whole=lambda number: error if number == 1 else None)
-    actions: list[Any] = [put(b"a"), Increment(b"b", [("d", b"n", 1)], nonce=5)]
+    actions: list[Any] = [build_put(b"a"), Increment(b"b", [("d", b"n", 1)], nonce=5)]
     with pytest.raises(PartialBatchFailure, match="1 of 2") as caught:
         HBaseTable(caller, "t").run_actions(actions)
     (failure,) = caught.value.failures
@@ -248,7 +250,7 @@ def test_refused_increments_are_repeated() -> None:
     stopped = RegionServerStopped("s", "x")
     caller = ScriptedCaller(whole=lambda number: stopped if number == 1 else None)
     gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
-    HBaseTable(caller, "t").mutate_rows([put(b"a"), gone])
+    HBaseTable(caller, "t").mutate_rows([build_put(b"a"), gone])
     assert [[b"a", b"b"], [b"a", b"b"]] == caller.sent
 
 
@@ -257,7 +259,7 @@ def test_deletes_of_the_newest_version_are_never_repeated() -> None:
     caller = ScriptedCaller(whole=lambda number: CallTimedOut("s", "x") if number == 1 else None)
     gone = RowCells(b"b", [Cell("d", b"q", LATEST, cell_type=CellType.DELETE)])
     with pytest.raises(PartialBatchFailure, match="1 of 2"):
-        HBaseTable(caller, "t").mutate_rows([put(b"a"), gone])
+        HBaseTable(caller, "t").mutate_rows([build_put(b"a"), gone])
     assert [[b"a", b"b"], [b"a"]] == caller.sent
 
 
@@ -275,7 +277,7 @@ def test_deletes_of_the_newest_version_are_never_repeated() -> None:
 def test_a_bad_change_is_refused_before_anything_is_sent(bad: RowCells) -> None:
     """A cell that HBase would refuse is refused before anything is sent."""
     caller = ScriptedCaller()
-    for changes in ([bad], [put(b"a"), bad]):
+    for changes in ([bad], [build_put(b"a"), bad]):
         with pytest.raises(InvalidArgument):
             HBaseTable(caller, "t").mutate_rows(changes)
     assert [] == caller.sent

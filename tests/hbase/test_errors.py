@@ -86,15 +86,15 @@ OUR_MISTAKES = [
 ]
 
 
-def kinds(kind: type[HBaseError] = HBaseError) -> Iterator[type[HBaseError]]:
+def list_classes(kind: type[HBaseError] = HBaseError) -> Iterator[type[HBaseError]]:
     """A class of errors and all below it that this room has."""
     if kind.__module__.startswith("rowkey.hbase.errors"):
         yield kind
     for below in kind.__subclasses__():
-        yield from kinds(below)
+        yield from list_classes(below)
 
 
-def sent(java: str, says: str = "it is so", *, do_not_retry: bool = False) -> HBaseError:
+def read_error(java: str, says: str = "it is so", *, do_not_retry: bool = False) -> HBaseError:
     """What is read of an exception as a server sends it."""
     trace = f"{java}: {says}\n\tat org.apache.hadoop.hbase.X.y(X.java:1)\n"
     return parse_remote_error(java, trace, do_not_retry, server="rs1:16020")
@@ -104,7 +104,7 @@ def sent(java: str, says: str = "it is so", *, do_not_retry: bool = False) -> HB
 @pytest.mark.parametrize("java", sorted(SORTED))
 def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool) -> None:
     """`do_not_retry` is wrong for many classes, so it is ignored."""
-    error = sent(H + java, do_not_retry=do_not_retry)
+    error = read_error(H + java, do_not_retry=do_not_retry)
     assert SORTED[java] is next(one for one in type(error).__mro__ if one in SORTED.values())
     assert (H + java, "it is so", "rs1:16020") == (
         error.java_class,
@@ -117,16 +117,16 @@ def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool)
 
 def test_every_java_class_maps_to_one_error() -> None:
     """No Java class is claimed by two errors."""
-    claims = [(name, kind) for kind in kinds() for name in vars(kind).get("java_names", ())]
+    claims = [(name, kind) for kind in list_classes() for name in vars(kind).get("java_names", ())]
     assert len(claims) == len(dict(claims))
-    assert claims == [(name, type(sent(name))) for name, _ in claims]
+    assert claims == [(name, type(read_error(name))) for name, _ in claims]
 
 
 def test_every_error_is_exported() -> None:
     """Each belongs to exactly one of rowkey's base errors."""
-    assert {kind.__name__ for kind in kinds()} <= set(room.__all__)
-    assert all(issubclass(kind, RowkeyError) for kind in kinds())
-    sorts = [kind for kind in kinds() if kind is not HBaseError]
+    assert {kind.__name__ for kind in list_classes()} <= set(room.__all__)
+    assert all(issubclass(kind, RowkeyError) for kind in list_classes())
+    sorts = [kind for kind in list_classes() if kind is not HBaseError]
     actions = (InvalidArgument, Unavailable, NotSupported, Closed)
     assert all(1 == sum(issubclass(kind, one) for one in actions) for kind in sorts)
     assert all(
@@ -142,7 +142,7 @@ def _is_sent(kind: type[HBaseError]) -> bool:
 @pytest.mark.parametrize("java", ["java.lang.RuntimeException", f"{H}NewException", ""])
 def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
     """It is raised or retried a few times, and its name is in the text."""
-    final, passing = sent(java, do_not_retry=True), sent(java)
+    final, passing = read_error(java, do_not_retry=True), read_error(java)
     assert (InvalidRequest, False) == (type(final), final.is_retriable)
     assert (RemoteError, True, True) == (
         type(passing),
@@ -154,15 +154,15 @@ def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
 
 def test_a_class_that_changed_its_package_is_known() -> None:
     """HBase moves classes between packages, but a class of another project is unknown."""
-    assert NotServingRegion is type(sent(f"{H}moved.NotServingRegionException"))
-    assert RemoteError is type(sent("com.example.NotServingRegionException"))
+    assert NotServingRegion is type(read_error(f"{H}moved.NotServingRegionException"))
+    assert RemoteError is type(read_error("com.example.NotServingRegionException"))
 
 
 @pytest.mark.parametrize("says", OUR_MISTAKES)
 def test_an_io_exception_of_a_bad_request_is_not_retried(says: str) -> None:
     """The server's flag allows a retry that can never succeed."""
-    assert InvalidRequest is type(sent("java.io.IOException", says))
-    assert RemoteError is type(sent("java.io.IOException", "disk is on fire"))
+    assert InvalidRequest is type(read_error("java.io.IOException", says))
+    assert RemoteError is type(read_error("java.io.IOException", "disk is on fire"))
 
 
 def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
@@ -171,7 +171,7 @@ def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
         "Region moved to: hostname=rs-2.example port=16021 startCode=1700000000123."
         " As of locationSeqNum=42."
     )
-    error = sent(f"{H}exceptions.RegionMovedException", says)
+    error = read_error(f"{H}exceptions.RegionMovedException", says)
     assert isinstance(error, RegionMoved)
     told = (error.host, error.port, error.start_code, error.seqnum)
     assert ("rs-2.example", 16021, 1700000000123, 42) == told
@@ -192,15 +192,17 @@ def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
     """HBase sends the same class for both, but a new lookup would not help."""
     java = f"{H}exceptions.FailedSanityCheckException"
     says = "Timestamp for KV is out of range r1/d:q/9223372036854775000/Put"
-    assert DoNotRetryIO is type(sent(java, says))
-    assert room.FailedSanityCheck is type(sent(java, "Requested row out of range for HRegion t,,1"))
+    assert DoNotRetryIO is type(read_error(java, says))
+    assert room.FailedSanityCheck is type(
+        read_error(java, "Requested row out of range for HRegion t,,1")
+    )
 
 
 def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
     """Denied access is a matter of permissions."""
     java = f"{H}security.AccessDeniedException"
-    assert AuthenticationNeeded is type(sent(java, "Authentication is required"))
-    assert room.AccessDenied is type(sent(java, "Insufficient permissions for user 'ada'"))
+    assert AuthenticationNeeded is type(read_error(java, "Authentication is required"))
+    assert room.AccessDenied is type(read_error(java, "Insufficient permissions for user 'ada'"))
 
 
 @given(st.text(max_size=200), st.text(max_size=2_000), st.booleans())
@@ -214,18 +216,18 @@ def test_any_remote_error_has_one_line(java: str, trace: str, dnr: bool) -> None
 
 def test_a_long_trace_is_truncated() -> None:
     """Only its message is kept, as far as it can be decoded."""
-    error = sent(f"{H}TableNotFoundException", "t" * 10_000_000)
+    error = read_error(f"{H}TableNotFoundException", "t" * 10_000_000)
     assert len(str(error)) < 1_000
     assert len(error.remote_message) <= 64 << 10
 
 
 def test_a_copied_error_is_another_object() -> None:
     """Each waiting thread raises its own copy with the same attributes."""
-    error = sent(f"{H}TableNotFoundException")
+    error = read_error(f"{H}TableNotFoundException")
     twin = error.copy_error()
     assert twin is not error
     assert (type(error), str(error), vars(error)) == (type(twin), str(twin), vars(twin))
-    moved = sent(f"{H}exceptions.RegionMovedException", "hostname=a port=1")
+    moved = read_error(f"{H}exceptions.RegionMovedException", "hostname=a port=1")
     assert vars(moved) == vars(moved.copy_error())
 
 

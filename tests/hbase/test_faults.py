@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import pytest
 
 from cluster import JudgeError
-from hbase.storm import BUCKETS, DEADLINE_S, SCANS, Storm, threads_and_sockets
+from hbase.storm import BUCKETS, DEADLINE_S, SCANS, Storm, count_threads_and_sockets
 from rowkey.cells import Family
 from rowkey.errors import RowkeyError
 from rowkey.hbase import Settings, connect
@@ -47,7 +47,7 @@ The clients are the table's, its catalog's and that of the unrest; however many 
 """
 
 
-class Unrest:
+class RegionMover:
     """Moves a region every two seconds and splits one every twenty, as far as the master lets it.
 
     Args:
@@ -89,20 +89,20 @@ class Unrest:
 
 def kill(cluster: Cluster, name: str) -> None:
     """A region server dies and is started anew once it is given up."""
-    old = known_as(cluster, name)
+    old = find_server_name(cluster, name)
     cluster.kill(name)
     wait_until_given_up(cluster, name, old)
-    start_anew(cluster, name, old)
+    restart_server(cluster, name, old)
 
 
 def pause(cluster: Cluster, name: str) -> None:
     """A region server stands still, and is started anew if it was given up meanwhile."""
-    old = known_as(cluster, name)
+    old = find_server_name(cluster, name)
     cluster.pause(name)
     wait_until_given_up(cluster, name, old)
     cluster.resume(name)
-    if not goes_on(cluster, name, old):
-        start_anew(cluster, name, old)
+    if not is_still_member(cluster, name, old):
+        restart_server(cluster, name, old)
 
 
 def wait_until_given_up(cluster: Cluster, name: str, old: str | None) -> None:
@@ -110,10 +110,10 @@ def wait_until_given_up(cluster: Cluster, name: str, old: str | None) -> None:
     if old is None:
         time.sleep(PAUSE_S)
         return
-    cluster.wait(lambda: known_as(cluster, name) != old, f"{name} is given up")
+    cluster.wait(lambda: find_server_name(cluster, name) != old, f"{name} is given up")
 
 
-def known_as(cluster: Cluster, name: str) -> str | None:
+def find_server_name(cluster: Cluster, name: str) -> str | None:
     """What the master calls a region server that lives: its name holds when it was started."""
     try:
         return cluster.places().get(name)
@@ -121,13 +121,13 @@ def known_as(cluster: Cluster, name: str) -> str | None:
         return None
 
 
-def goes_on(cluster: Cluster, name: str, old: str | None) -> bool:
+def is_still_member(cluster: Cluster, name: str, old: str | None) -> bool:
     """Whether a server that was resumed stays in the cluster; told once it is certain."""
     until = time.monotonic() + SETTLED_S
     known_since = None
     while cluster.alive(name) and time.monotonic() < until:
         now = time.monotonic()
-        if old is None or known_as(cluster, name) != old:
+        if old is None or find_server_name(cluster, name) != old:
             known_since = None
         elif known_since is None:
             known_since = now
@@ -137,16 +137,18 @@ def goes_on(cluster: Cluster, name: str, old: str | None) -> bool:
     return False
 
 
-def start_anew(cluster: Cluster, name: str, old: str | None) -> None:
+def restart_server(cluster: Cluster, name: str, old: str | None) -> None:
     """Restart a region server, and wait until the master knows the new one, not the old."""
     cluster.restart(name)
-    cluster.wait(lambda: known_as(cluster, name) not in {None, old}, f"{name} is known anew")
+    cluster.wait(
+        lambda: find_server_name(cluster, name) not in {None, old}, f"{name} is known anew"
+    )
 
 
-def all_are_back(cluster: Cluster) -> bool:
+def is_cluster_complete(cluster: Cluster) -> bool:
     """Whether every process runs and the master knows every region server."""
     runs = all(cluster.alive(name) for name in cluster.names)
-    return runs and all(known_as(cluster, name) for name in cluster.server_names)
+    return runs and all(find_server_name(cluster, name) for name in cluster.server_names)
 
 
 def kill_master(cluster: Cluster, name: str) -> None:
@@ -185,13 +187,13 @@ def test_a_paused_server_loses_no_acknowledged_write(
     client.admin.create_table(name, [Family("d")])
     at = str(hbase_cluster.holders(name)[b""])
     [region] = client.admin.list_regions(name)
-    old, rows = known_as(hbase_cluster, at), [b"%d" % n for n in range(8)]
+    old, rows = find_server_name(hbase_cluster, at), [b"%d" % n for n in range(8)]
     patient = Settings(call_timeout_s=SETTLED_S, operation_timeout_s=SETTLED_S, max_attempts=1)
     with connect(hbase_url, patient) as one, ThreadPoolExecutor(len(rows)) as threads:
         one.table(name).get(b"a")  # so that it is known where the region is
         hbase_cluster.pause(at)
         try:
-            asked = [threads.submit(acknowledges, one, name, row) for row in rows]
+            asked = [threads.submit(is_acknowledged, one, name, row) for row in rows]
             hbase_cluster.wait(
                 lambda: [region] != client.admin.list_regions(name), f"another serves what {at} did"
             )
@@ -199,8 +201,8 @@ def test_a_paused_server_loses_no_acknowledged_write(
         finally:
             hbase_cluster.resume(at)
         acknowledged = [row for row, told in zip(rows, asked, strict=True) if told.result()]
-    assert not goes_on(hbase_cluster, at, old)
-    start_anew(hbase_cluster, at, old)
+    assert not is_still_member(hbase_cluster, at, old)
+    restart_server(hbase_cluster, at, old)
     there = [row for row in acknowledged if client.table(name).get(row).cells]
     client.admin.disable_table(name)
     client.admin.delete_table(name)
@@ -208,7 +210,7 @@ def test_a_paused_server_loses_no_acknowledged_write(
     assert acknowledged == there
 
 
-def acknowledges(client: Client, table: str, row: bytes) -> bool:
+def is_acknowledged(client: Client, table: str, row: bytes) -> bool:
     """Whether a put is acknowledged at the first attempt."""
     with suppress(HBaseError):
         client.table(table).put(row, {("d", b""): b"v"})
@@ -223,14 +225,14 @@ def test_nothing_is_lost_while_servers_fail(
     hbase_cluster: Cluster, hbase_url: str, client: Client, faults: list[Fault]
 ) -> None:
     """Acknowledged rows are there once and in order, and all calls end in time."""
-    before = threads_and_sockets()
+    before = count_threads_and_sockets()
     with closing(Storm(hbase_url)) as storm:
-        with storm, Unrest(client, storm.table.design.table, 1) as unrest:
+        with storm, RegionMover(client, storm.table.design.table, 1) as unrest:
             time.sleep(CALM_S)
             for fault, name in faults:
-                strike(hbase_cluster, storm, fault, name)
+                run_fault(hbase_cluster, storm, fault, name)
         storm.check()
-        during = threads_and_sockets()
+        during = count_threads_and_sockets()
     seen = storm.seen
     print(f"{seen.acknowledged} rows, {seen.scans} scans, slowest call {seen.slowest_s:.1f} s")
     assert [] == seen.wrong
@@ -243,13 +245,15 @@ def test_nothing_is_lost_while_servers_fail(
     assert during[1] <= before[1] + SOCKETS
 
 
-def strike(
+def run_fault(
     cluster: Cluster, storm: Storm, fault: Callable[[Cluster, str], None], name: str
 ) -> None:
     """One fault, until all servers are back, and what the writers saw of it."""
     begin = time.monotonic()
     fault(cluster, name)
-    cluster.wait(lambda: all_are_back(cluster), f"all servers are back after {fault.__name__}")
+    cluster.wait(
+        lambda: is_cluster_complete(cluster), f"all servers are back after {fault.__name__}"
+    )
     time.sleep(CALM_S)
     gap = storm.seen.gap_s(begin, time.monotonic())
     print(f"{fault.__name__} {name}: nothing acknowledged for {gap:.1f} s at most")

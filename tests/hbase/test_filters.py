@@ -28,16 +28,16 @@ SIGNS = {"<": 0, "<=": 1, "=": 2, "!=": 3, ">=": 4, ">": 5}
 def _fields(sent: f.Filter | f.Comparator) -> dict[str, Any]:
     """Return the protobuf fields of a filter or a comparator."""
     kind = "Filter" if isinstance(sent, f.Filter) else "Comparator"
-    outer = protos.said(protos.read(kind, sent.encode()))
+    outer = protos.list_fields(protos.parse_message(kind, sent.encode()))
     name = type(sent).__name__
     assert outer["name"] == PACKAGE + name
     word = "serialized_filter" if kind == "Filter" else "serialized_comparator"
-    return protos.said(protos.read(name, outer[word]))
+    return protos.list_fields(protos.parse_message(name, outer[word]))
 
 
 def _inner(sent: f.Filter | f.Comparator) -> dict[str, Any]:
     kind = "Filter" if isinstance(sent, f.Filter) else "Comparator"
-    return protos.said(protos.read(kind, sent.encode()))
+    return protos.list_fields(protos.parse_message(kind, sent.encode()))
 
 
 @given(BYTES, BYTES, NUMBERS, st.booleans(), st.booleans())

@@ -27,7 +27,7 @@ PUT, GONE = Cell("d", b"q", 1, b"v"), Cell("d", b"p", 1, cell_type=CellType.DELE
 COLUMN = ("d", b"q", "=", None)
 
 
-def durabilities(sent: ProtoMessage) -> list[int]:
+def list_durabilities(sent: ProtoMessage) -> list[int]:
     """The field 6 of each mutation in a request, 0 where it has none."""
     if sent.list_messages(1) and sent.list_messages(1)[0].list_messages(3):
         actions = [action for region in sent.list_messages(1) for action in region.list_messages(3)]
@@ -48,7 +48,7 @@ def test_every_write_can_request_sync(sync: bool) -> None:
         Multi([(REGION, [RowCells(b"a", [PUT]), RowCells(b"b", [PUT, GONE])])], sync=sync),
     ]
     for request in requests:
-        found = durabilities(ProtoMessage(request.encode(REGION)[0]))
+        found = list_durabilities(ProtoMessage(request.encode(REGION)[0]))
         assert found
         assert {4 if sync else 0} == set(found)
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.blocks import ROOT, blocks_of
+from docs.blocks import ROOT, parse_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 GUIDE = ROOT / "docs" / "guides" / "writing-a-plugin.md"
-FILES = {block.file: block.text for block in blocks_of(GUIDE.read_text("utf-8")) if block.file}
+FILES = {block.file: block.text for block in parse_blocks(GUIDE.read_text("utf-8")) if block.file}
 """The files of the guide, so that the text readers copy is tested."""
 ENTRY_POINTS = "[rowkey.kinds]\nweekday = weekday:Weekday\n"
 ROW = '{"ts": "2021-01-01T12:00:00Z", "shop": 7}\n'

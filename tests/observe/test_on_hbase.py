@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 
 import rowkey
-from cluster.files import stored_files
+from cluster.files import measure_files
 from observe.test_description import FAMILIES, ours, rows, same
 from observe.test_prover import READS, design_of
 from rowkey import lint
@@ -86,7 +86,7 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
     assert (
         found.size.counted_bytes <= found.size.predicted_bytes * 1.1 + found.size.resolution_bytes
     )
-    files = stored_files(cluster, found.table)
+    files = measure_files(cluster, found.table)
     allowed = 0 if sum(files) > LARGE_BYTES * len(files) else ALLOWED_BYTES * len(files)
     more = sum(files) - found.size.predicted_bytes
     assert (

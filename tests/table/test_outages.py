@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from catalog.outages import Way, way_to
+from catalog.outages import ZooKeeperLink, link_zookeeper
 from cluster.site import HOST
 from rowkey.catalog import open_catalog
 from rowkey.catalog.lease import REFRESH_DIVISOR
@@ -40,13 +40,13 @@ OUTAGES = ("killed", "paused", "held")
 
 
 @pytest.fixture
-def way(zookeeper: ZooKeeper) -> Iterator[Way]:
+def way(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
     """A way to ZooKeeper on which it can be lost."""
-    with way_to(zookeeper) as way:
+    with link_zookeeper(zookeeper) as way:
         yield way
 
 
-def made(way: Way, tmp_path: Path, stale_s: float) -> Table:
+def made(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
     """A table that is remembered at the end of the way."""
     url = way.url(f"/rowkey/{token_hex(4)}", "500ms")
     design = rowkey.Design(
@@ -116,7 +116,7 @@ EACH = [OUTAGES[0], *(pytest.param(kind, marks=pytest.mark.long) for kind in OUT
 
 
 @pytest.mark.parametrize("kind", EACH)
-def test_no_write_fails_in_a_short_outage(way: Way, tmp_path: Path, kind: str) -> None:
+def test_no_write_fails_in_a_short_outage(way: ZooKeeperLink, tmp_path: Path, kind: str) -> None:
     """One that is over before the lease is costs nobody anything."""
     with made(way, tmp_path, PATIENT_S) as table:
         putting = Putting(table)
@@ -136,7 +136,7 @@ def test_no_write_fails_in_a_short_outage(way: Way, tmp_path: Path, kind: str) -
     ],
 )
 def test_a_long_outage_ends_in_refusals(
-    way: Way, tmp_path: Path, kind: str, seconds: float
+    way: ZooKeeperLink, tmp_path: Path, kind: str, seconds: float
 ) -> None:
     """Until its lease is over a client writes, then nothing, and all again once it can ask."""
     with made(way, tmp_path, STALE_S) as table:
@@ -148,7 +148,7 @@ def test_a_long_outage_ends_in_refusals(
 
 
 @contextmanager
-def beside(far: Table, place: str, zookeeper: ZooKeeper, way: Way) -> Iterator[Table]:
+def beside(far: Table, place: str, zookeeper: ZooKeeper, way: ZooKeeperLink) -> Iterator[Table]:
     """Another client of a table, which reaches ZooKeeper by a way of its own."""
     url = far.design.declaration.catalog
     assert url is not None
@@ -165,7 +165,7 @@ RUNS = [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(1, 50))]
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_client_that_is_cut_off_is_fenced(
-    zookeeper: ZooKeeper, way: Way, tmp_path: Path, run: int
+    zookeeper: ZooKeeper, way: ZooKeeperLink, tmp_path: Path, run: int
 ) -> None:
     """While others change the buckets it writes the old ones, then none, and then the new ones."""
     with (

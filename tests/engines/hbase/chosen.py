@@ -60,6 +60,6 @@ ELSEWHERE = {
 """The tests that are not run on HBase, and why."""
 
 
-def on_hbase(test: str) -> list[str]:
+def find_hbase_bench(test: str) -> list[str]:
     """The bench of HBase, if a test is run on it."""
     return [] if test in ELSEWHERE else [HBASE]

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from engines import steps
-from engines.book import FOREVER_S, Shelf, is_delete
+from engines.book import FOREVER_S, FamilyCells, is_delete
 from rowkey.cells import Cell, CellType, RowCells, build_sort_key
 from rowkey.engines import ScanRange, get_time_ms
 
@@ -31,7 +31,7 @@ WHOLE = steps.Scan((ScanRange(),), steps.EVERYTHING)
 
 
 @dataclass
-class Pace:
+class PacedTables:
     """A table of HBase and a book, side by side.
 
     Args:
@@ -90,13 +90,13 @@ class Pace:
         """When it was begun on HBase, what came of it, and when that was known."""
         self.wait(clear_ms)
         begin = get_time_ms()
-        outcome = untimed(steps.outcome(step, self.engine))
+        outcome = strip_ttls(steps.take_step(step, self.engine))
         return begin, outcome, get_time_ms()
 
     def in_book(self, step: steps.Step, at: int) -> Any:
         """What comes of it in the book at a moment."""
         self.at = at
-        return untimed(steps.outcome(step, self.book))
+        return strip_ttls(steps.take_step(step, self.book))
 
     def read(self, step: steps.Step) -> tuple[Any, Any]:
         """What a read gives in the book and on HBase."""
@@ -186,15 +186,15 @@ class Pace:
         """
         found = []
         for row, family in sorted({(row, cell.family) for row, cell in self.stored}):
-            shelf: Shelf = self.book.store.shelf(row, family)
+            shelf: FamilyCells = self.book.store.shelf(row, family)
             fresh = [cell for cell in shelf.cells if not self.is_filed(cell)]
-            flushed = Shelf(fresh, shelf.family, shelf.now).compacted()
+            flushed = FamilyCells(fresh, shelf.family, shelf.now).compacted()
             left = [
                 cell
                 for cell in shelf.cells
                 if is_delete(cell) or cell in flushed or self.is_filed(cell)
             ]
-            kept = Shelf(left, shelf.family, shelf.now).compacted()
+            kept = FamilyCells(left, shelf.family, shelf.now).compacted()
             found += [
                 (row, cell)
                 for cell in kept
@@ -269,8 +269,8 @@ class Pace:
         return found
 
 
-def untimed(found: Any) -> Any:
+def strip_ttls(found: Any) -> Any:
     """What was read without the cells' own times to live: HBase does not tell them."""
     if isinstance(found, RowCells):
         return RowCells(found.row, [cell._replace(ttl_ms=None) for cell in found.cells])
-    return [untimed(one) for one in found] if isinstance(found, list) else found
+    return [strip_ttls(one) for one in found] if isinstance(found, list) else found

@@ -41,7 +41,7 @@ TIDY_S = 10.0
 _TABLES = count()
 
 
-class Inside(Cursor):
+class PrefixCursor(Cursor):
     """A cursor of the whole table, whose rows are told without the prefix.
 
     Args:
@@ -72,7 +72,7 @@ class Inside(Cursor):
         self._cursor.close()
 
 
-class Part(Reader):
+class PrefixReader(Reader):
     """The rows of a reader that begin with a prefix, as if there were no others.
 
     Args:
@@ -105,13 +105,15 @@ class Part(Reader):
             )
             for span in ranges
         ]
-        return [Inside(cursor, len(self.prefix)) for cursor in self._whole.scan(inside, selection)]
+        return [
+            PrefixCursor(cursor, len(self.prefix)) for cursor in self._whole.scan(inside, selection)
+        ]
 
     def close(self) -> None:
         self._whole.close()
 
 
-class Slot(Part, Store):
+class PrefixStore(PrefixReader, Store):
     """The rows of a table that begin with a prefix, as if they were a table.
 
     Args:
@@ -197,7 +199,7 @@ class Slot(Part, Store):
         return self.whole.measure_size_bytes()
 
     def snapshot(self) -> Reader:
-        return Part(self.whole.snapshot(), self.prefix)
+        return PrefixReader(self.whole.snapshot(), self.prefix)
 
     def close(self) -> None:
         """Nothing: the table is others' too."""
@@ -212,14 +214,14 @@ class Slots:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._free: dict[object, list[Slot]] = defaultdict(list)
+        self._free: dict[object, list[PrefixStore]] = defaultdict(list)
 
     def take(
         self,
         families: Sequence[Family],
         splits: Sequence[bytes],
         layouts: Sequence[Sequence[bytes]],
-    ) -> Slot:
+    ) -> PrefixStore:
         """A part that nobody has used; a table is made if there is none.
 
         Args:
@@ -239,4 +241,4 @@ class Slots:
         spec = TableSpec(f"slots{next(_TABLES)}.{token_hex(4)}", tuple(families), tuple(starts))
         whole = self.engine.create_table(spec)
         for prefix, splits in parts:
-            self._free[tuple(families), tuple(splits)].append(Slot(whole, prefix))
+            self._free[tuple(families), tuple(splits)].append(PrefixStore(whole, prefix))

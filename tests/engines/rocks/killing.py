@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.script import SPEC, Clock, Script, Stored, everything, visible, writes
+from engines.rocks.script import (
+    SPEC,
+    Clock,
+    ExpectedTable,
+    Script,
+    count_writes,
+    list_everything,
+    list_visible,
+)
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.backends.rocks import RocksEngine
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[3]
 
 
-class Killing:
+class KilledWriters:
     """One table, its writers, and a model that holds what was acknowledged.
 
     Args:
@@ -37,7 +45,9 @@ class Killing:
 
     def __init__(self, place: Path, seed: int, mode: str = "writes", *, sync: bool = False) -> None:
         self.place, self.script, self.mode, self.sync = place, Script(seed, mode), mode, sync
-        self.model: Stored | Cared = (Stored if mode == "writes" else Cared)(self.script)
+        self.model: ExpectedTable | MaintainedTable = (
+            ExpectedTable if mode == "writes" else MaintainedTable
+        )(self.script)
         self.clock = self.model.clock
         self.kept = self.lost = 0
 
@@ -97,14 +107,14 @@ class Killing:
             self.model.do_next()
         engine = RocksEngine.open(str(self.place / "db"), clock=self.clock)
         store = engine.open_table("t")
-        if under_way and self.model.writes() != writes(store):
+        if under_way and self.model.writes() != count_writes(store):
             self.model.do_next()
             self.kept += 1
         else:
             self.lost += bool(under_way)
-        assert self.model.writes() == writes(store)
+        assert self.model.writes() == count_writes(store)
         # A compaction that was cut short has dropped some of what nobody sees.
-        look = everything if self.mode == "writes" else visible
+        look = list_everything if self.mode == "writes" else list_visible
         assert self.model.everything() == look(store)
         engine.close()
 
@@ -117,7 +127,7 @@ class Killing:
         return acknowledged, pending if pending > acknowledged else 0
 
 
-class Cared:
+class MaintainedTable:
     """The same with flushes, compactions and splits: a table in memory, and what is seen of it.
 
     Args:
@@ -137,8 +147,8 @@ class Cared:
 
     def everything(self) -> list[RowCells]:
         """All that is seen, in order."""
-        return visible(self.store)
+        return list_visible(self.store)
 
     def writes(self) -> list[tuple[bytes, int]]:
         """The regions and how often each was written to."""
-        return writes(self.store)
+        return count_writes(self.store)

@@ -101,7 +101,7 @@ class Script:
             store.flush()
 
 
-class Stored:
+class ExpectedTable:
     """What a table stores after some operations of a script that only writes: a plain dictionary.
 
     Args:
@@ -138,24 +138,24 @@ class Stored:
         return list(zip((b"", *SPEC.splits), self.counts, strict=True))
 
 
-def everything(store: Store) -> list[RowCells]:
+def list_everything(store: Store) -> list[RowCells]:
     """All that is stored of a table, deletes and old versions as well."""
     return [row for cursor in store.scan([ScanRange()], RAW) for row in cursor]
 
 
-def visible(store: Store) -> list[RowCells]:
+def list_visible(store: Store) -> list[RowCells]:
     """What a read of the whole table sees."""
     return [
         row for cursor in store.scan([ScanRange()], CellSelection(versions=3)) for row in cursor
     ]
 
 
-def writes(store: Store) -> list[tuple[bytes, int]]:
+def count_writes(store: Store) -> list[tuple[bytes, int]]:
     """The regions and how often each was written to."""
     return [(count.start, count.writes) for count in store.list_regions()]
 
 
-def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> None:
+def write_until_killed(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> None:
     """Do one operation after the other until killed, each noted before and after.
 
     A full disk is noted as well, and ends it.
@@ -185,4 +185,6 @@ def write_on(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> No
 
 if __name__ == "__main__":
     where, given_seed, given_mode, given_first, given_sync = sys.argv[1:]
-    write_on(Path(where), int(given_seed), given_mode, int(given_first), sync=given_sync == "sync")
+    write_until_killed(
+        Path(where), int(given_seed), given_mode, int(given_first), sync=given_sync == "sync"
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import Killing
+from engines.rocks.killing import KilledWriters
 from engines.rocks.script import SPEC
 from reliability.record import record
 from rowkey.engines.backends.rocks import RocksEngine
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:
     """A killed table holds the acknowledged changes, and its last batch whole or not at all."""
     random = Random(3)
-    killing = Killing(tmp_path, seed=3)
+    killing = KilledWriters(tmp_path, seed=3)
     for _ in range(5):
         killing.kill(random)
         killing.verify()
@@ -37,7 +37,7 @@ def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:
 def test_hundreds_of_kills_lose_nothing(tmp_path: Path, count: int, mode: str, sync: bool) -> None:
     """A kill loses nothing during flushes, compactions and splits, nor with a synced log."""
     random = Random(count)
-    killing = Killing(tmp_path, seed=count, mode=mode, sync=sync)
+    killing = KilledWriters(tmp_path, seed=count, mode=mode, sync=sync)
     for _ in range(count):
         killing.kill(random)
         killing.verify()
@@ -50,7 +50,7 @@ def test_hundreds_of_kills_lose_nothing(tmp_path: Path, count: int, mode: str, s
 def test_a_stopped_writer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     """A writer that hangs for five seconds before it is killed loses nothing."""
     random = Random(5)
-    killing = Killing(tmp_path, seed=5, mode="care")
+    killing = KilledWriters(tmp_path, seed=5, mode="care")
     for _ in range(50):
         killing.kill(random, stopped_s=5)
         killing.verify()
@@ -61,7 +61,7 @@ def test_a_stopped_writer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
 def test_kills_during_compactions_and_splits_lose_nothing(tmp_path: Path) -> None:
     """A flush, a major compaction or a split that is interrupted changes no read."""
     random = Random(4)
-    killing = Killing(tmp_path, seed=4, mode="care")
+    killing = KilledWriters(tmp_path, seed=4, mode="care")
     for _ in range(4):
         killing.kill(random)
         killing.verify()
@@ -98,7 +98,7 @@ def test_the_same_process_is_refused_as_well(tmp_path: Path) -> None:
 
 def test_a_kill_frees_the_directory(tmp_path: Path) -> None:
     """A directory can be opened as soon as the process that had it open is killed."""
-    killing = Killing(tmp_path, seed=6)
+    killing = KilledWriters(tmp_path, seed=6)
     writer = killing.start()
     with pytest.raises(Unavailable, match="the directory is open already"):
         RocksEngine.open(str(tmp_path / "db"))

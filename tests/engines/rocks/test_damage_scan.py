@@ -138,12 +138,12 @@ PLACEMENTS: dict[str, list[int]] = {
 }
 
 
-def each_place(*names: str) -> list[Any]:
+def parametrize_places(*names: str) -> list[Any]:
     """Places as parameters."""
     return [pytest.param(PLACEMENTS[name], id=name) for name in names]
 
 
-@pytest.mark.parametrize("numbers", each_place(*PLACEMENTS))
+@pytest.mark.parametrize("numbers", parametrize_places(*PLACEMENTS))
 def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> None:
     """They end at the last readable key before damage, and at the first one after it."""
     table.damage(numbers)
@@ -173,7 +173,7 @@ def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tupl
     ]
     assert bounds == sorted(bounds)
     assert set(bounds) <= readable
-    return sum(not is_in(key, gaps) for key in keys if key not in readable), len(gaps)
+    return sum(not is_in_gap(key, gaps) for key in keys if key not in readable), len(gaps)
 
 
 def test_no_unreadable_key_is_passed_over(table: DamagedFile, keys: list[bytes]) -> None:
@@ -195,7 +195,7 @@ def test_no_unreadable_key_of_many_is_passed_over(
     assert [0] * 6 == lost
 
 
-def is_in(key: bytes, gaps: list[Gap]) -> bool:
+def is_in_gap(key: bytes, gaps: list[Gap]) -> bool:
     """Whether a key lies in one of some gaps."""
     return any(
         (gap.previous_key is None or key > gap.previous_key)
@@ -204,7 +204,9 @@ def is_in(key: bytes, gaps: list[Gap]) -> bool:
     )
 
 
-@pytest.mark.parametrize("numbers", each_place("in the middle", "the last block", "both ends"))
+@pytest.mark.parametrize(
+    "numbers", parametrize_places("in the middle", "the last block", "both ends")
+)
 def test_an_examination_names_the_rows_around_a_gap(
     table: DamagedFile, keys: list[bytes], numbers: list[int]
 ) -> None:
@@ -224,7 +226,7 @@ def test_an_examination_names_the_rows_around_a_gap(
     assert found.needs_saving
 
 
-@pytest.mark.parametrize("numbers", each_place("two apart", "three apart"))
+@pytest.mark.parametrize("numbers", parametrize_places("two apart", "three apart"))
 def test_what_is_outside_of_gaps_is_saved(
     table: DamagedFile, keys: list[bytes], numbers: list[int], tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ RAW = CellSelection(raw=True, versions=100)
 ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
 
 
-def written(engine: RocksEngine) -> Store:
+def create_odd_table(engine: RocksEngine) -> Store:
     """A table of odd families with a row of every kind of cell."""
     store = engine.create_table(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
     cells = [Cell("d", b"q", 5, b"v", kind) for kind in (CellType.PUT,)]
@@ -46,7 +46,7 @@ def written(engine: RocksEngine) -> Store:
     return store
 
 
-def all_of(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
+def describe_table(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
     """Return the spec of a table, all its cells, and the versions of one row."""
     (cursor,) = store.scan([ScanRange()], RAW)
     return store.spec, list(cursor), store.get([b"z"], CellSelection(versions=9))
@@ -55,7 +55,7 @@ def all_of(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCells]]:
 def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python 3.12 on `glob` finds nothing where a directory cannot be read, and no error."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        written(engine)
+        create_odd_table(engine)
     monkeypatch.setattr("pathlib.Path.glob", lambda self, pattern: iter(()))
     assert RocksEngine.is_initialized(str(tmp_path))
     with RocksEngine.open(str(tmp_path)) as engine:
@@ -66,22 +66,22 @@ def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.Monke
 def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
     """Description, regions, counters and cells of every kind, through two engines in turn."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        store = written(engine)
+        store = create_odd_table(engine)
         store.split(b"y")
-        seen, regions = all_of(store), store.list_regions()
+        seen, regions = describe_table(store), store.list_regions()
     for _ in range(2):
         with RocksEngine.open(str(tmp_path)) as engine:
             assert ["space:t.able"] == engine.list_tables()
             store = engine.open_table("space:t.able")
             assert regions == store.list_regions()
-            assert seen == all_of(store)
+            assert seen == describe_table(store)
             regions = store.list_regions()
 
 
 def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
     """Closing one store leaves another open, and a dropped table is gone for both."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        first, second = written(engine), engine.open_table("space:t.able")
+        first, second = create_odd_table(engine), engine.open_table("space:t.able")
         first.close()
         with pytest.raises(Closed, match="is closed"):
             first.get([b"z"])
@@ -95,7 +95,7 @@ def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
 def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
     """Cursors, blocks and snapshots that were left open give it free, and tell that they ended."""
     engine = RocksEngine.open(str(tmp_path))
-    store = written(engine)
+    store = create_odd_table(engine)
     rows, blocks = store.scan([ScanRange(), ScanRange(b"a")])
     started, snapshot = iter(rows), store.snapshot()
     next(started)
@@ -140,7 +140,7 @@ def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Pa
 def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
     """A table whose drop was interrupted is removed, its descriptor last."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        written(engine)
+        create_odd_table(engine)
     left = (tmp_path / "space@t.able").rename(tmp_path / ".dropped-space@t.able")
     (left / "CURRENT").unlink()
     with RocksEngine.open(str(tmp_path)) as engine:
@@ -166,7 +166,7 @@ def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: s
 def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None) -> None:
     """Nobody opens, makes or drops one in its place; a repair writes it again, and all is there."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        seen = all_of(written(engine))
+        seen = describe_table(create_odd_table(engine))
     path = tmp_path / "space@t.able" / "descriptor.json"
     path.unlink()
     if content is not None:
@@ -181,7 +181,7 @@ def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None)
             engine.create_table(TableSpec("space:t.able", (Family("d"),)))
         assert before == set(tmp_path.rglob("*"))
         engine.repair("space:t.able")
-        assert seen == all_of(engine.open_table("space:t.able"))
+        assert seen == describe_table(engine.open_table("space:t.able"))
 
 
 def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
 def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
     """Bytes of a later rowkey are not guessed at."""
     with RocksEngine.open(str(tmp_path)) as engine:
-        written(engine)
+        create_odd_table(engine)
         meta = engine._tables["space:t.able"].database.meta
         described = json.loads(meta.get(b"table") or b"")
         meta.put(b"table", json.dumps({**described, "format": 3}).encode())

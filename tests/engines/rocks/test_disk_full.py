@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import Killing
+from engines.rocks.killing import KilledWriters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ def size_of(path: Path) -> int:
         return 0
 
 
-def fill_up(killing: Killing, room: int) -> str:
+def fill_up(killing: KilledWriters, room: int) -> str:
     """Let a writer write until no file may grow beyond so many bytes; what it said."""
     writer = killing.start()
     largest = max(map(size_of, (killing.place / "db" / "t").iterdir()))
@@ -33,7 +33,7 @@ def fill_up(killing: Killing, room: int) -> str:
 
 def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
     """The writer gets an error of ours; the next one goes on where the acknowledged writes end."""
-    killing = Killing(tmp_path, seed=9)
+    killing = KilledWriters(tmp_path, seed=9)
     for turn in range(2):
         said = fill_up(killing, room=(turn + 1) * 32 * KIBIBYTE)
         assert "the disk is full, or a file reached its" in said
@@ -46,7 +46,7 @@ def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["writes", "care"])
 def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode: str) -> None:
     """Fifty times, amid writes, flushes and compactions."""
-    killing = Killing(tmp_path, seed=10, mode=mode)
+    killing = KilledWriters(tmp_path, seed=10, mode=mode)
     for turn in range(25):
         said = fill_up(killing, room=(turn % 5 + 1) * 16 * KIBIBYTE)
         assert "the disk is full, or a file reached its" in said

@@ -149,7 +149,7 @@ def source() -> Iterator[Path]:
 
 
 @pytest.fixture
-def killed(source: Path) -> Iterator[Path]:
+def killed_copy(source: Path) -> Iterator[Path]:
     """A copy of it to be damaged."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield shutil.copytree(source, Path(folder) / "data")
@@ -171,13 +171,13 @@ def read_rows(place: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1, SYNCED, WRITTEN - 1])
-def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed: Path, rows: int) -> None:
+def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed_copy: Path, rows: int) -> None:
     """A log without acknowledged batches is refused on the same boot, with their number."""
-    (log,) = list_logs(killed / "t")
-    cut_log(killed, rows)
-    before = {path: path.read_bytes() for path in (killed / "t").iterdir() if path.is_file()}
+    (log,) = list_logs(killed_copy / "t")
+    cut_log(killed_copy, rows)
+    before = {path: path.read_bytes() for path in (killed_copy / "t").iterdir() if path.is_file()}
     with pytest.raises(CorruptionError, match="its end was cut off") as refused:
-        read_rows(killed)
+        read_rows(killed_copy)
     assert str(log) == refused.value.mistake.path
     assert "acknowledged change" in refused.value.mistake.problem
     assert before == {path: path.read_bytes() for path in before}
@@ -185,23 +185,23 @@ def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed: Path, rows: i
 
 @pytest.mark.parametrize("rows", [SYNCED, SYNCED + 7, WRITTEN])
 def test_a_loss_of_power_may_take_what_was_not_synced(
-    killed: Path, rows: int, caplog: pytest.LogCaptureFixture
+    killed_copy: Path, rows: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A table that lost unsynced changes opens with a warning about the loss."""
-    cut_log(killed, rows)
-    restart_machine(killed / "t")
+    cut_log(killed_copy, rows)
+    restart_machine(killed_copy / "t")
     with caplog.at_level(logging.WARNING):
-        assert [b"%03d" % number for number in range(rows)] == read_rows(killed)
+        assert [b"%03d" % number for number in range(rows)] == read_rows(killed_copy)
     assert (rows < WRITTEN) == ("they were written without sync, and are lost" in caplog.text)
 
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1])
-def test_a_loss_of_power_takes_nothing_that_was_synced(killed: Path, rows: int) -> None:
+def test_a_loss_of_power_takes_nothing_that_was_synced(killed_copy: Path, rows: int) -> None:
     """A log that ends before that was damaged otherwise."""
-    cut_log(killed, rows)
-    restart_machine(killed / "t")
+    cut_log(killed_copy, rows)
+    restart_machine(killed_copy / "t")
     with pytest.raises(CorruptionError, match="its end was cut off"):
-        read_rows(killed)
+        read_rows(killed_copy)
 
 
 def _remove(path: Path) -> None:
@@ -234,14 +234,14 @@ def _flip_name(path: Path) -> None:
     ],
 )
 def test_a_table_without_a_mark_is_opened_with_a_warning(
-    killed: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+    killed_copy: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A table with a damaged mark opens with a warning, and gets a new mark."""
-    spoil(killed / "t" / HIGH_WATER_FILE)
+    spoil(killed_copy / "t" / HIGH_WATER_FILE)
     with caplog.at_level(logging.WARNING):
-        assert WRITTEN == len(read_rows(killed))
+        assert WRITTEN == len(read_rows(killed_copy))
     assert "the high-water mark is missing or damaged" in caplog.text
     caplog.clear()
-    assert WRITTEN == len(read_rows(killed))
+    assert WRITTEN == len(read_rows(killed_copy))
     assert "high-water" not in caplog.text
-    assert read_mark(killed / "t" / HIGH_WATER_FILE) is not None
+    assert read_mark(killed_copy / "t" / HIGH_WATER_FILE) is not None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 STEPS = ("load", "mutate", "flush", "compact", "add a family", "open again")
 
 
-class Grown:
+class GrowingTable:
     """A table on disk that is changed by a seed.
 
     Args:
@@ -95,7 +95,7 @@ class Grown:
         while content != self.content():  # RocksDB compacts in the background
             content, live = self.content(), database.meta.live_files()
         manifest = parse_manifest(content)
-        assert stated(live) == listed(manifest)
+        assert list_rocksdb_files(live) == list_rowkey_files(manifest)
         names = library.Rdict.list_cf(str(self.directory))
         assert sorted(names) == sorted(manifest.families.values())
         assert set(manifest.log_numbers) == set(manifest.families)
@@ -106,7 +106,7 @@ class Grown:
         return manifest
 
 
-def stated(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+def list_rocksdb_files(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     """Number, level, size and keys of each file, as RocksDB states them."""
     return sorted(
         (int(one["name"][1:-4]), one["level"], one["size"], one["start_key"], one["end_key"])
@@ -114,7 +114,7 @@ def stated(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     )
 
 
-def listed(manifest: Manifest) -> list[tuple[Any, ...]]:
+def list_rowkey_files(manifest: Manifest) -> list[tuple[Any, ...]]:
     """The same, as rowkey reads it."""
     return sorted(
         (number, one.level, one.size_bytes, one.smallest, one.largest)
@@ -135,9 +135,9 @@ def place() -> Iterator[Path]:
 
 
 @contextmanager
-def grow(place: Path, seed: int, *steps: str) -> Iterator[Grown]:
+def grow_table(place: Path, seed: int, *steps: str) -> Iterator[GrowingTable]:
     """A table after some steps, closed at the end."""
-    grown = Grown(place, seed)
+    grown = GrowingTable(place, seed)
     try:
         for step in steps:
             grown.do(step)
@@ -150,7 +150,7 @@ def grow(place: Path, seed: int, *steps: str) -> Iterator[Grown]:
 def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
     """After each of many steps the files, levels, sizes, keys and families are RocksDB's."""
     levels, longest = set(), 0
-    with grow(place, seed) as grown:
+    with grow_table(place, seed) as grown:
         for step in [*STEPS, *grown.random.choices(STEPS, k=14), "mutate", "flush"]:
             grown.do(step)
             levels |= {one.level for one in grown.check().files.values()}
@@ -161,7 +161,7 @@ def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
 
 def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
     """A MANIFEST that is taken apart and put together again has the same bytes."""
-    with grow(place, 11, *["mutate", "flush"] * 30):
+    with grow_table(place, 11, *["mutate", "flush"] * 30):
         pass
     content = manifest_path(place / "t").read_bytes()
     assert len(content) > 2 * BLOCK_BYTES
@@ -172,7 +172,7 @@ def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
 def test_rocksdb_opens_a_manifest_without_some_files(place: Path, seed: int) -> None:
     """It has the files that are left, all of their rows, and misses none of the others."""
     steps = ("load", "mutate", "flush", "compact", *["load", "mutate", "flush"] * 3)
-    with grow(place, seed, *steps) as grown:
+    with grow_table(place, seed, *steps) as grown:
         random, directory = grown.random, grown.directory
     path = manifest_path(directory)
     manifest = parse_manifest(path.read_bytes())
@@ -185,7 +185,7 @@ def test_rocksdb_opens_a_manifest_without_some_files(place: Path, seed: int) -> 
     assert set(manifest.files) - {one.number for one in removed} == set(left.files)
     assert (manifest.families, manifest.log_numbers) == (left.families, left.log_numbers)
     db = open_rocksdb(directory, manifest)
-    assert stated(db.live_files()) == listed(left)
+    assert list_rocksdb_files(db.live_files()) == list_rowkey_files(left)
     db.close()
     found = read_pairs(directory, manifest)
     assert found.items() <= whole.items()
@@ -216,13 +216,13 @@ def sound_content() -> bytes:
     """The MANIFEST of a small table of some files."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         steps = ("mutate", "flush", "load", "add a family", "mutate", "flush", "compact")
-        with grow(Path(folder), 5, *steps):
+        with grow_table(Path(folder), 5, *steps):
             pass
         return manifest_path(Path(folder) / "t").read_bytes()
 
 
 @cache
-def states() -> list[Manifest]:
+def list_states() -> list[Manifest]:
     """What the MANIFEST says after each of its records."""
     records = [record for _, record in read_records(sound_content())]
     return [parse_manifest(encode_log(records[:count])) for count in range(len(records) + 1)]
@@ -247,7 +247,7 @@ def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
         assert 1 == len(problems)
         assert "damaged" in problems[0].mistake.problem
     else:
-        assert states()[-1] == manifest
+        assert list_states()[-1] == manifest
 
 
 @given(st.data())
@@ -256,7 +256,7 @@ def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(sound_content())))
     manifest, problems = read_content(sound_content()[:length])
     assert (manifest is None) == bool(problems)
-    assert manifest is None or manifest in states()
+    assert manifest is None or manifest in list_states()
 
 
 @given(st.data())
@@ -300,7 +300,7 @@ def test_what_is_wrong_with_an_edit_is_named(record: bytes, problem: str) -> Non
 def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None:
     """Wherever its end is cut off, no row is missing without an error, and no file is removed."""
     steps = ("mutate", "flush", "load", "open again", "mutate", "flush", "compact", "load")
-    with grow(place / "data", 6, *steps) as grown:
+    with grow_table(place / "data", 6, *steps) as grown:
         expected = read_rows(grown.store)
         shutil.copytree(grown.place, place / "killed")
     path = manifest_path(place / "killed" / "t")

@@ -39,7 +39,7 @@ def stored_options(directory: Path) -> dict[str, dict[str, str]]:
     return sections
 
 
-def of_family(directory: Path, family: str) -> dict[str, str]:
+def get_family_options(directory: Path, family: str) -> dict[str, str]:
     """The options of one family."""
     return stored_options(directory)[f'CFOptions "f_{family}"']
 
@@ -50,7 +50,7 @@ def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
     family = Family("d", compression=codec, compression_compact=codec)
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (family,)))
-    options = of_family(tmp_path / "t", "d")
+    options = get_family_options(tmp_path / "t", "d")
     assert CODECS[codec] == options["compression"]
     assert CODECS[codec] == options["bottommost_compression"]
 
@@ -74,7 +74,7 @@ def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
     plain = Family("a", block_size=8_192, bloom="NONE", block_cache=False)
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
-    first, second = of_family(tmp_path / "t", "a"), of_family(tmp_path / "t", "b")
+    first, second = get_family_options(tmp_path / "t", "a"), get_family_options(tmp_path / "t", "b")
     words = ("block_size", "filter_policy", "no_block_cache")
     assert ["8192", "nullptr", "true"] == [first[word] for word in words]
     assert ["65536", "bloomfilter", "false"] == [second[word] for word in words]
@@ -98,10 +98,10 @@ def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> Non
     with RocksEngine.open(str(tmp_path)) as engine:
         store = engine.create_table(TableSpec("t", (Family("d"),)))
         store.alter_families([changed, Family("new", compression="LZ4")])
-        assert "kZSTD" == of_family(tmp_path / "t", "d")["compression"]
+        assert "kZSTD" == get_family_options(tmp_path / "t", "d")["compression"]
     with RocksEngine.open(str(tmp_path)) as engine:
         assert (changed, Family("new", compression="LZ4")) == engine.open_table("t").spec.families
-    options = of_family(tmp_path / "t", "d")
+    options = get_family_options(tmp_path / "t", "d")
     words = ("compression", "block_size", "filter_policy")
     assert ["kZSTD", "4096", "nullptr"] == [options[word] for word in words]
-    assert "kLZ4Compression" == of_family(tmp_path / "t", "new")["compression"]
+    assert "kLZ4Compression" == get_family_options(tmp_path / "t", "new")["compression"]

@@ -49,7 +49,7 @@ def place() -> Iterator[Path]:
             yield shutil.copytree(source, Path(folder) / "data")
 
 
-def state_of(place: Path) -> dict[str, tuple[int, int, bytes]]:
+def describe_files(place: Path) -> dict[str, tuple[int, int, bytes]]:
     """Inode, time of change and content of every file of a table, and the folders' times."""
     return {
         str(path): (status.st_ino, status.st_mtime_ns, path.read_bytes() if path.is_file() else b"")
@@ -81,16 +81,16 @@ def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.usefixtures("refusing_disk")
 def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
     """All rows are read, and every byte, inode and time of its files is as before."""
-    before = state_of(place)
+    before = describe_files(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         assert [b"%03d" % number for number in range(40)] == [r.row for r in read_rows(store)]
         folder = _folder_of(engine)
         assert folder.is_dir()
         assert {"CURRENT"} < {path.name for path in folder.iterdir()}
-        assert before == state_of(place)
+        assert before == describe_files(place)
     assert not folder.exists()
-    assert before == state_of(place)
+    assert before == describe_files(place)
 
 
 def _folder_of(engine: RocksEngine) -> Path:
@@ -116,20 +116,20 @@ def test_a_change_of_what_can_only_be_read_is_refused(
     place: Path, change: Callable[[Store], Any]
 ) -> None:
     """Its message says so, nothing of it is seen, and the table can still be read."""
-    before = state_of(place)
+    before = describe_files(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         rows, spec = read_rows(store), store.spec
         with pytest.raises(Unavailable, match="the table is open read-only"):
             change(store)
         assert rows == read_rows(store)
-    assert before == state_of(place)
+    assert before == describe_files(place)
     assert {family.name for family in spec.families} == {"d", "e"}
 
 
 def test_links_are_opened_without_a_change(place: Path) -> None:
     """RocksDB itself writes into the folder alone, which goes when it is closed."""
-    before = state_of(place)
+    before = describe_files(place)
     db, folder = open_linked_database(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
     links = [path for path in folder.path.iterdir() if path.is_symlink()]
     assert {path.name for path in (place / "t").glob("*.sst")} < {path.name for path in links}
@@ -138,7 +138,7 @@ def test_links_are_opened_without_a_change(place: Path) -> None:
     folder.close()
     folder.close()
     assert not folder.path.exists()
-    assert before == state_of(place)
+    assert before == describe_files(place)
 
 
 def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:

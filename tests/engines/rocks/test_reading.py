@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import counts
+from engines.doing import read_counts
 from rowkey.cells import Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellSelection, ScanRange, TableSpec
 from rowkey.engines.backends.memory import MemoryEngine
@@ -25,7 +25,7 @@ NOW_MS = 1_700_000_000_000
 SPEC = TableSpec("t", (Family("d", versions=2), Family("e", ttl_s=60)), (b"1", b"2", b"5\0"))
 
 
-class Twins:
+class TwinTables:
     """One table on disk and one in memory to which the same is done.
 
     Args:
@@ -91,12 +91,12 @@ SPANS = [
 ]
 
 
-def joined(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
+def join_blocks(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
     """The cells of blocks: where one ends is the engine's own affair."""
     return [cell for block in blocks for cell in block.to_pylist()]
 
 
-def both(reader: Reader, other: Reader, ask: CellSelection) -> None:
+def compare_scans(reader: Reader, other: Reader, ask: CellSelection) -> None:
     """All ranges read alike, as rows and as blocks of every size."""
     rows = [list(cursor) for cursor in reader.scan(SPANS, ask)]
     assert [list(cursor) for cursor in other.scan(SPANS, ask)] == rows
@@ -105,7 +105,7 @@ def both(reader: Reader, other: Reader, ask: CellSelection) -> None:
     for size in (7, 8_192):
         blocks = [list(cursor.read_blocks(size)) for cursor in reader.scan(SPANS, ask)]
         expected = [list(cursor.read_blocks(size)) for cursor in other.scan(SPANS, ask)]
-        assert [joined(some) for some in expected] == [joined(some) for some in blocks]
+        assert [join_blocks(some) for some in expected] == [join_blocks(some) for some in blocks]
         for block in (block for one in blocks for block in one):
             block.validate(full=True)
 
@@ -113,11 +113,11 @@ def both(reader: Reader, other: Reader, ask: CellSelection) -> None:
 @pytest.fixture(scope="module", params=[False, True], ids=["puts", "deletes"])
 def long_tables(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Twins]:
+) -> Iterator[TwinTables]:
     """Tables of many rows, some of them flushed, which tests only read."""
     place = tmp_path_factory.mktemp("long")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
-        twins = Twins(engine)
+        twins = TwinTables(engine)
         twins.fill(Random(1), 600, deletes=request.param)
         twins.rocks.flush()
         twins.fill(Random(2), 200, deletes=False)
@@ -125,9 +125,9 @@ def long_tables(
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=repr)
-def test_long_scans_are_as_in_memory(long_tables: Twins, ask: CellSelection) -> None:
+def test_long_scans_are_as_in_memory(long_tables: TwinTables, ask: CellSelection) -> None:
     """A long scan returns and counts the same rows on disk as in memory."""
-    both(long_tables.rocks, long_tables.memory, ask)
+    compare_scans(long_tables.rocks, long_tables.memory, ask)
     assert long_tables.memory.list_regions() == long_tables.rocks.list_regions()
 
 
@@ -136,7 +136,7 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader
     """A snapshot on disk and one in memory of tables that were written and compacted later."""
     place = tmp_path_factory.mktemp("snapshots")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
-        twins = Twins(engine)
+        twins = TwinTables(engine)
         twins.fill(Random(3), 300, deletes=True)
         pair = twins.rocks.snapshot(), twins.memory.snapshot()
         twins.fill(Random(4), 300, deletes=True)
@@ -150,7 +150,7 @@ def test_snapshots_see_nothing_of_what_follows(
 ) -> None:
     """Neither scans nor gets, forward or in reverse, after writes, a compaction and a flush."""
     kept, expected = snapshots
-    both(kept, expected, ask)
+    compare_scans(kept, expected, ask)
     rows = [row.row for cursor in expected.scan([ScanRange()]) for row in cursor][:20]
     if not ask.batch:
         assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
@@ -162,7 +162,7 @@ def test_what_lies_ahead_is_told_and_still_given(
     engine: RocksEngine, ask: CellSelection, is_kept: bool
 ) -> None:
     """A peek at the first row neither takes nor counts it, and no row comes before it."""
-    twins = Twins(engine)
+    twins = TwinTables(engine)
     twins.fill(Random(7), 300, deletes=True)
     reader = twins.rocks.snapshot() if is_kept else twins.rocks
     cursors = reader.scan(SPANS, ask)
@@ -183,7 +183,7 @@ def test_what_lies_ahead_is_told_and_still_given(
 
 def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> None:
     """The first block contains the row that was peeked at."""
-    twins = Twins(engine)
+    twins = TwinTables(engine)
     twins.fill(Random(8), 90, deletes=False)
     for ask in (CellSelection(columns={"d": ()}), CellSelection(columns={"d": ()}, reverse=True)):
         (expected,), (found,) = (
@@ -195,7 +195,7 @@ def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> No
 
 def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: RocksEngine) -> None:
     """What a get knows of the families is not known to the next one once they are others."""
-    twins = Twins(engine)
+    twins = TwinTables(engine)
     twins.mutate([RowCells(b"1", [Cell("d", b"q", NOW_MS - 5_000, b"v")])])
     assert 1 == len(twins.rocks.get([b"1"])[0].cells)
     for store in (twins.rocks, twins.memory):
@@ -219,21 +219,21 @@ NARROW_ASKS = [
 @pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
 def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
     """A few columns of a row of thousands, with a delete of the family that bears on them."""
-    twins = Twins(engine)
+    twins = TwinTables(engine)
     names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(3_000))]
     cells = [Cell("d", name, time, b"%d" % time) for name in names for time in (5, 6)]
     twins.mutate([RowCells(b"r", cells), RowCells(b"r\0", cells[:9]), RowCells(b"q", cells[:9])])
-    both(twins.rocks, twins.memory, ask)
+    compare_scans(twins.rocks, twins.memory, ask)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
     twins.mutate([RowCells(b"r", [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY)])])
     twins.mutate([RowCells(b"r", [Cell("d", b"q7", 6, cell_type=CellType.DELETE)])])
-    both(twins.rocks, twins.memory, ask)
+    compare_scans(twins.rocks, twins.memory, ask)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
 
 
 def test_loads_are_as_in_memory(engine: RocksEngine) -> None:
     """Blocks that leave cells out, and rows, qualifiers and timestamps of every form."""
-    twins, random = Twins(engine), Random(5)
+    twins, random = TwinTables(engine), Random(5)
     rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(8_200)]
     keys = pa.array(rows, pa.binary())
     values = pa.array([random.choice((None, b"", b"v", b"\xc1")) for _ in rows], pa.binary())
@@ -299,14 +299,14 @@ def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [401] == counts(store.increment(b"0", [("d", b"n", 1)]))
+    assert [401] == read_counts(store.increment(b"0", [("d", b"n", 1)]))
     assert [401, 0, 0, 400] == [count.writes for count in store.list_regions()]
 
 
 def test_a_region_splits_at_its_middle(engine: RocksEngine) -> None:
     """One that outgrows its table's limit is divided by bytes, as in memory, and stays divided."""
     attributes = {"MAX_FILESIZE": str(2 << 20), "MEMSTORE_FLUSHSIZE": str(1 << 20)}
-    twins = Twins(engine)
+    twins = TwinTables(engine)
     random = Random(6)
     for store in (twins.rocks, twins.memory):
         store.replace_attributes(attributes)

@@ -57,7 +57,7 @@ def value_of(number: int) -> bytes:
     return Random(number).randbytes(24)
 
 
-def create(place: Path, parts: int = 1, family: Family | None = None) -> Path:
+def create_table(place: Path, parts: int = 1, family: Family | None = None) -> Path:
     """Make a table of so many files, whose rows are interleaved; return the largest file."""
     family = family or Family("d", block_size=1_024)
     with RocksEngine.open(str(place)) as engine:
@@ -76,7 +76,7 @@ def largest_file(place: Path) -> Path:
     return max((place / "t").glob("*.sst"), key=lambda path: path.stat().st_size)
 
 
-def flip(path: Path, offsets: list[int]) -> None:
+def flip_bits(path: Path, offsets: list[int]) -> None:
     """Turn a bit over at each of some offsets of a file."""
     content = bytearray(path.read_bytes())
     for offset in offsets:
@@ -84,7 +84,7 @@ def flip(path: Path, offsets: list[int]) -> None:
     path.write_bytes(content)
 
 
-def save(place: Path, into: Path, *, keep_incomplete: bool = False) -> SalvageResult:
+def save_table(place: Path, into: Path, *, keep_incomplete: bool = False) -> SalvageResult:
     """Save the table of a place."""
     with RocksEngine.open(str(place)) as engine, RocksEngine.open(str(into)) as target:
         return engine.save_into(target, "t", keep_incomplete=keep_incomplete)
@@ -114,7 +114,7 @@ def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
 def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None:
     """Whatever it is compressed by, its separators ascend through the whole file."""
     family = Family("d", block_size=1_024, compression=compression)
-    separators = read_separators(create(tmp_path, family=family))
+    separators = read_separators(create_table(tmp_path, family=family))
     assert len(separators) > 200
     assert row_of(0) < separators[0] < row_of(500)
     assert separators[-1] >= row_of(ROWS - 1)
@@ -122,7 +122,7 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
 
 def test_a_damaged_index_is_told(tmp_path: Path) -> None:
     """A file without a footer, or of other bytes, raises an error about its index."""
-    file = create(tmp_path)
+    file = create_table(tmp_path)
     content = file.read_bytes()
     for other in (content[:-1], content[-60:], b"", bytes(100)):
         file.write_bytes(other)
@@ -132,9 +132,9 @@ def test_a_damaged_index_is_told(tmp_path: Path) -> None:
 
 def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
     """Of damage in the first block and in a late one, more than 99 % of the rows are saved."""
-    file = create(tmp_path / "a")
-    flip(file, [100, file.stat().st_size * 8 // 10])
-    saved = save(tmp_path / "a", tmp_path / "b")
+    file = create_table(tmp_path / "a")
+    flip_bits(file, [100, file.stat().st_size * 8 // 10])
+    saved = save_table(tmp_path / "a", tmp_path / "b")
     kept = saved_rows(tmp_path / "b")
     check_saved(saved, kept)
     assert len(saved.lost_rows) == 2
@@ -144,10 +144,10 @@ def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep_incomplete", [True, False])
 def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: bool) -> None:
     """Where every 20th block is damaged, more than 90 % of the rows are saved."""
-    file = create(tmp_path / "a")
+    file = create_table(tmp_path / "a")
     n_blocks, end = len(read_separators(file)), file.stat().st_size * 8 // 10
-    flip(file, Random(3).sample(range(end), n_blocks // 20))
-    saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
+    flip_bits(file, Random(3).sample(range(end), n_blocks // 20))
+    saved = save_table(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
     kept = saved_rows(tmp_path / "b")
     check_saved(saved, kept)
     assert len(saved.lost_rows) > n_blocks // 40
@@ -156,9 +156,9 @@ def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: b
 
 def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -> None:
     """Where rows lie in several files, each that is not saved is listed."""
-    file = create(tmp_path / "a", parts=3)
-    flip(file, [100, file.stat().st_size // 2])
-    saved = save(tmp_path / "a", tmp_path / "b")
+    file = create_table(tmp_path / "a", parts=3)
+    flip_bits(file, [100, file.stat().st_size // 2])
+    saved = save_table(tmp_path / "a", tmp_path / "b")
     kept = saved_rows(tmp_path / "b")
     check_saved(saved, kept)
     assert ROWS > len(kept) > 0.98 * ROWS
@@ -167,17 +167,17 @@ def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -
 def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
     """RocksDB cannot open it, so the table is read without it, and its rows are listed."""
     place = tmp_path / "a"
-    create(place)
+    create_table(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         store.mutate([RowCells(b"zzz", [Cell("d", b"q", 5, b"v")])])
         store.flush()
     file = largest_file(place)
-    flip(file, [file.stat().st_size - 2])
+    flip_bits(file, [file.stat().st_size - 2])
     (found,) = verify_tables(f"rocks:{place}")
     assert found.is_readable
     assert [str(file)] == [one.mistake.path for one in found.problems]
-    saved = save(place, tmp_path / "b")
+    saved = save_table(place, tmp_path / "b")
     assert {b"zzz": b"v"} == saved_rows(tmp_path / "b")
     assert [(row_of(0), row_of(ROWS - 1))] == list(saved.lost_rows)
 
@@ -187,16 +187,16 @@ def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
     tmp_path: Path, *, keep_incomplete: bool
 ) -> None:
     """Damage between the examination and the copy ends no stretch silently."""
-    file = create(tmp_path / "a")
-    flip(file, [file.stat().st_size // 4])
+    file = create_table(tmp_path / "a")
+    flip_bits(file, [file.stat().st_size // 4])
     initialize = copier.Copier.__init__
 
     def damage_more(*args: object, **options: object) -> None:
-        flip(file, [file.stat().st_size // 2])
+        flip_bits(file, [file.stat().st_size // 2])
         initialize(*args, **options)  # type: ignore[arg-type]
 
     with patch.object(copier.Copier, "__init__", damage_more):
-        saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
+        saved = save_table(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
     kept = saved_rows(tmp_path / "b")
     check_saved(saved, kept)
     assert len(saved.lost_rows) == 2
@@ -208,7 +208,7 @@ def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place whose writer was killed with all its rows in a log."""
     place = tmp_path_factory.mktemp("saving") / "db"
     subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
@@ -216,9 +216,9 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(killed: Path, tmp_path: Path) -> Path:
+def place(killed_place: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
-    return Path(shutil.copytree(killed, tmp_path / "a"))
+    return Path(shutil.copytree(killed_place, tmp_path / "a"))
 
 
 def save_events(place: Path) -> tuple[list[int], list[str]]:
@@ -242,7 +242,7 @@ def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None
     if current is not None:
         (place / "t" / "CURRENT").write_bytes(current)
     (log,) = list_logs(place / "t")
-    flip(log, [log.stat().st_size // 2])
+    flip_bits(log, [log.stat().st_size // 2])
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
     assert 0.4 * LOGGED < len(ids) < 0.6 * LOGGED
@@ -264,7 +264,7 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(place)], check=False)
     spoil_manifest(place)
     log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
-    flip(log, [log.stat().st_size // 2])
+    flip_bits(log, [log.stat().st_size // 2])
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
     assert 1.4 * LOGGED < len(ids) < 1.6 * LOGGED
@@ -279,7 +279,7 @@ def test_a_family_that_no_file_names_is_told(place: Path) -> None:
         found = engine.examine("t")
     assert any("all files of the family " in one.mistake.problem for one in found.problems)
     assert [(None, None)] == found.lost_rows
-    saved = save(place, place.parent / "b")
+    saved = save_table(place, place.parent / "b")
     assert (0, [(None, None)]) == (saved.cell_count, list(saved.lost_rows))
 
 
@@ -316,7 +316,7 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
 def test_what_was_cut_is_never_overwritten(place: Path) -> None:
     """Where a copy of the same log and byte is there already, the new one has another name."""
     (log,) = list_logs(place / "t")
-    flip(log, [log.stat().st_size // 2])
+    flip_bits(log, [log.stat().st_size // 2])
     (found,) = verify_tables(f"rocks:{place}")
     offset = int(found.problems[0].mistake.problem.split("byte ")[1].split(":")[0].replace(",", ""))
     before = place / "t" / "cut" / f"{log.name}.{offset}"
@@ -332,7 +332,7 @@ def test_what_was_cut_is_never_overwritten(place: Path) -> None:
 
 
 @pytest.fixture
-def coded(tmp_path: Path) -> Path:
+def coded_place(tmp_path: Path) -> Path:
     """A place with a table whose key holds ids of `code`."""
     with rowkey.open(CODED, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
         for n in range(1_000):
@@ -342,28 +342,28 @@ def coded(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("content", [b"garbage", None], ids=["damaged", "gone"])
 def test_rows_with_codes_are_not_read_without_their_catalog(
-    coded: Path, content: bytes | None
+    coded_place: Path, content: bytes | None
 ) -> None:
     """A repair without the catalog of codes writes no entry and says so."""
-    entry = coded / ".catalog" / "t.json"
+    entry = coded_place / ".catalog" / "t.json"
     if content is None:
         entry.unlink()
     else:
         entry.write_bytes(content)
-    into = f"rocks:{coded.parent / 'b'}"
-    (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
+    into = f"rocks:{coded_place.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
     assert saved.cell_count == 1_000
     assert "its rows cannot be decoded without its catalog entry" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
     with pytest.raises(RowkeyError, match="only its lost catalog entry can decode"):
         rowkey.open(CODED, into)
-    assert not (coded.parent / "b" / ".catalog" / "t.json").exists()
+    assert not (coded_place.parent / "b" / ".catalog" / "t.json").exists()
 
 
-def test_codes_are_saved_with_their_rows(coded: Path) -> None:
+def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
     """Where the catalog can be read, so can each row."""
-    into = f"rocks:{coded.parent / 'b'}"
-    (saved,) = save_tables(f"rocks:{coded}", into, ["t"])
+    into = f"rocks:{coded_place.parent / 'b'}"
+    (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
     assert [] == saved.notes
     with rowkey.open(CODED, into) as table:
         hosts = [row["host"] for row in table.scan()]
@@ -390,7 +390,7 @@ def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> 
     for one in manifest.files.values():
         if manifest.families[one.family_id] == META_FAMILY:
             (tmp_path / "a" / "t" / one.name).unlink()
-    saved = save(tmp_path / "a", tmp_path / "b", keep_incomplete=True)
+    saved = save_table(tmp_path / "a", tmp_path / "b", keep_incomplete=True)
     assert any("the description of the table could not be read" in note for note in saved.notes)
     with RocksEngine.open(str(tmp_path / "b")) as engine:
         engine.open_table("t")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.script import SPEC, Clock, Script, everything, writes
+from engines.rocks.script import SPEC, Clock, Script, count_writes, list_everything
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 
@@ -19,7 +19,7 @@ OPERATIONS = 60
 State = tuple[list["RowCells"], list[tuple[bytes, int]]]
 
 
-def written(place: Path) -> State:
+def write_table(place: Path) -> State:
     """What a table holds, in files and in its log, when it was closed."""
     with RocksEngine.open(str(place), clock=Clock()) as engine:
         store = engine.create_table(SPEC)
@@ -27,14 +27,14 @@ def written(place: Path) -> State:
             Script(7).apply(store, number)
         store.flush()
         Script(7).apply(store, OPERATIONS)
-        return everything(store), writes(store)
+        return list_everything(store), count_writes(store)
 
 
-def read(place: Path) -> State:
+def read_table(place: Path) -> State:
     """What it holds now."""
     with RocksEngine.open(str(place), clock=Clock()) as engine:
         store = engine.open_table("t")
-        return everything(store), writes(store)
+        return list_everything(store), count_writes(store)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def read(place: Path) -> State:
 )
 def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
     """A kill amid an open leaves it empty, a power cut zeros, and the table opens whole."""
-    expected = written(tmp_path)
+    expected = write_table(tmp_path)
     config = tmp_path / "t" / SETTINGS_FILE
     whole = config.read_bytes()
     for _ in range(2):
         config.unlink()
         if content is not None:
             config.write_bytes(content)
-        assert expected == read(tmp_path)
+        assert expected == read_table(tmp_path)
         assert whole == config.read_bytes()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import Killing
+from engines.rocks.killing import KilledWriters
 from engines.rocks.restarts import restart_machine
-from engines.rocks.script import SPEC, Stored, everything, writes
+from engines.rocks.script import SPEC, ExpectedTable, count_writes, list_everything
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE
 from rowkey.engines.rocksdb_files.log_format import HEADER_BYTES, LogDamage, find_damage
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 OPERATIONS = 400
 
 
-class Torn:
+class TornTable:
     """A table that was killed with all it holds in its log, to be copied and damaged.
 
     Args:
         killing: its writer, dead, and its model.
     """
 
-    def __init__(self, killing: Killing) -> None:
+    def __init__(self, killing: KilledWriters) -> None:
         self.killing, self.place = killing, killing.place
         (self.log,) = list_logs(self.place / "db" / "t")
         self.content = self.log.read_bytes()
         self.states: dict[int, tuple[list[RowCells], list[tuple[bytes, int]]]] = {}
 
-    def damaged(self, content: bytes) -> Path:
+    def copy_with_log(self, content: bytes) -> Path:
         """A copy of the directory with another log."""
         copy = self.place / "copy"
         shutil.rmtree(copy, ignore_errors=True)
@@ -48,35 +48,35 @@ class Torn:
         (copy / "t" / self.log.name).write_bytes(content)
         return copy
 
-    def opened(self, content: bytes) -> int:
+    def open_with_log(self, content: bytes) -> int:
         """Open a copy with this log after the machine was restarted, and note what it holds.
 
         Returns:
             The number of operations that it has.
         """
-        copy = self.damaged(content)
+        copy = self.copy_with_log(content)
         restart_machine(copy / "t")
         with RocksEngine.open(str(copy), clock=self.killing.clock) as engine:
             store = engine.open_table("t")
             number = engine._tables["t"].region_tracker.batch_count
-            self.states[number] = everything(store), writes(store)
+            self.states[number] = list_everything(store), count_writes(store)
         return number
 
-    def hold_to_the_model(self) -> None:
+    def check_against_model(self) -> None:
         """Each state that was noted is what the operations up to it make, and nothing else."""
-        model = Stored(self.killing.script)
+        model = ExpectedTable(self.killing.script)
         for number, state in sorted(self.states.items()):
             while model.done < number:
                 model.do_next()
             assert (model.everything(), model.writes()) == state
 
-    def flipped(self, at: int, bit: int) -> bytes:
+    def flip_bit(self, at: int, bit: int) -> bytes:
         """The log with one bit turned over."""
         content = bytearray(self.content)
         content[at] ^= 1 << bit
         return bytes(content)
 
-    def records(self) -> list[int]:
+    def list_record_starts(self) -> list[int]:
         """Where the records of the log begin."""
         starts, at = [], 0
         while at + HEADER_BYTES <= len(self.content):
@@ -90,29 +90,29 @@ class Torn:
 
 
 @pytest.fixture(scope="module")
-def torn(tmp_path_factory: pytest.TempPathFactory) -> Torn:
+def torn_table(tmp_path_factory: pytest.TempPathFactory) -> TornTable:
     """A table of some hundred operations, killed."""
-    killing = Killing(tmp_path_factory.mktemp("torn"), seed=8)
+    killing = KilledWriters(tmp_path_factory.mktemp("torn"), seed=8)
     writer = killing.start()
     killing.wait_for(OPERATIONS)
     writer.kill()
     writer.communicate()
-    return Torn(killing)
+    return TornTable(killing)
 
 
-def repaired(copy: Path) -> RepairResult:
+def repair_table(copy: Path) -> RepairResult:
     """What a repair of the table of a place did."""
     with RocksEngine.open(str(copy)) as engine:
         return engine.repair("t")
 
 
-def test_twenty_truncations_are_refused(torn: Torn) -> None:
+def test_twenty_truncations_are_refused(torn_table: TornTable) -> None:
     """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
-    acknowledged = torn.records()[-3]  # the writer was perhaps killed before it acknowledged more
+    acknowledged = torn_table.list_record_starts()[-3]  # the writer was perhaps killed before it acknowledged more
     for _ in range(20):
         length = random.randrange(acknowledged)
-        copy = torn.damaged(torn.content[:length])
+        copy = torn_table.copy_with_log(torn_table.content[:length])
         with (
             RocksEngine.open(str(copy)) as engine,
             pytest.raises(
@@ -120,22 +120,24 @@ def test_twenty_truncations_are_refused(torn: Torn) -> None:
             ),
         ):
             engine.open_table("t")
-        assert torn.content[:length] == (copy / "t" / torn.log.name).read_bytes()
+        assert torn_table.content[:length] == (copy / "t" / torn_table.log.name).read_bytes()
 
 
-def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn: Torn) -> None:
+def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn_table: TornTable) -> None:
     """A log truncated by a loss of power gives a prefix of the operations."""
     random = Random(1)
-    lengths = sorted(random.randrange(len(torn.content) // 9, len(torn.content)) for _ in range(20))
-    numbers = [torn.opened(torn.content[:length]) for length in lengths]
+    lengths = sorted(
+        random.randrange(len(torn_table.content) // 9, len(torn_table.content)) for _ in range(20)
+    )
+    numbers = [torn_table.open_with_log(torn_table.content[:length]) for length in lengths]
     assert numbers == sorted(numbers)
     assert len(set(numbers)) > 10
-    torn.hold_to_the_model()
+    torn_table.check_against_model()
 
 
 def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
     """A truncation after the last sync loses no synced change."""
-    killing = Killing(tmp_path, seed=12)
+    killing = KilledWriters(tmp_path, seed=12)
     marks: list[tuple[int, int, bytes]] = []
     with RocksEngine.open(str(tmp_path / "db"), clock=killing.clock) as engine:
         store = engine.create_table(SPEC)
@@ -149,77 +151,78 @@ def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
         shutil.copytree(tmp_path / "db", tmp_path / "as it was")
     shutil.rmtree(tmp_path / "db")
     (tmp_path / "as it was").rename(tmp_path / "db")
-    torn, random = Torn(killing), Random(6)
+    torn, random = TornTable(killing), Random(6)
     for (number, synced, mark), (later, end, _) in pairwise(marks):
         (tmp_path / "db" / "t" / HIGH_WATER_FILE).write_bytes(mark)
-        assert number <= torn.opened(torn.content[: random.randrange(synced, end)]) <= later
-    torn.hold_to_the_model()
+        assert number <= torn.open_with_log(torn.content[: random.randrange(synced, end)]) <= later
+    torn.check_against_model()
 
 
-def test_twenty_flipped_bits_are_refused(torn: Torn) -> None:
+def test_twenty_flipped_bits_are_refused(torn_table: TornTable) -> None:
     """A flipped bit is refused with the log and the byte of the damaged record."""
     random = Random(2)
-    starts = torn.records()
+    starts = torn_table.list_record_starts()
     for _ in range(20):
-        at, bit = random.randrange(len(torn.content)), random.randrange(8)
+        at, bit = random.randrange(len(torn_table.content)), random.randrange(8)
         with pytest.raises(CorruptionError) as refusal:
-            torn.opened(torn.flipped(at, bit))
+            torn_table.open_with_log(torn_table.flip_bit(at, bit))
         record = max(start for start in starts if start <= at)
-        assert torn.log.name in refusal.value.mistake.path
+        assert torn_table.log.name in refusal.value.mistake.path
         assert f"damaged at byte {record:,}: " in refusal.value.mistake.problem
         assert "rowkey repair" in refusal.value.mistake.remedy
 
 
 @pytest.mark.parametrize("record", [-1, -2, -20, 3])
-def test_no_flipped_bit_of_a_header_is_passed_over(torn: Torn, record: int) -> None:
+def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record: int) -> None:
     """Length and type are where RocksDB alone drops acknowledged writes, or waits for ever."""
-    at = torn.records()[record]
+    at = torn_table.list_record_starts()[record]
     for byte in (4, 5, 6):
         for bit in range(8):
             with pytest.raises(CorruptionError, match="is damaged at byte"):
-                torn.opened(torn.flipped(at + byte, bit))
+                torn_table.open_with_log(torn_table.flip_bit(at + byte, bit))
 
 
-def test_a_repair_keeps_all_that_precedes_the_damage(torn: Torn) -> None:
+def test_a_repair_keeps_all_that_precedes_the_damage(torn_table: TornTable) -> None:
     """It says what it kept and cut, sets the rest aside, and leaves a table that can be used."""
-    starts = torn.records()
+    starts = torn_table.list_record_starts()
     at = starts[len(starts) // 2]
-    copy = torn.damaged(torn.flipped(at + HEADER_BYTES + 9, 1))
-    mended = repaired(copy)
-    assert ("t", torn.log.name, at) == (mended.table, mended.log_name, mended.offset)
-    assert len(torn.content) - at == mended.truncated_bytes
+    copy = torn_table.copy_with_log(torn_table.flip_bit(at + HEADER_BYTES + 9, 1))
+    mended = repair_table(copy)
+    assert ("t", torn_table.log.name, at) == (mended.table, mended.log_name, mended.offset)
+    assert len(torn_table.content) - at == mended.truncated_bytes
     assert mended.lost_change_count
     assert (
-        torn.content[at + 20 :] == (copy / "t" / "cut" / f"{torn.log.name}.{at}").read_bytes()[20:]
+        torn_table.content[at + 20 :]
+        == (copy / "t" / "cut" / f"{torn_table.log.name}.{at}").read_bytes()[20:]
     )
-    with RocksEngine.open(str(copy), clock=torn.killing.clock) as engine:
+    with RocksEngine.open(str(copy), clock=torn_table.killing.clock) as engine:
         store = engine.open_table("t")
-        torn.states = {mended.batch_count: (everything(store), writes(store))}
-        torn.killing.script.apply(store, mended.batch_count + 1)
-    torn.hold_to_the_model()
+        torn_table.states = {mended.batch_count: (list_everything(store), count_writes(store))}
+        torn_table.killing.script.apply(store, mended.batch_count + 1)
+    torn_table.check_against_model()
 
 
-def test_a_repair_loses_no_batch_before_the_damage(torn: Torn) -> None:
+def test_a_repair_loses_no_batch_before_the_damage(torn_table: TornTable) -> None:
     """What is kept is as many batches as a log that ends at the damage has."""
-    at = torn.records()[-30]
-    whole = torn.opened(torn.content[:at])
-    mended = repaired(torn.damaged(torn.flipped(at + 6, 2)))
+    at = torn_table.list_record_starts()[-30]
+    whole = torn_table.open_with_log(torn_table.content[:at])
+    mended = repair_table(torn_table.copy_with_log(torn_table.flip_bit(at + 6, 2)))
     assert whole == mended.batch_count
 
 
-def test_a_repair_of_a_sound_table_changes_nothing(torn: Torn) -> None:
+def test_a_repair_of_a_sound_table_changes_nothing(torn_table: TornTable) -> None:
     """It says so, and all operations are there."""
-    number = torn.opened(torn.content)
-    mended = repaired(torn.damaged(torn.content))
+    number = torn_table.open_with_log(torn_table.content)
+    mended = repair_table(torn_table.copy_with_log(torn_table.content))
     assert ("", number, 0) == (mended.log_name, mended.batch_count, mended.lost_change_count)
 
 
-def test_checksums_are_those_of_rocksdb(torn: Torn) -> None:
+def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
     """Every record of a sound log is found sound, every cut of it as well."""
-    assert find_damage(torn.content, verify_checksums=True) is None
-    for length in range(len(torn.content) - 300, len(torn.content), 10):
-        assert find_damage(torn.content[:length], verify_checksums=True) is None
-    assert read_log(torn.content).last_sequence > OPERATIONS
+    assert find_damage(torn_table.content, verify_checksums=True) is None
+    for length in range(len(torn_table.content) - 300, len(torn_table.content), 10):
+        assert find_damage(torn_table.content[:length], verify_checksums=True) is None
+    assert read_log(torn_table.content).last_sequence > OPERATIONS
 
 
 def test_a_log_of_zeros_is_one_that_was_not_written() -> None:

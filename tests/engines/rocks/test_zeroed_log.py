@@ -41,7 +41,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place whose writer was killed with all its rows in a log of many blocks."""
     place = tmp_path_factory.mktemp("zeroed") / "db"
     subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
@@ -49,12 +49,12 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def copy(killed: Path, tmp_path: Path) -> Path:
+def copy(killed_place: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
-    return Path(shutil.copytree(killed, tmp_path / "copy"))
+    return Path(shutil.copytree(killed_place, tmp_path / "copy"))
 
 
-def starts(log: bytes) -> list[int]:
+def find_record_starts(log: bytes) -> list[int]:
     """Where the records of a sound log begin."""
     found, at = [], 0
     while at + HEADER_BYTES <= len(log):
@@ -67,7 +67,7 @@ def starts(log: bytes) -> list[int]:
     return found
 
 
-def zeroed(place: Path, begin: int, end: int) -> Path:
+def zero_bytes(place: Path, begin: int, end: int) -> Path:
     """The log of a place, in which these bytes were turned into zeros."""
     (log,) = list_logs(place / "t")
     content = log.read_bytes()
@@ -75,71 +75,73 @@ def zeroed(place: Path, begin: int, end: int) -> Path:
     return log
 
 
-def ids(place: Path) -> list[int]:
+def list_ids(place: Path) -> list[int]:
     """The rows a place has."""
     with rowkey.open(THINGS, f"rocks:{place}") as table:
         return [row["id"] for row in table.scan()]
 
 
-def damage(place: Path) -> list[str]:
+def list_damage(place: Path) -> list[str]:
     """What is found to be damaged in the table of a place."""
     with RocksEngine.open(str(place)) as engine:
         return [str(one) for one in engine.examine("t").problems]
 
 
-def repaired(place: Path) -> RepairResult:
+def repair_place(place: Path) -> RepairResult:
     """What a repair of it did."""
     with RocksEngine.open(str(place)) as engine:
         return engine.repair("t")
 
 
-def record_of(place: Path, at: int) -> int:
+def find_record_start(place: Path, at: int) -> int:
     """Where the record of a byte begins."""
     (log,) = list_logs(place / "t")
-    return max(start for start in starts(log.read_bytes()) if start <= at)
+    return max(start for start in find_record_starts(log.read_bytes()) if start <= at)
 
 
 @pytest.mark.parametrize("where", ["header", "page", "block", "last block"])
 def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) -> None:
     """Zeros within a log are damage, and a repair keeps all rows before them."""
     (log,) = list_logs(copy / "t")
-    begin = record_of(copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK_BYTES))
-    zeroed(copy, begin, begin + {"page": 4_096, "block": BLOCK_BYTES}.get(where, HEADER_BYTES))
+    begin = find_record_start(
+        copy, {"last block": log.stat().st_size - 900}.get(where, 2 * BLOCK_BYTES)
+    )
+    zero_bytes(copy, begin, begin + {"page": 4_096, "block": BLOCK_BYTES}.get(where, HEADER_BYTES))
     said = f"damaged at byte {begin:,}: a record has the unknown type 0"
     with pytest.raises(CorruptionError, match=said) as refusal:
-        ids(copy)
+        list_ids(copy)
     assert str(log) == refusal.value.mistake.path
-    (found,) = damage(copy)
+    (found,) = list_damage(copy)
     assert f"{log}: the log is {said}" in found
-    mended = repaired(copy)
+    mended = repair_place(copy)
     assert (log.name, begin) == (mended.log_name, mended.offset)
     assert mended.lost_change_count
-    kept = ids(copy)
+    kept = list_ids(copy)
     assert list(range(len(kept))) == kept
     assert 0 < len(kept) < ROWS
 
 
 def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
     """Zeros from within a record on damage that one first, though its length is still told."""
-    begin = record_of(copy, 2 * BLOCK_BYTES + 9_000)
-    zeroed(copy, begin + HEADER_BYTES + 20, begin + 4_096)
+    begin = find_record_start(copy, 2 * BLOCK_BYTES + 9_000)
+    zero_bytes(copy, begin + HEADER_BYTES + 20, begin + 4_096)
     with pytest.raises(CorruptionError, match=f"damaged at byte {begin:,}: "):
-        ids(copy)
-    (found,) = damage(copy)
+        list_ids(copy)
+    (found,) = list_damage(copy)
     assert f"damaged at byte {begin:,}: " in found
-    assert begin == repaired(copy).offset
+    assert begin == repair_place(copy).offset
 
 
 def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
     """Space that was set aside and not written, and a last page that power lost, end a log."""
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
-    end = starts(content)[-5]
+    end = find_record_starts(content)[-5]
     assert find_damage(content + bytes(3 * BLOCK_BYTES), verify_checksums=True) is None
-    zeroed(copy, end, len(content))
+    zero_bytes(copy, end, len(content))
     restart_machine(copy / "t")
-    assert [] == damage(copy)
-    kept = ids(copy)
+    assert [] == list_damage(copy)
+    kept = list_ids(copy)
     assert list(range(len(kept))) == kept
     assert ROWS - 10 < len(kept) < ROWS
 
@@ -148,19 +150,19 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
     """They end the log before what was acknowledged."""
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
-    zeroed(copy, starts(content)[-5], len(content))
+    zero_bytes(copy, find_record_starts(content)[-5], len(content))
     with pytest.raises(CorruptionError, match=r"the log ends before the last [\d,]+ acknowledged"):
-        ids(copy)
+        list_ids(copy)
 
 
 def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None:
     """A log is not cut where that mends nothing."""
-    begin = record_of(copy, BLOCK_BYTES)
-    log = zeroed(copy, begin, begin + HEADER_BYTES)
+    begin = find_record_start(copy, BLOCK_BYTES)
+    log = zero_bytes(copy, begin, begin + HEADER_BYTES)
     (copy / "t" / "CURRENT").write_text("nothing")
     before = log.read_bytes()
     with pytest.raises(CorruptionError, match="CURRENT: the file does not name a MANIFEST"):
-        repaired(copy)
+        repair_place(copy)
     assert before == log.read_bytes()
     assert not (copy / "t" / "cut").exists()
 
@@ -182,16 +184,16 @@ def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> Non
 
 def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
     """An error names the damaged log and byte where RocksDB names none."""
-    begin = record_of(copy, BLOCK_BYTES)
-    log = zeroed(copy, begin, begin + HEADER_BYTES)
+    begin = find_record_start(copy, BLOCK_BYTES)
+    log = zero_bytes(copy, begin, begin + HEADER_BYTES)
     problem = explain_error(copy / "t", RuntimeError("Corruption: missing start of a record"))
     assert isinstance(problem, CorruptionError)
     assert (str(log), REPAIR_LOG_HINT) == (problem.mistake.path, problem.mistake.remedy)
 
 
-def test_damage_is_the_first_of_all(killed: Path) -> None:
+def test_damage_is_the_first_of_all(killed_place: Path) -> None:
     """Zeros over a whole block are found where they begin."""
-    (log,) = list_logs(killed / "t")
+    (log,) = list_logs(killed_place / "t")
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]
     assert LogDamage(BLOCK_BYTES, "a record has the unknown type 0") == find_damage(broken)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline
 
 
-class Places:
+class FixedLocations:
     """A fixed list of regions."""
 
     def __init__(self, regions: Sequence[RegionLocation] = ()) -> None:
@@ -40,7 +40,7 @@ class Places:
         """Nothing is remembered."""
 
 
-class Scripted(RetryingCaller):
+class ScriptedMaster(RetryingCaller):
     """Answers each request by its method, with a value or the result of a function.
 
     Scans of hbase:meta find the regions, each in a row of two cells, and are counted, not noted.
@@ -58,7 +58,7 @@ class Scripted(RetryingCaller):
         self.deadlines: list[Deadline | None] = []
         self.meta_scans = 0
         self._answers = answers
-        self.locator: Any = Places(regions)
+        self.locator: Any = FixedLocations(regions)
 
     def _answer(self, request: Request[Any]) -> Any:
         self.asked.append(request)

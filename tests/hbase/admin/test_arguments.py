@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hbase.admin.scripted import Scripted
+from hbase.admin.scripted import ScriptedMaster
 from rowkey.cells import Family
 from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.hbase.admin import Admin
@@ -67,7 +67,7 @@ def test_refused(
     verb: str, given: tuple[Any, ...], named: dict[str, Any], paths: list[str]
 ) -> None:
     """All wrong arguments of a call are reported together by name, and nothing is sent."""
-    caller = Scripted({}, [REGION])
+    caller = ScriptedMaster({}, [REGION])
     with pytest.raises(
         InvalidDesign if len(paths) > 1 else (InvalidArgument, InvalidDesign)
     ) as caught:
@@ -79,7 +79,7 @@ def test_refused(
 
 def test_all_types_at_once() -> None:
     """A create with wrong types only reports each of them once."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     with pytest.raises(InvalidDesign) as caught:
         Admin(caller).create_table(None, None, 7, "x", configuration=[1], wait_s="x", progress=1)  # type: ignore[arg-type]
     assert [
@@ -98,7 +98,7 @@ def test_all_types_at_once() -> None:
 def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:
     """Removing an unknown family or all families is refused before one is removed."""
     schema = TableSchema("t", (FamilySchema("d"), FamilySchema("e")))
-    caller = Scripted({"GetTableDescriptors": [schema]})
+    caller = ScriptedMaster({"GetTableDescriptors": [schema]})
     with pytest.raises(InvalidFamilyOperation, match=said):
         Admin(caller).remove_families("t", names)
     assert ["GetTableDescriptors"] == caller.methods
@@ -114,5 +114,5 @@ def test_families_that_cannot_be_removed(names: list[str], said: str) -> None:
 )
 def test_valid_timeouts(call: Callable[[Admin, float], Any], seconds: float) -> None:
     """Any number of seconds up to a day is a valid timeout."""
-    caller = Scripted({"CompactRegion": [None]}, [REGION])
+    caller = ScriptedMaster({"CompactRegion": [None]}, [REGION])
     assert call(Admin(caller), seconds) in ([REGION], None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hbase.admin.scripted import Scripted
+from hbase.admin.scripted import ScriptedMaster
 from rowkey.cells import Family
 from rowkey.errors import CatalogMismatch
 from rowkey.hbase.admin import Admin
@@ -28,7 +28,7 @@ RS1 = ServerName("rs1", 16020, 1)
 THREE = TableSchema("t", tuple(FamilySchema(name) for name in "def"))
 
 
-def many(count: int) -> list[RegionLocation]:
+def build_regions(count: int) -> list[RegionLocation]:
     """Return this many regions of the table t."""
     keys = [b"", *(b"%06d" % n for n in range(1, count)), b""]
     return [
@@ -42,7 +42,7 @@ def many(count: int) -> list[RegionLocation]:
 )
 def test_regions_are_counted_by_pages(count: int) -> None:
     """Each region of a table is counted once, however many answers that takes."""
-    caller = Scripted({}, many(count) if count else [])
+    caller = ScriptedMaster({}, build_regions(count) if count else [])
     assert count == count_regions(caller, "t", Deadline.from_now(9))
     assert max(1, -(-count // META_PAGE_ROWS)) == caller.meta_scans
 
@@ -50,7 +50,7 @@ def test_regions_are_counted_by_pages(count: int) -> None:
 def test_counting_ends() -> None:
     """Counting regions ends with an error at the deadline."""
     with pytest.raises(OperationTimedOut, match="hbase:meta"):
-        count_regions(Scripted({}), "t", Deadline.from_now(0))
+        count_regions(ScriptedMaster({}), "t", Deadline.from_now(0))
 
 
 BUDGETS: list[tuple[Callable[[Admin], object], int]] = [
@@ -90,7 +90,7 @@ def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int
         "GetCompletedSnapshots": [{"s": "t"}],
         "GetTableDescriptors": [lambda asked: THREE if asked.table == "t" else None],
     }  # fmt: skip
-    caller = Scripted(script, many(1_000))
+    caller = ScriptedMaster(script, build_regions(1_000))
     now = Deadline.from_now(0).expires_at
     with suppress(CatalogMismatch):  # this table never changes
         call(Admin(caller))
@@ -103,7 +103,9 @@ def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int
 
 def test_explicit_timeout() -> None:
     """With `wait_s` the regions are not counted."""
-    caller = Scripted({"EnableTable": [7], "getProcedureResult": [FINISHED]}, many(3))
+    caller = ScriptedMaster(
+        {"EnableTable": [7], "getProcedureResult": [FINISHED]}, build_regions(3)
+    )
     now = Deadline.from_now(0).expires_at
     Admin(caller).enable_table("t", wait_s=7)
     given = caller.deadlines[0]

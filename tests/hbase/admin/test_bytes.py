@@ -47,7 +47,7 @@ NAME = b"t,a,17.0123456789abcdef0123456789abcdef."
 HASH = b"0123456789abcdef0123456789abcdef"
 
 
-def answered(body: bytes) -> Response:
+def build_answer(body: bytes) -> Response:
     """Return an answer without an error."""
     return Response(1, None, body, b"")
 
@@ -159,27 +159,27 @@ def test_procedure_results() -> None:
         ProcedureResult(ProcedureState.NOT_FOUND),
         ProcedureResult(ProcedureState.RUNNING),
         ProcedureResult(ProcedureState.FINISHED, "a.B", "no"),
-    ] == [asked.decode(answered(body)) for body in (b"", encode_uint(1, 1), failed)]
+    ] == [asked.decode(build_answer(body)) for body in (b"", encode_uint(1, 1), failed)]
     with pytest.raises(WireFormatError):
-        asked.decode(answered(encode_uint(1, 3)))
+        asked.decode(build_answer(encode_uint(1, 3)))
 
 
 def test_states() -> None:
     """The states of tables and compactions are read, and unknown ones are malformed."""
-    disabling = answered(encode_message(1, encode_uint(1, 2)))
+    disabling = build_answer(encode_message(1, encode_uint(1, 2)))
     assert TableState.DISABLING is GetTableState("t").decode(disabling)
-    assert CompactionState.MAJOR is GetRegionInfo().decode(answered(encode_uint(2, 2)))
+    assert CompactionState.MAJOR is GetRegionInfo().decode(build_answer(encode_uint(2, 2)))
     with pytest.raises(WireFormatError):
-        GetTableState("t").decode(answered(encode_message(1, encode_uint(1, 9))))
+        GetTableState("t").decode(build_answer(encode_message(1, encode_uint(1, 9))))
     with pytest.raises(WireFormatError):
-        GetRegionInfo().decode(answered(encode_uint(2, 9)))
+        GetRegionInfo().decode(build_answer(encode_uint(2, 9)))
 
 
 def test_switches() -> None:
     """The state of a switch is the first field of the answer."""
     asked = [IsBalancerEnabled(), IsSplitOrMergeEnabled(MasterSwitch.SPLIT)]
     assert [[True, False]] * 2 == [
-        [one.decode(answered(encode_uint(1, on))) for on in (1, 0)] for one in asked
+        [one.decode(build_answer(encode_uint(1, on))) for on in (1, 0)] for one in asked
     ]
 
 
@@ -199,9 +199,9 @@ def test_loads() -> None:
         + encode_uint(9, 6) + encode_uint(19, 7)
     )  # fmt: skip
     expected = RegionLoad(NAME, 5, 6, 7, store_count=1, file_count=2, files_mb=3, memory_mb=4)
-    assert [expected] == GetRegionLoad("t").decode(answered(encode_message(1, body)))
+    assert [expected] == GetRegionLoad("t").decode(build_answer(encode_message(1, body)))
     with pytest.raises(WireFormatError):
-        GetRegionLoad().decode(answered(encode_message(1, encode_uint(8, 5))))
+        GetRegionLoad().decode(build_answer(encode_message(1, encode_uint(8, 5))))
 
 
 def test_status() -> None:
@@ -218,7 +218,7 @@ def test_status() -> None:
         + encode_message(11, server)
         + counted
     )
-    status = GetClusterStatus().decode(answered(encode_message(1, body)))
+    status = GetClusterStatus().decode(build_answer(encode_message(1, body)))
     rs1 = ServerName("rs1", 16020, 17)
     assert (rs1, (rs1,), (rs1,), True) == (
         status.master, status.dead_servers, status.servers, status.is_balancer_on

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hbase.admin.scripted import Scripted
+from hbase.admin.scripted import ScriptedMaster
 from rowkey.cells import Family
 from rowkey.errors import InvalidArgument, InvalidDesign
 from rowkey.hbase.admin import Admin
@@ -14,20 +14,20 @@ from rowkey.hbase.admin import Admin
 D = Family("d")
 
 
-def family(**attributes: Any) -> dict[str, Any]:
+def build_family_table(**attributes: Any) -> dict[str, Any]:
     """Return a table with one family of these attributes."""
     return {"families": [Family("d", **attributes)]}
 
 
-def attributes_of(**attributes: Any) -> dict[str, Any]:
+def build_attribute_table(**attributes: Any) -> dict[str, Any]:
     """Return a table with these attributes."""
     return {"attributes": attributes}
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
     # attributes that HBase does not store
-    (attributes_of(OWNER=""), "attributes.OWNER"),
-    (attributes_of(**{"a.b": ""}), "attributes.a.b"),
+    (build_attribute_table(OWNER=""), "attributes.OWNER"),
+    (build_attribute_table(**{"a.b": ""}), "attributes.a.b"),
     # names of tables
     *(({"name": name}, "name") for name in ("a b", "a/b", "a$b", "a,b", "a:b:c", "a\0b")),
     *(({"name": name}, "name") for name in (".a", "-a", "", "ns:", ":a", "é", None, b"t")),
@@ -51,47 +51,71 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"splits": ["c"]}, "splits[0]"),
     *(({"splits": keys}, "splits") for keys in (b"abc", "abc", None, 7)),
     # attributes of a family
-    *((family(versions=value), "families.d.versions") for value in (0, -1, "3", 2.5, 2**31)),
-    *((family(ttl_s=value), "families.d.ttl") for value in (0, -1, "FOREVER", "1 DAYS", 2**31)),
-    (family(min_versions=3, versions=2, ttl_s=9), "families.d.min_versions"),
-    *((family(block_size=value), "families.d.block_size") for value in (1_023, 16_777_217)),
-    *((family(replication_scope=value), "families.d.replication_scope") for value in (7, -1)),
-    *((family(compression=value), "families.d.compression") for value in ("gz", "NOPE", "", None)),
-    (family(compression_compact="gz"), "families.d.compression_compact"),
-    *((family(bloom=value), "families.d.bloom") for value in ("NOPE", "row")),
-    *((family(bloom=f"ROWPREFIX_FIXED_LENGTH{n}"), "families.d.bloom") for n in ("", "(0)", "(n)")),
-    (family(in_memory_compaction="NOPE"), "families.d.in_memory_compaction"),
-    *((family(encoding=value), "families.d.encoding") for value in ("NOPE", "fast_diff")),
-    (family(block_cache="maybe"), "families.d.block_cache"),
-    (family(in_memory="yes"), "families.d.in_memory"),
-    (family(keep_deleted="maybe"), "families.d.keep_deleted"),
-    (family(dfs_replication=513), "families.d.dfs_replication"),
+    *(
+        (build_family_table(versions=value), "families.d.versions")
+        for value in (0, -1, "3", 2.5, 2**31)
+    ),
+    *(
+        (build_family_table(ttl_s=value), "families.d.ttl")
+        for value in (0, -1, "FOREVER", "1 DAYS", 2**31)
+    ),
+    (build_family_table(min_versions=3, versions=2, ttl_s=9), "families.d.min_versions"),
+    *(
+        (build_family_table(block_size=value), "families.d.block_size")
+        for value in (1_023, 16_777_217)
+    ),
+    *(
+        (build_family_table(replication_scope=value), "families.d.replication_scope")
+        for value in (7, -1)
+    ),
+    *(
+        (build_family_table(compression=value), "families.d.compression")
+        for value in ("gz", "NOPE", "", None)
+    ),
+    (build_family_table(compression_compact="gz"), "families.d.compression_compact"),
+    *((build_family_table(bloom=value), "families.d.bloom") for value in ("NOPE", "row")),
+    *(
+        (build_family_table(bloom=f"ROWPREFIX_FIXED_LENGTH{n}"), "families.d.bloom")
+        for n in ("", "(0)", "(n)")
+    ),
+    (build_family_table(in_memory_compaction="NOPE"), "families.d.in_memory_compaction"),
+    *(
+        (build_family_table(encoding=value), "families.d.encoding")
+        for value in ("NOPE", "fast_diff")
+    ),
+    (build_family_table(block_cache="maybe"), "families.d.block_cache"),
+    (build_family_table(in_memory="yes"), "families.d.in_memory"),
+    (build_family_table(keep_deleted="maybe"), "families.d.keep_deleted"),
+    (build_family_table(dfs_replication=513), "families.d.dfs_replication"),
     # attributes_of of a table
     *(
-        (attributes_of(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
+        (build_attribute_table(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
         for value in ("2097151", "10 GB")
     ),
     *(
-        (attributes_of(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
+        (build_attribute_table(MAX_FILESIZE=value), "attributes.MAX_FILESIZE")
         for value in ("", "1" * 30, 1 << 30)
     ),
-    (attributes_of(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
-    *((attributes_of(DURABILITY=value), "attributes.DURABILITY") for value in ("NOPE", "sync_wal")),
+    (build_attribute_table(MEMSTORE_FLUSHSIZE="1048575"), "attributes.MEMSTORE_FLUSHSIZE"),
     *(
-        (attributes_of(REGION_REPLICATION=value), "attributes.REGION_REPLICATION")
+        (build_attribute_table(DURABILITY=value), "attributes.DURABILITY")
+        for value in ("NOPE", "sync_wal")
+    ),
+    *(
+        (build_attribute_table(REGION_REPLICATION=value), "attributes.REGION_REPLICATION")
         for value in ("0", "01", "65536")
     ),
     *(
-        (attributes_of(READONLY=value), "attributes.READONLY")
+        (build_attribute_table(READONLY=value), "attributes.READONLY")
         for value in ("yes", "TRUE", True, "")
     ),
-    (attributes_of(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
-    (attributes_of(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
-    (attributes_of(SPLIT_POLICY="NoPolicy"), "attributes.SPLIT_POLICY"),
-    (attributes_of(readonly="true"), "attributes.readonly"),
-    (attributes_of(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
-    (attributes_of(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
-    (attributes_of(IS_META="true"), "attributes.IS_META"),
+    (build_attribute_table(SPLIT_ENABLED="no"), "attributes.SPLIT_ENABLED"),
+    (build_attribute_table(MERGE_ENABLED="no"), "attributes.MERGE_ENABLED"),
+    (build_attribute_table(SPLIT_POLICY="NoPolicy"), "attributes.SPLIT_POLICY"),
+    (build_attribute_table(readonly="true"), "attributes.readonly"),
+    (build_attribute_table(MAX_FILESIZ="4194304"), "attributes.MAX_FILESIZ"),
+    (build_attribute_table(STORAGE_POLICY="HOT"), "attributes.STORAGE_POLICY"),
+    (build_attribute_table(IS_META="true"), "attributes.IS_META"),
     *(({"attributes": those}, "attributes") for those in (["READONLY"], "x", 7, {"": "x"})),
     ({"configuration": "x"}, "configuration"),
     *(({"wait_s": seconds}, "wait_s") for seconds in ("x", -1, True, float("nan"), 86_401)),
@@ -106,7 +130,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("spec", "path"), BAD, ids=lambda value: repr(value)[:60])
 def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> None:
     """Each harmful input is refused with its path, and nothing is sent."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     given = {"name": "t", "families": [D], **spec}
     with pytest.raises(InvalidDesign) as caught:
         Admin(caller).create_table(**given)
@@ -116,7 +140,7 @@ def test_refused_before_anything_is_sent(spec: dict[str, Any], path: str) -> Non
 def test_all_mistakes_at_once() -> None:
     """A table with several mistakes reports all of them."""
     with pytest.raises(InvalidDesign) as caught:
-        Admin(Scripted({})).create_table(
+        Admin(ScriptedMaster({})).create_table(
             "a b", [Family("d", versions=0, ttl_s=0)], [b"b", b"a"], {"READONLY": "yes"}
         )
     assert [
@@ -136,14 +160,14 @@ def test_all_mistakes_at_once() -> None:
 def test_remedies(word: str, remedy: str) -> None:
     """A misspelt attribute gets a suggestion, and one of your own the form to write it in."""
     with pytest.raises(InvalidDesign, match="is not a table attribute of HBase") as caught:
-        Admin(Scripted({})).create_table("t", [D], attributes={word: "true"})
+        Admin(ScriptedMaster({})).create_table("t", [D], attributes={word: "true"})
     assert remedy == caught.value.mistakes[0].remedy
 
 
 @pytest.mark.parametrize("key", [b"", "a", b"k" * 32_718, None])
 def test_splits_at(key: Any) -> None:
     """A region is not split at an invalid key, and nothing is sent."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     admin: Any = Admin(caller)
     with pytest.raises(InvalidArgument):
         admin.split_region("t", key) if key != b"" else admin.merge_regions("t", key, 1)
@@ -153,7 +177,7 @@ def test_splits_at(key: Any) -> None:
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, ".a"])
 def test_names_of_snapshots(name: Any) -> None:
     """A snapshot with an invalid name is refused before anything is sent."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
         Admin(caller).take_snapshot("t", name)
     assert [] == caller.asked
@@ -162,7 +186,7 @@ def test_names_of_snapshots(name: Any) -> None:
 @pytest.mark.parametrize("name", ["a b", "", "a:b", None, "-"])
 def test_names_of_namespaces(name: Any) -> None:
     """A namespace with an invalid name is refused before anything is sent."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
         Admin(caller).create_namespace(name)
     assert [] == caller.asked
@@ -183,7 +207,7 @@ def test_names_of_namespaces(name: Any) -> None:
 )
 def test_no_name(method: str, name: Any) -> None:
     """An invalid table name is refused before anything is sent."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     with pytest.raises(InvalidArgument):
         getattr(Admin(caller), method)(name)
     assert [] == caller.asked
@@ -191,7 +215,7 @@ def test_no_name(method: str, name: Any) -> None:
 
 def test_changes_are_checked_too() -> None:
     """Invalid families and attributes are refused before a table is changed."""
-    caller = Scripted({})
+    caller = ScriptedMaster({})
     with pytest.raises(InvalidDesign, match="versions"):
         Admin(caller).alter_families("t", [Family("d", versions=0)])
     with pytest.raises(InvalidDesign, match="DURABILITY"):

@@ -20,7 +20,7 @@ from rowkey.hbase.admin.descriptors import (
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 
 
-def values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
+def list_values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
     """All values of an attribute."""
     plain = st.just(row.default)
     if isinstance(row.default, bool):
@@ -34,11 +34,13 @@ def values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
 
 
 families = st.builds(
-    Family, st.just("d"), **{find_family_field(row): values(row) for row in ATTRIBUTES.values()}
+    Family,
+    st.just("d"),
+    **{find_family_field(row): list_values(row) for row in ATTRIBUTES.values()},
 )
 
 
-def read(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
+def read_family(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
     """Return a family as a table with it is described, and its unknown attributes."""
     described = TableDescriptor.from_schema(TableSchema("t", (schema,)))
     return described.families[0], dict(described.other_attributes.get("d", {}))
@@ -47,7 +49,7 @@ def read(schema: FamilySchema) -> tuple[Family, dict[str, str]]:
 @given(families)
 def test_families_read_back(family: Family) -> None:
     """Every family is described as it was declared, without unknown attributes."""
-    assert (family, {}) == read(build_family_schema(family))
+    assert (family, {}) == read_family(build_family_schema(family))
 
 
 @given(families, families)
@@ -56,7 +58,7 @@ def test_changed_families_read_back(old: Family, new: Family) -> None:
     words = {**build_family_schema(old).attributes, "STORAGE_POLICY": "HOT"}
     known = FamilySchema("d", words, {**build_family_schema(old).configuration, "x.y": "1"})
     kept = {"STORAGE_POLICY": "HOT", "x.y": "1"}
-    assert (new, kept) == read(build_family_schema(new, known))
+    assert (new, kept) == read_family(build_family_schema(new, known))
 
 
 @given(families)
@@ -81,12 +83,14 @@ def test_what_no_field_holds() -> None:
     words = {"VERSIONS": "many", "compression": "GZ", "IN_MEMORY": "yes", "TTL": "5"}
     bloom = {"BLOOMFILTER": "ROWPREFIX_FIXED_LENGTH"}
     others = {"VERSIONS": "many", "compression": "GZ", **bloom}
-    assert (Family("d", ttl_s=5), others) == read(FamilySchema("d", {**words, **bloom}))
+    assert (Family("d", ttl_s=5), others) == read_family(FamilySchema("d", {**words, **bloom}))
 
 
 def test_codecs_in_small_letters() -> None:
     """HBase accepts a codec in lower case, so it is read as that codec."""
-    assert (Family("d", compression="GZ"), {}) == read(FamilySchema("d", {"COMPRESSION": "gz"}))
+    assert (Family("d", compression="GZ"), {}) == read_family(
+        FamilySchema("d", {"COMPRESSION": "gz"})
+    )
 
 
 def test_implicit_attributes() -> None:

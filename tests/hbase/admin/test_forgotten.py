@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hbase.admin.scripted import Places, Scripted
+from hbase.admin.scripted import FixedLocations, ScriptedMaster
 from rowkey.cells import Family
 from rowkey.errors import CatalogMismatch, InvalidArgument, Unavailable
 from rowkey.hbase.admin import Admin
@@ -31,12 +31,14 @@ D, E = FamilySchema("d"), FamilySchema("e")
 CHANGED = FamilySchema("d", {"VERSIONS": "3"})
 
 
-def table(*families: FamilySchema, **words: str) -> TableSchema:
+def build_table(*families: FamilySchema, **words: str) -> TableSchema:
     """Return the schema of the table t."""
     return TableSchema("t", families or (D,), words)
 
 
-def region(start: bytes, stop: bytes, server: ServerName = RS1, made: int = 17) -> RegionLocation:
+def build_region(
+    start: bytes, stop: bytes, server: ServerName = RS1, made: int = 17
+) -> RegionLocation:
     """Return a region of the table t."""
     return RegionLocation("t", build_region_name("t", start, made), start, stop, server, 1)
 
@@ -58,15 +60,16 @@ DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
     ),
     (
         lambda admin: admin.delete_table("t"), "DeleteTable",
-        {"GetTableDescriptors": [None]}, {"GetTableDescriptors": [table()]},
+        {"GetTableDescriptors": [None]}, {"GetTableDescriptors": [build_table()]},
     ),
     (
         lambda admin: admin.create_table("t", [Family("d")]), "CreateTable",
-        {"GetTableDescriptors": [table()]}, {"GetTableDescriptors": [None]},
+        {"GetTableDescriptors": [build_table()]}, {"GetTableDescriptors": [None]},
     ),
     (
         lambda admin: admin.remove_families("t", ["e"]), "DeleteColumn",
-        {"GetTableDescriptors": [table(D, E), table(D)]}, {"GetTableDescriptors": [table(D, E)]},
+        {"GetTableDescriptors": [build_table(D, E), build_table(D)]},
+        {"GetTableDescriptors": [build_table(D, E)]},
     ),
     (
         lambda admin: admin.create_namespace("n"), "CreateNamespace",
@@ -78,7 +81,7 @@ DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
     ),
     (
         lambda admin: admin.clone_snapshot("s", "t", wait_s=9), "RestoreSnapshot",
-        {"GetTableDescriptors": [None, table()], "GetTableState": [ENABLED]},
+        {"GetTableDescriptors": [None, build_table()], "GetTableState": [ENABLED]},
         {"GetTableDescriptors": [None]},
     ),
 ]  # fmt: skip
@@ -91,8 +94,8 @@ def test_lost_procedures_that_are_done(
     number: int, call: Callable[[Admin], object], method: str, done: Answers, _: Answers
 ) -> None:
     """A procedure without a result has succeeded if its effect is there."""
-    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copied(done)}
-    caller = Scripted(script, [region(b"", b"")])
+    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copy_answers(done)}
+    caller = ScriptedMaster(script, [build_region(b"", b"")])
     call(Admin(caller))
     assert number == 7 * caller.methods.count("getProcedureResult")
 
@@ -111,12 +114,12 @@ def test_not_done(
     undone: Answers,
 ) -> None:
     """A procedure without a result whose effect is missing raises an error with a remedy."""
-    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copied(undone)}
+    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copy_answers(undone)}
     with pytest.raises(Unavailable, match=f"{said}, and the change was not made. Try again"):
-        call(Admin(Scripted(script, [region(b"", b"")])))
+        call(Admin(ScriptedMaster(script, [build_region(b"", b"")])))
 
 
-def _copied(answers: Answers) -> Answers:
+def _copy_answers(answers: Answers) -> Answers:
     """Return a copy of the answers, since a script consumes them."""
     return {method: list(script) for method, script in answers.items()}
 
@@ -127,15 +130,17 @@ def test_what_is_read_back_decides() -> None:
         "AddColumn": [7], "ModifyColumn": [8], "ModifyTable": [9], "CreateTable": [10],
         "getProcedureResult": [FORGOTTEN],
     }  # fmt: skip
-    before, after = table(D, a="1"), table(CHANGED, E, a="2")
+    before, after = build_table(D, a="1"), build_table(CHANGED, E, a="2")
     asked = [Family("d", versions=3), Family("e")]
-    regions = [region(b"", b"")]
+    regions = [build_region(b"", b"")]
 
     def admin(*read: TableSchema) -> Admin:
-        return Admin(Scripted({**_copied(script), "GetTableDescriptors": list(read)}, regions))
+        return Admin(
+            ScriptedMaster({**_copy_answers(script), "GetTableDescriptors": list(read)}, regions)
+        )
 
     assert asked == list(admin(before, after).alter_families("t", asked).families)
-    assert {"a": "2", "b": "3"} == admin(before, table(D, a="2", b="3")).set_attributes(
+    assert {"a": "2", "b": "3"} == admin(before, build_table(D, a="2", b="3")).set_attributes(
         "t", {"a": "2", "b": "3"}
     ).attributes  # fmt: skip
     calls: list[Callable[[Admin], object]] = [
@@ -151,18 +156,22 @@ def test_what_is_read_back_decides() -> None:
 def test_a_forgotten_snapshot() -> None:
     """A snapshot whose procedure is unknown is looked up among all snapshots."""
     script: Answers = {"Snapshot": [7], "getProcedureResult": [FORGOTTEN]}
-    taken = Scripted({**script, "GetCompletedSnapshots": [{"s": "t"}]})
+    taken = ScriptedMaster({**script, "GetCompletedSnapshots": [{"s": "t"}]})
     Admin(taken).take_snapshot("t", "s")
     assert ["Snapshot", "getProcedureResult", "GetCompletedSnapshots"] == taken.methods
     with pytest.raises(Unavailable, match=r"no longer knows procedure 7 \(Snapshot\)"):
-        Admin(Scripted({**script, "GetCompletedSnapshots": [{"r": "t"}]})).take_snapshot("t", "s")
+        Admin(ScriptedMaster({**script, "GetCompletedSnapshots": [{"r": "t"}]})).take_snapshot(
+            "t", "s"
+        )
 
 
-WHOLE = [region(b"", b"")]
-HALVES = [region(b"", b"k", made=18), region(b"k", b"", made=18)]
+WHOLE = [build_region(b"", b"")]
+HALVES = [build_region(b"", b"k", made=18), build_region(b"k", b"", made=18)]
 
 
-def splits_and_merges(done: bool) -> list[tuple[Scripted, Callable[[Admin], object], object]]:
+def list_splits_and_merges(
+    done: bool,
+) -> list[tuple[ScriptedMaster, Callable[[Admin], object], object]]:
     """Return a split and a merge with unknown results, done or not, and their return values."""
     calls: list[
         tuple[str, list[RegionLocation], list[RegionLocation], Callable[[Admin], object], object]
@@ -178,14 +187,14 @@ def splits_and_merges(done: bool) -> list[tuple[Scripted, Callable[[Admin], obje
     ]
     found = []
     for method, before, after, call, result in calls:
-        caller = Scripted({method: [7], "getProcedureResult": [FORGOTTEN]}, before)
+        caller = ScriptedMaster({method: [7], "getProcedureResult": [FORGOTTEN]}, before)
         if done:
-            caller.locator = Turning(before, after)
+            caller.locator = ChangingLocations(before, after)
         found.append((caller, call, result))
     return found
 
 
-class Turning(Places):
+class ChangingLocations(FixedLocations):
     """Regions that change after the first listing."""
 
     def __init__(self, before: list[RegionLocation], after: list[RegionLocation]) -> None:
@@ -200,9 +209,9 @@ class Turning(Places):
 
 def test_lost_splits_and_merges() -> None:
     """Splits and merges with unknown results are looked up among the table's regions."""
-    for caller, call, result in splits_and_merges(done=True):
+    for caller, call, result in list_splits_and_merges(done=True):
         assert result == call(Admin(caller))
-    for caller, call, _ in splits_and_merges(done=False):
+    for caller, call, _ in list_splits_and_merges(done=False):
         with pytest.raises(Unavailable, match="the master no longer knows procedure 7"):
             call(Admin(caller))
 
@@ -210,7 +219,7 @@ def test_lost_splits_and_merges() -> None:
 @pytest.mark.parametrize("state", [DISABLED, TableState.DISABLING])
 def test_a_delete_can_be_repeated(state: TableState) -> None:
     """The same call deletes a table that is already disabled or being disabled."""
-    caller = Scripted(
+    caller = ScriptedMaster(
         {
             "DisableTable": [TableNotEnabled("master", state.name)],
             "DeleteTable": [7],
@@ -224,7 +233,7 @@ def test_a_delete_can_be_repeated(state: TableState) -> None:
 
 def test_switches_return_the_previous_state() -> None:
     """A switch is read before it is set, since a repeated set returns its own effect."""
-    caller = Scripted(
+    caller = ScriptedMaster(
         {
             "IsBalancerEnabled": [False],
             "SetBalancerRunning": [True],
@@ -246,7 +255,7 @@ def test_switches_return_the_previous_state() -> None:
 def test_the_current_server_is_read_again() -> None:
     """A cached location may be old, so it is invalidated before a move."""
 
-    class Remembering(Places):
+    class Remembering(FixedLocations):
         """Regions with an outdated cached location."""
 
         def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
@@ -259,20 +268,20 @@ def test_the_current_server_is_read_again() -> None:
 
         remembers = True
 
-    stale, now = region(b"", b"", RS1), region(b"", b"", RS2)
+    stale, now = build_region(b"", b"", RS1), build_region(b"", b"", RS2)
     status = ClusterStatus(servers=(RS1, RS2))
-    caller = Scripted({"GetClusterStatus": [status], "MoveRegion": [None]})
+    caller = ScriptedMaster({"GetClusterStatus": [status], "MoveRegion": [None]})
     caller.locator = Remembering([now])
-    Admin(caller).move_region(region(b"", b"", RS3))
+    Admin(caller).move_region(build_region(b"", b"", RS3))
     assert RS1 == caller.asked[-1].server
 
 
 def test_a_move_has_a_destination() -> None:
     """A region moved without a target goes to a live server other than its current one."""
-    stale, now = region(b"", b"", RS1), region(b"", b"", RS2)
+    stale, now = build_region(b"", b"", RS1), build_region(b"", b"", RS2)
     targets = set()
     for _ in range(40):
-        caller = Scripted(
+        caller = ScriptedMaster(
             {"GetClusterStatus": [ClusterStatus(servers=(RS1, RS2, RS3))], "MoveRegion": [None]},
             [now],
         )
@@ -283,7 +292,9 @@ def test_a_move_has_a_destination() -> None:
 
 def test_nowhere_to_go() -> None:
     """A region is not moved if no other server is live."""
-    caller = Scripted({"GetClusterStatus": [ClusterStatus(servers=(RS1,))]}, [region(b"", b"")])
+    caller = ScriptedMaster(
+        {"GetClusterStatus": [ClusterStatus(servers=(RS1,))]}, [build_region(b"", b"")]
+    )
     with pytest.raises(InvalidArgument, match=r"rs1,16020,1, .* is the only live region server"):
-        Admin(caller).move_region(region(b"", b""))
+        Admin(caller).move_region(build_region(b"", b""))
     assert ["GetClusterStatus"] == caller.methods

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hbase.admin.scripted import Scripted
+from hbase.admin.scripted import ScriptedMaster
 from rowkey.cells import Family
 from rowkey.errors import CatalogMismatch, RowkeyError
 from rowkey.hbase.admin import Admin
@@ -36,24 +36,26 @@ FINISHED = ProcedureResult(ProcedureState.FINISHED)
 RS1, RS2 = ServerName("rs1", 16020, 17), ServerName("rs2", 16020, 18)
 
 
-def failed(java: str) -> ProcedureResult:
+def build_failure(java: str) -> ProcedureResult:
     """Return the result of a procedure that ended with an error of HBase."""
     return ProcedureResult(ProcedureState.FINISHED, f"org.apache.hadoop.hbase.{java}", "says why")
 
 
-def region(start: bytes, stop: bytes, server: ServerName = RS1) -> RegionLocation:
+def build_region(start: bytes, stop: bytes, server: ServerName = RS1) -> RegionLocation:
     """Return a region of the table t."""
     return RegionLocation("t", build_region_name("t", start, 17), start, stop, server, 1)
 
 
-def table(*families: FamilySchema, **words: str) -> TableSchema:
+def build_table(*families: FamilySchema, **words: str) -> TableSchema:
     """Return the schema of the table t."""
     return TableSchema("t", families or (FamilySchema("d"),), words)
 
 
 def test_polls_until_the_end() -> None:
     """A procedure is polled until it has ended."""
-    caller = Scripted({"EnableTable": [7], "getProcedureResult": [RUNNING, RUNNING, FINISHED]})
+    caller = ScriptedMaster(
+        {"EnableTable": [7], "getProcedureResult": [RUNNING, RUNNING, FINISHED]}
+    )
     Admin(caller).enable_table("t")
     assert ["EnableTable", *["getProcedureResult"] * 3] == caller.methods
     assert {7} == {asked.number for asked in caller.asked[1:]}
@@ -68,14 +70,14 @@ def test_polls_until_the_end() -> None:
 )
 def test_errors_of_procedures(java: str, kind: type[RowkeyError]) -> None:
     """The error of a procedure is raised like that of a refused call, with its id."""
-    caller = Scripted({"DeleteTable": [7], "getProcedureResult": [failed(java)]})
+    caller = ScriptedMaster({"DeleteTable": [7], "getProcedureResult": [build_failure(java)]})
     with pytest.raises(kind, match=r"procedure 7: HBase answered \w+Exception: says why"):
         Admin(caller).delete_table("t")
 
 
 def test_the_deadline_names_the_procedure() -> None:
     """A timeout names the running procedure."""
-    caller = Scripted({"DisableTable": [7], "getProcedureResult": [RUNNING]})
+    caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [RUNNING]})
     began = monotonic()
     with pytest.raises(
         OperationTimedOut, match=r"t: procedure 7 \(DisableTable\) is still running"
@@ -88,7 +90,7 @@ def test_a_lost_master_names_the_procedure_too() -> None:
     """A timeout names the last error unless that was only a late poll."""
     hold = MasterInitializing("master", "is starting")
     lost = OperationTimedOut("master", "no answer", last_error=hold, attempts=9)
-    caller = Scripted({"DisableTable": [7], "getProcedureResult": [lost]})
+    caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [lost]})
     with pytest.raises(
         OperationTimedOut,
         match=r"procedure 7 \(DisableTable\) is still running\. Last error: master: is starting",
@@ -97,7 +99,7 @@ def test_a_lost_master_names_the_procedure_too() -> None:
     late = OperationTimedOut(
         "master", "no answer", last_error=CallTimedOut("master", "0.01 s"), attempts=1
     )
-    caller = Scripted({"DisableTable": [7], "getProcedureResult": [late]})
+    caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [late]})
     with pytest.raises(
         OperationTimedOut, match=r"procedure 7 \(DisableTable\) is still running\. Wait, and check"
     ):
@@ -106,10 +108,10 @@ def test_a_lost_master_names_the_procedure_too() -> None:
 
 def test_states_already_reached() -> None:
     """Enabling an enabled table and disabling a disabled one raise clear errors."""
-    caller = Scripted(
+    caller = ScriptedMaster(
         {
             "EnableTable": [7],
-            "getProcedureResult": [failed("TableNotDisabledException")],
+            "getProcedureResult": [build_failure("TableNotDisabledException")],
             "DisableTable": [TableNotEnabled("master", "t")],
         }
     )
@@ -125,7 +127,7 @@ def test_states_already_reached() -> None:
 
 def test_deleting_disables_if_asked() -> None:
     """A delete with `disable` accepts a table that is disabled already."""
-    caller = Scripted(
+    caller = ScriptedMaster(
         {
             "DisableTable": [TableNotEnabled("master", "t")],
             "DeleteTable": [7],
@@ -137,14 +139,16 @@ def test_deleting_disables_if_asked() -> None:
     assert ["DisableTable", "DeleteTable", "getProcedureResult"] == caller.methods
 
 
-def made(*regions: RegionLocation, schema: TableSchema | None = None, **answers: Any) -> Scripted:
+def script_create(
+    *regions: RegionLocation, schema: TableSchema | None = None, **answers: Any
+) -> ScriptedMaster:
     """Return a master that creates the table t, which then reads back as given."""
     script: dict[str, list[Any]] = {
         "CreateTable": [7],
         "getProcedureResult": [RUNNING, FINISHED],
-        "GetTableDescriptors": [schema or table()],
+        "GetTableDescriptors": [schema or build_table()],
     }
-    return Scripted({**script, **answers}, regions)
+    return ScriptedMaster({**script, **answers}, regions)
 
 
 def test_progress() -> None:
@@ -155,8 +159,8 @@ def test_progress() -> None:
         ClusterStatus(tables={"t": OpenRegionCount(1, 3)}),
         ClusterStatus(tables={"t": OpenRegionCount(9, 9)}),
     ]
-    caller = made(
-        region(b"", b"g"), region(b"g", b"p"), region(b"p", b""),
+    caller = script_create(
+        build_region(b"", b"g"), build_region(b"g", b"p"), build_region(b"p", b""),
         GetClusterStatus=statuses, getProcedureResult=[*[RUNNING] * 4, FINISHED],
     )  # fmt: skip
     told: list[tuple[int, int]] = []
@@ -169,13 +173,15 @@ def test_progress() -> None:
 def test_missing_namespaces_are_created() -> None:
     """A missing namespace is created, and the repeated create has a new nonce."""
     missing = NamespaceNotFound("master", "n")
-    caller = made(region(b"", b""), CreateTable=[missing, 8], CreateNamespace=[9])
+    caller = script_create(build_region(b"", b""), CreateTable=[missing, 8], CreateNamespace=[9])
     Admin(caller).create_table("n:t", [Family("d")])
     assert ["CreateTable", "CreateNamespace"] == caller.methods[:2]
     first, again = (one for one in caller.asked if one.method == "CreateTable")
     assert first.nonce != again.nonce
-    caller = made(
-        region(b"", b""), CreateTable=[missing, 8], CreateNamespace=[NamespaceExist("master", "n")]
+    caller = script_create(
+        build_region(b"", b""),
+        CreateTable=[missing, 8],
+        CreateNamespace=[NamespaceExist("master", "n")],
     )
     assert "t" == Admin(caller).create_table("n:t", [Family("d")]).name
 
@@ -183,26 +189,35 @@ def test_missing_namespaces_are_created() -> None:
 @pytest.mark.parametrize(
     ("caller", "said"),
     [
-        (made(region(b"", b"")), "splits: declared 1 split key, but HBase has 0"),
-        (made(region(b"", b"h"), region(b"h", b"")), "split key b'g' is missing in HBase"),
+        (script_create(build_region(b"", b"")), "splits: declared 1 split key, but HBase has 0"),
         (
-            made(region(b"", b"g"), region(b"g", b""), schema=table(FamilySchema("e"), W="1")),
+            script_create(build_region(b"", b"h"), build_region(b"h", b"")),
+            "split key b'g' is missing in HBase",
+        ),
+        (
+            script_create(
+                build_region(b"", b"g"), build_region(b"g", b""),
+                schema=build_table(FamilySchema("e"), W="1"),
+            ),
             "families.d: the family is declared, but the table in HBase does not have it",
         ),
         (
-            made(
-                region(b"", b"g"), region(b"g", b""),
-                schema=table(FamilySchema("d", {"VERSIONS": "2"}), READONLY="true"),
+            script_create(
+                build_region(b"", b"g"), build_region(b"g", b""),
+                schema=build_table(FamilySchema("d", {"VERSIONS": "2"}), READONLY="true"),
             ),
             "families.d.versions: declared 1, but HBase has 2",
         ),
         (
-            made(region(b"", b"g"), region(b"g", b""), schema=table(READONLY="false")),
+            script_create(
+                build_region(b"", b"g"), build_region(b"g", b""),
+                schema=build_table(READONLY="false"),
+            ),
             "attributes.READONLY: declared true, but HBase has false",
         ),
     ],
 )  # fmt: skip
-def test_drift(caller: Scripted, said: str) -> None:
+def test_drift(caller: ScriptedMaster, said: str) -> None:
     """A table that reads back differently raises an error with each difference."""
     with pytest.raises(CatalogMismatch, match=said):
         Admin(caller).create_table("t", [Family("d")], [b"g"], {"READONLY": "true"})
@@ -210,9 +225,9 @@ def test_drift(caller: Scripted, said: str) -> None:
 
 def test_the_complete_schema_is_sent() -> None:
     """Attributes are changed within the complete schema, since HBase replaces all of it."""
-    before = table(FamilySchema("d", {"X": "1"}), IS_META="false", gone="1", kept="2")
-    after = table(FamilySchema("d", {"X": "1"}), IS_META="false", kept="2", READONLY="true")
-    caller = Scripted(
+    before = build_table(FamilySchema("d", {"X": "1"}), IS_META="false", gone="1", kept="2")
+    after = build_table(FamilySchema("d", {"X": "1"}), IS_META="false", kept="2", READONLY="true")
+    caller = ScriptedMaster(
         {
             "GetTableDescriptors": [before, after],
             "ModifyTable": [7],
@@ -225,9 +240,9 @@ def test_the_complete_schema_is_sent() -> None:
 
 def test_concurrent_changes_are_reported() -> None:
     """Attributes that are missing after they were set are reported as differences."""
-    caller = Scripted(
+    caller = ScriptedMaster(
         {
-            "GetTableDescriptors": [table()],
+            "GetTableDescriptors": [build_table()],
             "ModifyTable": [7],
             "ModifyColumn": [8],
             "getProcedureResult": [FINISHED],
@@ -245,7 +260,9 @@ def test_concurrent_changes_are_reported() -> None:
 
 def test_nothing_changes() -> None:
     """An unchanged declaration is not sent, since it would reopen all regions."""
-    caller = Scripted({"GetTableDescriptors": [table(FamilySchema("d", {"TTL": "5"}), w="1")]})
+    caller = ScriptedMaster(
+        {"GetTableDescriptors": [build_table(FamilySchema("d", {"TTL": "5"}), w="1")]}
+    )
     Admin(caller).alter_families("t", [Family("d", ttl_s=5)])
     Admin(caller).set_attributes("t", {"w": "1", "none": None})
     assert {"GetTableDescriptors"} == set(caller.methods)
@@ -253,8 +270,9 @@ def test_nothing_changes() -> None:
 
 def test_compaction_that_never_settles() -> None:
     """Waiting for a compaction ends at the timeout."""
-    caller = Scripted(
-        {"CompactRegion": [None], "GetRegionInfo": [CompactionState.MAJOR]}, [region(b"", b"")]
+    caller = ScriptedMaster(
+        {"CompactRegion": [None], "GetRegionInfo": [CompactionState.MAJOR]},
+        [build_region(b"", b"")],
     )
     with pytest.raises(OperationTimedOut, match="t: regions of the table are still compacting"):
         Admin(caller).compact_table("t", wait_s=0.1)
@@ -262,17 +280,19 @@ def test_compaction_that_never_settles() -> None:
 
 def test_compaction_without_waiting() -> None:
     """A compaction without waiting is not polled."""
-    caller = Scripted({"CompactRegion": [None]}, [region(b"", b"g"), region(b"g", b"")])
+    caller = ScriptedMaster(
+        {"CompactRegion": [None]}, [build_region(b"", b"g"), build_region(b"g", b"")]
+    )
     Admin(caller).compact_table("t", wait=False)
     assert ["CompactRegion"] * 2 == caller.methods
 
 
 def test_counters_need_every_region() -> None:
     """Regions missing from the counters are requested again, and dead servers are skipped."""
-    here, there = region(b"", b"g"), region(b"g", b"", RS2)
+    here, there = build_region(b"", b"g"), build_region(b"g", b"", RS2)
     loads = [RegionLoad(here.name, 3, 4), RegionLoad(b"t,other,1.x.", 9, 9)]
     gone = OperationTimedOut("rs2", "is gone")
-    caller = Scripted(
+    caller = ScriptedMaster(
         {"GetRegionLoad": [loads, gone, loads, [RegionLoad(there.name, 5, 6)]]}, [here, there]
     )
     counts = Admin(caller).get_counters("t")
@@ -286,7 +306,7 @@ def test_counters_need_every_region() -> None:
 
 def test_clones_overwrite_nothing() -> None:
     """A snapshot is not cloned over an existing table, which HBase would overwrite."""
-    caller = Scripted({"GetTableDescriptors": [table()]})
+    caller = ScriptedMaster({"GetTableDescriptors": [build_table()]})
     with pytest.raises(TableExists):
         Admin(caller).clone_snapshot("s", "t")
     assert ["GetTableDescriptors"] == caller.methods
@@ -294,6 +314,6 @@ def test_clones_overwrite_nothing() -> None:
 
 def test_snapshots_without_a_procedure() -> None:
     """Where the master returns no procedure id, the snapshot's state is polled."""
-    caller = Scripted({"Snapshot": [0], "IsSnapshotDone": [False, True]})
+    caller = ScriptedMaster({"Snapshot": [0], "IsSnapshotDone": [False, True]})
     Admin(caller).take_snapshot("t", "s")
     assert ["Snapshot", "IsSnapshotDone", "IsSnapshotDone"] == caller.methods

@@ -14,17 +14,17 @@ GENEROUS_S = 10.0
 """Seconds in which everything here ends that does not hang."""
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """A deadline that no test comes near."""
     return Deadline.from_now(30)
 
 
-def opened(server: FakeServer, **settings: object) -> ServerConnection:
+def open_connection(server: FakeServer, **settings: object) -> ServerConnection:
     """A connection to a fake server."""
     limits = Settings(**settings)  # type: ignore[arg-type]
-    return ServerConnection.open(server.address, "ClientService", limits, soon())
+    return ServerConnection.open(server.address, "ClientService", limits, build_deadline())
 
 
-def asked(line: ServerConnection, method: str = "Get", param: bytes = b"") -> bytes:
+def fetch_body(line: ServerConnection, method: str = "Get", param: bytes = b"") -> bytes:
     """The body of the answer to one request."""
-    return line.send(method, param, deadline=soon()).result(soon()).message
+    return line.send(method, param, deadline=build_deadline()).result(build_deadline()).message

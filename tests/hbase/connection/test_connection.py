@@ -7,8 +7,16 @@ from time import monotonic, sleep
 
 import pytest
 
-from hbase.connection.lines import GENEROUS_S, asked, opened, soon
-from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, fault_frame, stalled
+from hbase.connection.lines import GENEROUS_S, build_deadline, fetch_body, open_connection
+from hbase.fakes import (
+    AcceptedConnection,
+    FakeServer,
+    ReceivedRequest,
+    answer_each,
+    answer_frame,
+    fault_frame,
+    stall,
+)
 from rowkey.hbase.errors import (
     AuthenticationNeeded,
     CallTimedOut,
@@ -27,16 +35,16 @@ from rowkey.hbase.wire.proto import encode_varint
 
 def test_the_server_reads_the_header_and_the_request() -> None:
     """It gets user, service and codec, then method, param, cells and the milliseconds left."""
-    heard: Queue[Asked] = Queue()
+    heard: Queue[ReceivedRequest] = Queue()
 
-    def script(peer: Peer) -> None:
-        one = peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        one = peer.read_request()
         heard.put(one)
         peer.answer(one, b"done", b"cells")
 
-    with FakeServer(script) as server, closing(opened(server, user="ada")) as line:
+    with FakeServer(script) as server, closing(open_connection(server, user="ada")) as line:
         call = line.send("Multi", b"param", b"block", deadline=Deadline.from_now(30))
-        answer = call.result(soon())
+        answer = call.result(build_deadline())
         one, words, header = heard.get(), server.peers[0].words, server.peers[0].header
     user = header.get_message(1)
     assert b"HBas\x00P" == words
@@ -49,46 +57,48 @@ def test_the_server_reads_the_header_and_the_request() -> None:
 def test_answers_in_any_order_find_their_calls() -> None:
     """A hundred requests are sent at once and answered in reverse."""
 
-    def script(peer: Peer) -> None:
-        for one in [peer.asked() for _ in range(100)][::-1]:
+    def script(peer: AcceptedConnection) -> None:
+        for one in [peer.read_request() for _ in range(100)][::-1]:
             peer.answer(one, one.param)
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
-        calls = [line.send("Get", encode_varint(n), deadline=soon()) for n in range(100)]
-        found = [call.result(soon()).message for call in calls]
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
+        calls = [line.send("Get", encode_varint(n), deadline=build_deadline()) for n in range(100)]
+        found = [call.result(build_deadline()).message for call in calls]
     assert [encode_varint(n) for n in range(100)] == found
 
 
 def test_a_remote_error_leaves_the_connection_open() -> None:
     """An error of one call has its own class, and the next call is answered."""
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         peer.fail(
-            peer.asked(), "org.apache.hadoop.hbase.NotServingRegionException", "t,,1. is gone"
+            peer.read_request(),
+            "org.apache.hadoop.hbase.NotServingRegionException",
+            "t,,1. is gone",
         )
-        peer.answer(peer.asked(), b"fine")
+        peer.answer(peer.read_request(), b"fine")
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
         with pytest.raises(NotServingRegion, match=r"t,,1. is gone") as caught:
-            asked(line)
+            fetch_body(line)
         assert line.host_port == caught.value.server
-        assert b"fine" == asked(line)
+        assert b"fine" == fetch_body(line)
 
 
 def test_a_call_that_times_out_closes_the_connection() -> None:
     """The call gets CallTimedOut, and other calls ConnectionLost."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server:
-        line = opened(server, call_timeout_s=0.2)
-        other = line.send("Scan", b"", deadline=soon())
+    with FakeServer(stall(over)) as server:
+        line = open_connection(server, call_timeout_s=0.2)
+        other = line.send("Scan", b"", deadline=build_deadline())
         started = monotonic()
         with pytest.raises(CallTimedOut, match="Get was not answered within"):
-            line.send("Get", b"", deadline=soon()).result(Deadline.from_now(0.2))
+            line.send("Get", b"", deadline=build_deadline()).result(Deadline.from_now(0.2))
         assert monotonic() - started < GENEROUS_S
         with pytest.raises(ConnectionLost, match="closed, because Get was not answered"):
-            other.result(soon())
+            other.result(build_deadline())
         with pytest.raises(ConnectionLost, match="closed, because Get was not answered"):
-            line.send("Get", b"", deadline=soon())
+            line.send("Get", b"", deadline=build_deadline())
         assert isinstance(line.failure, CallTimedOut)
         over.set()
 
@@ -110,58 +120,58 @@ def test_a_call_that_times_out_closes_the_connection() -> None:
 def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words: str) -> None:
     """Bytes that are not an answer end all calls at once, and the error shows them."""
 
-    def script(peer: Peer) -> None:
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.read_request()
         peer.write(raw)
 
     with FakeServer(script) as server:
-        line = opened(server)
+        line = open_connection(server)
         with pytest.raises(kind, match=words):
-            asked(line)
+            fetch_body(line)
         with pytest.raises(kind, match=words):
-            asked(line)
+            fetch_body(line)
 
 
 def test_an_end_within_a_frame_is_a_lost_connection() -> None:
     """After a first answer, an early end of the stream is ConnectionLost, also in a long frame."""
 
-    def script(peer: Peer) -> None:
-        peer.answer(peer.asked())
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.answer(peer.read_request())
+        peer.read_request()
         peer.write((5 << 20).to_bytes(4, "big") + bytes(1 << 20))
 
     with FakeServer(script) as server:
-        line = opened(server)
-        asked(line)
+        line = open_connection(server)
+        fetch_body(line)
         with pytest.raises(ConnectionLost, match="closed the connection"):
-            asked(line)
+            fetch_body(line)
 
 
 def test_a_reset_is_a_lost_connection() -> None:
     """ECONNRESET is ConnectionLost."""
 
-    def script(peer: Peer) -> None:
-        peer.answer(peer.asked())
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.answer(peer.read_request())
+        peer.read_request()
         peer.reset()
 
     with FakeServer(script) as server:
-        line = opened(server)
-        asked(line)
+        line = open_connection(server)
+        fetch_body(line)
         with pytest.raises(ConnectionLost, match=r"reset by peer|closed the connection"):
-            asked(line)
+            fetch_body(line)
 
 
 def test_answers_with_unknown_call_ids_are_dropped() -> None:
     """The frame after such an answer is still delivered."""
 
-    def script(peer: Peer) -> None:
-        one = peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        one = peer.read_request()
         peer.write(answer_frame(one.call_id + 77, b"not yours"))
         peer.answer(one, b"yours")
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
-        assert b"yours" == asked(line)
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
+        assert b"yours" == fetch_body(line)
 
 
 @pytest.mark.parametrize(
@@ -180,17 +190,17 @@ def test_answers_with_unknown_call_ids_are_dropped() -> None:
 def test_an_answer_to_no_call_ends_all_calls(java: str, says: str, kind: type[HBaseError]) -> None:
     """An answer with call id -1 breaks the connection, and all calls get its error."""
 
-    def script(peer: Peer) -> None:
-        peer.asked()
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.read_request()
+        peer.read_request()
         peer.write(fault_frame(-1, java, says, do_not_retry=True))
 
     with FakeServer(script) as server:
-        line = opened(server)
-        calls = [line.send("Get", b"", deadline=soon()) for _ in range(2)]
+        line = open_connection(server)
+        calls = [line.send("Get", b"", deadline=build_deadline()) for _ in range(2)]
         for call in calls:
             with pytest.raises(kind, match=says):
-                call.result(soon())
+                call.result(build_deadline())
         assert isinstance(line.failure, kind)
 
 
@@ -198,30 +208,32 @@ def test_a_refusal_is_read_when_sending_fails() -> None:
     """If the server hung up, its last answer is the error of the call."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         peer.write(fault_frame(-1, java, "Authentication is required", do_not_retry=True))
 
     with FakeServer(script) as server:
-        line = opened(server)
+        line = open_connection(server)
         with pytest.raises(AuthenticationNeeded, match="Authentication is required"):
-            line.send("Get", b"", bytes(8 << 20), deadline=soon()).result(soon())
+            line.send("Get", b"", bytes(8 << 20), deadline=build_deadline()).result(
+                build_deadline()
+            )
 
 
 def test_the_last_answer_is_read_when_sending_fails() -> None:
     """The error is what the server sent last, not a broken pipe."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         peer.write(fault_frame(-1, java, "Authentication is required", do_not_retry=True))
 
     with FakeServer(script) as server:
-        line = opened(server)
+        line = open_connection(server)
         while not server.peers or server.peers[0].socket.fileno() != -1:
             sleep(0.001)
-        line.send("Get", b"", deadline=soon())
+        line.send("Get", b"", deadline=build_deadline())
         sleep(0.05)  # until the answer to that is here: the port is closed
         with pytest.raises(AuthenticationNeeded, match="Authentication is required"):
-            line.send("Get", b"", deadline=soon())
+            line.send("Get", b"", deadline=build_deadline())
 
 
 def test_a_request_that_is_too_long_is_not_sent(
@@ -229,13 +241,16 @@ def test_a_request_that_is_too_long_is_not_sent(
 ) -> None:
     """It raises InvalidRequest, since a server would close the connection."""
     monkeypatch.setattr("rowkey.hbase.wire.frames.MAX_FRAME_BYTES", 1000)
-    with FakeServer(answering(lambda _: b"fine")) as server, closing(opened(server)) as line:
+    with (
+        FakeServer(answer_each(lambda _: b"fine")) as server,
+        closing(open_connection(server)) as line,
+    ):
         with pytest.raises(
             InvalidRequest,
             match=r"Multi was not sent: it has 1,\d\d\d bytes; expected at most 1,000",
         ):
-            line.send("Multi", b"", bytes(1000), deadline=soon())
-        assert (b"fine", 0) == (asked(line), line.in_flight_count)
+            line.send("Multi", b"", bytes(1000), deadline=build_deadline())
+        assert (b"fine", 0) == (fetch_body(line), line.in_flight_count)
     assert 256 << 20 == MAX_FRAME_BYTES
 
 
@@ -243,19 +258,23 @@ def test_cell_blocks_are_compressed_both_ways() -> None:
     """With `compress` both sides send zlib, and callers see plain cells."""
     heard: Queue[bytes] = Queue()
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         for _ in range(2):
-            one = peer.asked()
+            one = peer.read_request()
             heard.put(one.cells)
             peer.answer(one, b"", one.cells)
-        peer.answer(peer.asked(), b"", b"not zlib")
+        peer.answer(peer.read_request(), b"", b"not zlib")
 
-    with FakeServer(script) as server, closing(opened(server, compress=True)) as line:
-        found = line.send("Multi", b"", b"cells" * 100, deadline=soon()).result(soon()).cells
-        empty = line.send("Multi", b"", deadline=soon()).result(soon()).cells
+    with FakeServer(script) as server, closing(open_connection(server, compress=True)) as line:
+        found = (
+            line.send("Multi", b"", b"cells" * 100, deadline=build_deadline())
+            .result(build_deadline())
+            .cells
+        )
+        empty = line.send("Multi", b"", deadline=build_deadline()).result(build_deadline()).cells
         codec = server.peers[0].header.get_text(4)
         with pytest.raises(MalformedAnswer, match="not a zlib stream"):
-            asked(line)
+            fetch_body(line)
     packed, nothing = heard.get(), heard.get()
     assert (b"cells" * 100, b"", b"") == (found, empty, nothing)
     assert (b"\x78", True) == (packed[:1], len(packed) < 60)
@@ -265,27 +284,27 @@ def test_cell_blocks_are_compressed_both_ways() -> None:
 def test_call_ids_wrap_around_and_skip_calls_in_flight() -> None:
     """After 2^31 - 1 comes 0, and no two calls have the same id."""
 
-    def script(peer: Peer) -> None:
-        kept = peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        kept = peer.read_request()
         for _ in range(3):
-            peer.answer(one := peer.asked(), encode_varint(one.call_id))
+            peer.answer(one := peer.read_request(), encode_varint(one.call_id))
         peer.answer(kept, encode_varint(kept.call_id))
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
         line._next_call_id = 1
-        kept = line.send("Scan", b"", deadline=soon())
+        kept = line.send("Scan", b"", deadline=build_deadline())
         line._next_call_id = 2**31 - 1
-        found = [asked(line) for _ in range(3)]
+        found = [fetch_body(line) for _ in range(3)]
         assert [encode_varint(2**31 - 1), encode_varint(0), encode_varint(2)] == found
-        assert encode_varint(1) == kept.result(soon()).message
+        assert encode_varint(1) == kept.result(build_deadline()).message
 
 
 def test_the_last_user_closes_the_socket() -> None:
     """A connection closed during a read keeps its file descriptor until the read ends."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
-        line = opened(server)
-        waiting = pool.submit(asked, line)
+    with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
+        line = open_connection(server)
+        waiting = pool.submit(fetch_body, line)
         while not line._readers.has_leader:
             sleep(0.001)
         line.close()
@@ -297,7 +316,7 @@ def test_the_last_user_closes_the_socket() -> None:
 
 def test_small_requests_are_sent_at_once() -> None:
     """Nagle's algorithm is off, and keepalive is on."""
-    with FakeServer(answering(lambda _: b"")) as server, closing(opened(server)) as line:
+    with FakeServer(answer_each(lambda _: b"")) as server, closing(open_connection(server)) as line:
         nodelay = line._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         keepalive = line._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
     assert (1, 1) == (nodelay, keepalive)
@@ -308,10 +327,10 @@ def test_the_dump_shows_calls_in_flight() -> None:
     import json
 
     over = threading.Event()
-    with FakeServer(stalled(over)) as server:
-        line = opened(server)
+    with FakeServer(stall(over)) as server:
+        line = open_connection(server)
         for method in ("Get", "Get", "Scan"):
-            line.send(method, b"", deadline=soon())
+            line.send(method, b"", deadline=build_deadline())
         told = line.dump_state()
         line.close()
         broken = line.dump_state()["broken"]

@@ -65,7 +65,7 @@ if os.fork() == 0:
         told["locations"] = type(error).__name__
     told["kept"] = keeper.dump_state()["scanners"]
     told["rows"] = [row.row.decode() for row in scanner.iter_row_cells()]
-    told["opened"] = world.asked.count("open")
+    told["opened"] = world.read_request.count("open")
     print(json.dumps(told), flush=True)
     os._exit(0)
 os.wait()
@@ -103,7 +103,7 @@ os._exit(0)
 """
 
 
-def run(script: str) -> list[object]:
+def run_script(script: str) -> list[object]:
     """What a script says, line by line; it runs in a process of its own, as it forks."""
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
@@ -119,7 +119,7 @@ def run(script: str) -> list[object]:
 
 def test_a_child_opens_its_own_connection() -> None:
     """The child's first call uses a new socket, and the parent's connection stays usable."""
-    refused, answer, after = run(SOCKETS)
+    refused, answer, after = run_script(SOCKETS)
     assert re.fullmatch(r"the connection was opened by process \d+, before the fork", str(refused))
     assert ("child", ["parent", True, 2]) == (answer, after)
 
@@ -135,4 +135,4 @@ def test_a_child_inherits_no_locks_or_lookups() -> None:
         "rows": ["b", "c"],
         "opened": 2,
     }
-    assert [expected] == run(SCRIPT)
+    assert [expected] == run_script(SCRIPT)

@@ -4,13 +4,13 @@ from contextlib import closing
 
 import pytest
 
-from hbase.fakes import FakeServer, answering
+from hbase.fakes import FakeServer, answer_each
 from rowkey.hbase.connection import ServerConnection
 from rowkey.hbase.connection.handshake import build_handshake, connect_socket
 from rowkey.hbase.errors import ConnectionLost
 from rowkey.hbase.settings import Deadline, Settings
 
-RECORDED = bytes.fromhex(
+RECORDED_BYTES = bytes.fromhex(
     "4842617300500000005d0a080a06726f776b6579120d436c69656e74536572766963651a2b6f72672e617061"
     "6368652e6861646f6f702e68626173652e636f6465632e4b657956616c7565436f6465632a150a05322e362e"
     "3012001a0022002a00320038024006"
@@ -18,14 +18,14 @@ RECORDED = bytes.fromhex(
 """Source: facts of the protocol, 3.11; servers of 2.5.13, 2.6.4 and 3.0.0-alpha-4."""
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """A deadline that no test comes near."""
     return Deadline.from_now(30)
 
 
 def test_the_handshake_is_the_recorded_one() -> None:
     """Its bytes are those that servers of three versions accepted."""
-    assert RECORDED == build_handshake("ClientService", Settings(user="rowkey"))
+    assert RECORDED_BYTES == build_handshake("ClientService", Settings(user="rowkey"))
 
 
 def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address that refuses does not hide the next one of the same name."""
-    with FakeServer(answering(lambda _: b"here")) as server:
+    with FakeServer(answer_each(lambda _: b"here")) as server:
         port = server.address[1]
         real = socket.getaddrinfo
 
@@ -55,8 +55,13 @@ def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> Non
 
         monkeypatch.setattr(socket, "getaddrinfo", both)
         address = ("rs1.example", port)
-        with closing(ServerConnection.open(address, "ClientService", Settings(), soon())) as line:
-            assert b"here" == line.send("Get", b"", deadline=soon()).result(soon()).message
+        with closing(
+            ServerConnection.open(address, "ClientService", Settings(), build_deadline())
+        ) as line:
+            assert (
+                b"here"
+                == line.send("Get", b"", deadline=build_deadline()).result(build_deadline()).message
+            )
 
 
 def test_a_socket_connected_to_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +81,7 @@ def test_a_socket_connected_to_itself_is_refused(monkeypatch: pytest.MonkeyPatch
         free = listening.getsockname()
     monkeypatch.setattr(socket, "socket", Same)
     with pytest.raises(ConnectionLost, match="Connection refused"):
-        connect_socket(free, Settings(), soon())
+        connect_socket(free, Settings(), build_deadline())
 
 
 def test_a_socket_that_is_not_connected_is_closed() -> None:
@@ -86,4 +91,4 @@ def test_a_socket_that_is_not_connected_is_closed() -> None:
     with pytest.raises(
         ConnectionLost, match=rf"127\.0\.0\.1:{free[1]}: the server does not accept"
     ):
-        connect_socket(free, Settings(), soon())
+        connect_socket(free, Settings(), build_deadline())

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbase.fakes import framed
+from hbase.fakes import frame
 from rowkey.hbase.connection.frame_reader import MAX_FRAME_BYTES, FrameReader
 from rowkey.hbase.wire.proto import WireFormatError
 
 
-class Taps:
+class ChunkedSocket:
     """A socket that gives its bytes in pieces of given sizes, one a read."""
 
     def __init__(self, stream: bytes, sizes: list[int]) -> None:
@@ -25,9 +25,9 @@ class Taps:
         return size
 
 
-def drained(stream: bytes, sizes: list[int]) -> list[bytes]:
+def read_frames(stream: bytes, sizes: list[int]) -> list[bytes]:
     """The frames of a stream that comes in pieces."""
-    inbox, tap, found = FrameReader(), Taps(stream, sizes), []
+    inbox, tap, found = FrameReader(), ChunkedSocket(stream, sizes), []
     while inbox.fill_buffer(tap):  # type: ignore[arg-type]
         while frames := inbox.take_frames():
             found.extend(frames)
@@ -40,7 +40,7 @@ def drained(stream: bytes, sizes: list[int]) -> list[bytes]:
 )
 def test_frames_do_not_depend_on_the_chunks(bodies: list[bytes], sizes: list[int]) -> None:
     """A frame may come in pieces, and a chunk may hold many frames."""
-    assert bodies == drained(b"".join(map(framed, bodies)), sizes)
+    assert bodies == read_frames(b"".join(map(frame, bodies)), sizes)
 
 
 @given(
@@ -50,14 +50,14 @@ def test_frames_do_not_depend_on_the_chunks(bodies: list[bytes], sizes: list[int
 def test_frames_longer_than_the_buffer_are_complete(lengths: list[int], sizes: list[int]) -> None:
     """Long and short frames in any order keep all their bytes."""
     bodies = [(b"%d;" % length) * (length // 7 + 1) for length in lengths]
-    assert bodies == drained(b"".join(map(framed, bodies)), sizes)
+    assert bodies == read_frames(b"".join(map(frame, bodies)), sizes)
 
 
 @pytest.mark.parametrize("size", [64 << 10, (64 << 10) - 4, (64 << 10) - 5, (4 << 20) + 1, 9 << 20])
 def test_frames_of_buffer_size_are_complete(size: int) -> None:
     """Frames around each size of the buffer keep all their bytes."""
     body = bytes(range(251)) * (size // 251 + 1)
-    found = drained(framed(body[:size]) + framed(b"next"), [1 << 20, 70_000])
+    found = read_frames(frame(body[:size]) + frame(b"next"), [1 << 20, 70_000])
     assert [body[:size], b"next"] == found
 
 
@@ -65,7 +65,7 @@ def test_frames_of_buffer_size_are_complete(size: int) -> None:
 def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> None:
     """Complete frames before a bad length are returned, and the next call raises."""
     inbox = FrameReader()
-    inbox.fill_buffer(Taps(framed(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
+    inbox.fill_buffer(ChunkedSocket(frame(b"fine") + length.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
     assert [b"fine"] == inbox.take_frames()
     with pytest.raises(WireFormatError, match=f"a frame that begins with .* has {length:,} bytes"):
         inbox.take_frames()
@@ -74,7 +74,7 @@ def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> Non
 def test_a_false_length_costs_no_memory() -> None:
     """For an announced gigabyte that does not come, four megabytes are allocated."""
     inbox = FrameReader()
-    inbox.fill_buffer(Taps(MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
+    inbox.fill_buffer(ChunkedSocket(MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
     assert [] == inbox.take_frames()
     assert inbox._long_buffer is not None
     assert (4 << 20, MAX_FRAME_BYTES) == (len(inbox._long_buffer), inbox._long_size)
@@ -89,6 +89,6 @@ def test_reading_never_waits() -> None:
         inbox = FrameReader()
         with pytest.raises(BlockingIOError):
             inbox.fill_buffer(ours)
-        theirs.sendall(framed(b"now"))
+        theirs.sendall(frame(b"now"))
         assert 7 == inbox.fill_buffer(ours)
         assert ([b"now"], 7) == (inbox.take_frames(), inbox.received_bytes)

@@ -10,7 +10,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from hbase.fakes import FakeServer, Peer, answering, free_port
+from hbase.fakes import AcceptedConnection, FakeServer, answer_each, free_port
 from rowkey.hbase.connection import ServerConnection, ServerConnections
 from rowkey.hbase.errors import (
     CallTimedOut,
@@ -22,38 +22,38 @@ from rowkey.hbase.errors import (
 )
 from rowkey.hbase.settings import Deadline, Settings
 
-echo = answering(lambda one: one.param)
+echo = answer_each(lambda one: one.param)
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """A deadline that no test comes near."""
     return Deadline.from_now(30)
 
 
 @contextmanager
-def client(**settings: object) -> Iterator[ServerConnections]:
+def open_client(**settings: object) -> Iterator[ServerConnections]:
     """The connections of a client that is closed at the end."""
     with closing(ServerConnections(Settings(**settings))) as servers:  # type: ignore[arg-type]
         yield servers
 
 
-def asked(servers: ServerConnections, address: tuple[str, int], param: bytes = b"") -> bytes:
+def fetch_body(servers: ServerConnections, address: tuple[str, int], param: bytes = b"") -> bytes:
     """The body of the answer to one request."""
-    line = servers.get_connection(address, "ClientService", soon())
-    return line.send("Get", param, deadline=soon()).result(soon()).message
+    line = servers.get_connection(address, "ClientService", build_deadline())
+    return line.send("Get", param, deadline=build_deadline()).result(build_deadline()).message
 
 
-def open_files() -> int:
+def count_open_files() -> int:
     """How many files and sockets this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_one_connection_for_each_server_and_service() -> None:
     """The same server and service share a connection, and another service has its own."""
-    with FakeServer(echo) as server, client() as servers:
-        first = servers.get_connection(server.address, "ClientService", soon())
-        assert first is servers.get_connection(server.address, "ClientService", soon())
-        assert first is not servers.get_connection(server.address, "AdminService", soon())
+    with FakeServer(echo) as server, open_client() as servers:
+        first = servers.get_connection(server.address, "ClientService", build_deadline())
+        assert first is servers.get_connection(server.address, "ClientService", build_deadline())
+        assert first is not servers.get_connection(server.address, "AdminService", build_deadline())
 
 
 def test_sixteen_threads_open_one_connection(
@@ -68,11 +68,11 @@ def test_sixteen_threads_open_one_connection(
         return real(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ServerConnection, "open", slowly)
-    with FakeServer(echo) as server, client() as servers:
+    with FakeServer(echo) as server, open_client() as servers:
 
         def run(thread: int) -> bytes:
             started.wait()
-            return asked(servers, server.address, b"%d" % thread)
+            return fetch_body(servers, server.address, b"%d" % thread)
 
         with ThreadPoolExecutor(16) as pool:
             found = list(pool.map(run, range(16)))
@@ -93,10 +93,10 @@ def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ServerConnection, "open", held)
     with (
         FakeServer(echo) as server,
-        client() as servers,
+        open_client() as servers,
         ThreadPoolExecutor(1) as pool,
     ):
-        opening = pool.submit(asked, servers, server.address, b"x")
+        opening = pool.submit(fetch_body, servers, server.address, b"x")
         began.wait(30)
         with pytest.raises(
             ConnectionLost, match="another thread is still connecting to the server"
@@ -110,15 +110,15 @@ def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyP
 def test_a_broken_connection_is_replaced() -> None:
     """The call in flight fails, and the next one is answered."""
 
-    def script(peer: Peer) -> None:
-        peer.answer(peer.asked(), b"once")
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.answer(peer.read_request(), b"once")
+        peer.read_request()
 
-    with FakeServer(script) as server, client() as servers:
-        assert b"once" == asked(servers, server.address)
+    with FakeServer(script) as server, open_client() as servers:
+        assert b"once" == fetch_body(servers, server.address)
         with pytest.raises(ConnectionLost):
-            asked(servers, server.address)
-        assert b"once" == asked(servers, server.address)
+            fetch_body(servers, server.address)
+        assert b"once" == fetch_body(servers, server.address)
         assert 1 == len(servers.dump_state()["connections"])
 
 
@@ -128,12 +128,12 @@ def test_an_idle_connection_is_checked_before_use(
     """No call is lost when a server closes an idle connection."""
     monkeypatch.setattr("rowkey.hbase.connection.server_connection._IDLE_CHECK_S", 0.0)
 
-    def script(peer: Peer) -> None:
-        peer.answer(peer.asked(), b"once")
+    def script(peer: AcceptedConnection) -> None:
+        peer.answer(peer.read_request(), b"once")
 
-    with FakeServer(script) as server, client() as servers:
+    with FakeServer(script) as server, open_client() as servers:
         for _ in range(3):
-            assert b"once" == asked(servers, server.address)
+            assert b"once" == fetch_body(servers, server.address)
             ended = server.peers[-1].socket
             while ended.fileno() != -1:
                 sleep(0.001)
@@ -157,12 +157,12 @@ def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatc
         count = 0
         while not lasting.is_expired:
             with pytest.raises(ConnectionLost, match="Connection refused"):
-                asked(servers, address)
+                fetch_body(servers, address)
             count += 1
             sleep(0.001)
         return count
 
-    with client(retry_pause_s=0.05, max_retry_pause_s=0.4) as servers:
+    with open_client(retry_pause_s=0.05, max_retry_pause_s=0.4) as servers:
         with ThreadPoolExecutor(8) as pool:
             counts = list(pool.map(hammer, [servers] * 8))
         dead = servers.dump_state()["dead"]
@@ -185,17 +185,17 @@ def test_threads_do_not_wait_while_a_dead_server_is_tried(
         return real(*arguments)  # type: ignore[arg-type]
 
     address = ("127.0.0.1", free_port())
-    with client(retry_pause_s=0.001) as servers, ThreadPoolExecutor(1) as pool:
+    with open_client(retry_pause_s=0.001) as servers, ThreadPoolExecutor(1) as pool:
         with pytest.raises(ConnectionLost, match="Connection refused"):
-            asked(servers, address)
+            fetch_body(servers, address)
         sleep(0.01)
         monkeypatch.setattr(ServerConnection, "open", held)
-        trying = pool.submit(asked, servers, address)
+        trying = pool.submit(fetch_body, servers, address)
         began.wait(30)
         monkeypatch.setattr(ServerConnection, "open", None)
         for service in ("ClientService", "AdminService"):
             with pytest.raises(ConnectionLost, match="Connection refused"):
-                servers.get_connection(address, service, soon())
+                servers.get_connection(address, service, build_deadline())
         go.set()
         with pytest.raises(ConnectionLost, match="Connection refused"):
             trying.result(30)
@@ -204,27 +204,27 @@ def test_threads_do_not_wait_while_a_dead_server_is_tried(
 def test_a_server_that_comes_back_is_used_again() -> None:
     """After the pause it is connected again and no longer dead."""
     port = free_port()
-    with client(retry_pause_s=0.01, max_retry_pause_s=0.01) as servers:
+    with open_client(retry_pause_s=0.01, max_retry_pause_s=0.01) as servers:
         with pytest.raises(ConnectionLost, match="Connection refused"):
-            asked(servers, ("127.0.0.1", port))
+            fetch_body(servers, ("127.0.0.1", port))
         with FakeServer(echo, port=port) as server:
             sleep(0.02)
-            assert b"back" == asked(servers, server.address, b"back")
+            assert b"back" == fetch_body(servers, server.address, b"back")
             assert {} == servers.dump_state()["dead"]
 
 
 def test_dropping_keeps_newer_connections() -> None:
     """A late error of a lost connection does not close its replacement."""
-    with FakeServer(echo) as server, FakeServer(echo) as other, client() as servers:
-        asked(servers, server.address)
-        kept = servers.get_connection(other.address, "ClientService", soon())
-        old = servers.get_connection(server.address, "ClientService", soon())
+    with FakeServer(echo) as server, FakeServer(echo) as other, open_client() as servers:
+        fetch_body(servers, server.address)
+        kept = servers.get_connection(other.address, "ClientService", build_deadline())
+        old = servers.get_connection(server.address, "ClientService", build_deadline())
         error = RegionServerStopped("rs", "stopped")
         servers.drop_connections(server.address, error)
         assert "dropped, because stopped" in str(old.failure)
-        new = servers.get_connection(server.address, "ClientService", soon())
+        new = servers.get_connection(server.address, "ClientService", build_deadline())
         servers.drop_connections(server.address, error)
-        assert new is servers.get_connection(server.address, "ClientService", soon())
+        assert new is servers.get_connection(server.address, "ClientService", build_deadline())
         servers.drop_connections(server.address)
         assert new.failure is not None
         assert kept.failure is None
@@ -232,13 +232,13 @@ def test_dropping_keeps_newer_connections() -> None:
 
 def test_a_short_deadline_closes_no_connection() -> None:
     """Only a call that waited a full call timeout closes connections."""
-    with FakeServer(echo) as server, client() as servers:
-        line = servers.get_connection(server.address, "ClientService", soon())
+    with FakeServer(echo) as server, open_client() as servers:
+        line = servers.get_connection(server.address, "ClientService", build_deadline())
         servers.drop_connections(
             server.address, CallTimedOut(line.host_port, "Get was not answered")
         )
         assert line is servers.get_open_connection(server.address, "ClientService")
-        other = servers.get_connection(server.address, "AdminService", soon())
+        other = servers.get_connection(server.address, "AdminService", build_deadline())
         line.close(CallTimedOut(line.host_port, "Get was not answered"))
         servers.drop_connections(
             server.address, CallTimedOut(line.host_port, "Get was not answered")
@@ -258,29 +258,29 @@ def test_an_interrupted_opening_does_not_block(monkeypatch: pytest.MonkeyPatch) 
         return real(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ServerConnections, "_open_connection", establish)
-    with FakeServer(echo) as server, client(retry_pause_s=0.0) as servers:
+    with FakeServer(echo) as server, open_client(retry_pause_s=0.0) as servers:
         with pytest.raises(KeyboardInterrupt):
-            servers.get_connection(server.address, "ClientService", soon())
+            servers.get_connection(server.address, "ClientService", build_deadline())
         assert [] == servers.dump_state()["opening"]
-        assert b"on" == asked(servers, server.address, b"on")
+        assert b"on" == fetch_body(servers, server.address, b"on")
 
 
 def test_closed_connections_stay_closed() -> None:
     """All connections are closed, and opening one raises ClientClosed."""
     with FakeServer(echo) as server:
         servers = ServerConnections(Settings())
-        line = servers.get_connection(server.address, "ClientService", soon())
+        line = servers.get_connection(server.address, "ClientService", build_deadline())
         servers.close()
         servers.close()
         assert line.failure is not None
         with pytest.raises(ClientClosed, match="closed"):
-            servers.get_connection(server.address, "ClientService", soon())
+            servers.get_connection(server.address, "ClientService", build_deadline())
 
 
 def test_a_name_without_address_raises_unknown_host() -> None:
     """RFC 6761 reserves `.invalid` for names without address."""
-    with client() as servers, pytest.raises(UnknownHost, match="name cannot be resolved"):
-        servers.get_connection(("rs1.invalid", 16020), "ClientService", soon())
+    with open_client() as servers, pytest.raises(UnknownHost, match="name cannot be resolved"):
+        servers.get_connection(("rs1.invalid", 16020), "ClientService", build_deadline())
 
 
 def test_a_silent_name_server_costs_only_the_deadline(
@@ -296,9 +296,9 @@ def test_a_silent_name_server_costs_only_the_deadline(
         return real(host, port, **about)
 
     monkeypatch.setattr(socket, "getaddrinfo", hangs)
-    with client(connect_timeout_s=0.1) as servers:
+    with open_client(connect_timeout_s=0.1) as servers:
         with pytest.raises(UnknownHost, match="no answer in time"):
-            servers.get_connection(("localhost", 16020), "ClientService", soon())
+            servers.get_connection(("localhost", 16020), "ClientService", build_deadline())
         go.set()
 
 
@@ -311,10 +311,10 @@ def test_a_full_backlog_costs_the_connect_timeout() -> None:
             one.setblocking(False)
             one.connect_ex(address)
         with (
-            client(connect_timeout_s=0.2) as servers,
+            open_client(connect_timeout_s=0.2) as servers,
             pytest.raises(ConnectionLost, match=r"does not accept connections within 0\.\d+ s"),
         ):
-            servers.get_connection(address, "ClientService", soon())
+            servers.get_connection(address, "ClientService", build_deadline())
         for one in fillers:
             one.close()
 
@@ -322,36 +322,36 @@ def test_a_full_backlog_costs_the_connect_timeout() -> None:
 def test_threads_and_sockets_do_not_grow() -> None:
     """After a thousand calls, errors and reconnections there are as many as before."""
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         for _ in range(20):
-            peer.answer(peer.asked())
+            peer.answer(peer.read_request())
 
     def run(servers: ServerConnections, address: tuple[str, int]) -> int:
         lost = 0
         for _ in range(100):
             try:
-                asked(servers, address)
+                fetch_body(servers, address)
             except ConnectionLost:
                 lost += 1
             except HBaseError as error:
                 pytest.fail(f"{error!r}")
         return lost
 
-    before = threading.active_count(), open_files()
-    with FakeServer(script) as server, client() as servers:
+    before = threading.active_count(), count_open_files()
+    with FakeServer(script) as server, open_client() as servers:
         with ThreadPoolExecutor(8) as pool:
             lost = list(pool.map(lambda _: run(servers, server.address), range(8)))
         assert sum(lost) > 0
         assert 1 >= sum(one["broken"] is None for one in servers.dump_state()["connections"])
-    assert before == (threading.active_count(), open_files())
+    assert before == (threading.active_count(), count_open_files())
 
 
 def test_the_dump_is_json() -> None:
     """It has every connection and the dead servers."""
-    with FakeServer(echo) as server, client() as servers:
-        asked(servers, server.address)
+    with FakeServer(echo) as server, open_client() as servers:
+        fetch_body(servers, server.address)
         with pytest.raises(ConnectionLost):
-            asked(servers, ("127.0.0.1", free_port()))
+            fetch_body(servers, ("127.0.0.1", free_port()))
         told = json.loads(json.dumps(servers.dump_state()))
     assert ["connections", "opening", "dead"] == list(told)
     assert [1] == [one["answers"] for one in told["connections"]]

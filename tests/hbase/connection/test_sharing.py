@@ -9,8 +9,15 @@ from time import monotonic, sleep
 
 import pytest
 
-from hbase.connection.lines import GENEROUS_S, asked, opened, soon
-from hbase.fakes import Asked, FakeServer, Peer, answer_frame, answering, stalled
+from hbase.connection.lines import GENEROUS_S, build_deadline, fetch_body, open_connection
+from hbase.fakes import (
+    AcceptedConnection,
+    FakeServer,
+    ReceivedRequest,
+    answer_each,
+    answer_frame,
+    stall,
+)
 from rowkey.hbase.errors import (
     BusyError,
     CallTimedOut,
@@ -27,10 +34,10 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
     """Answers that come shuffled, late and in bunches reach the right calls."""
     draw = random.Random(5)
 
-    def script(peer: Peer) -> None:
-        waiting: list[Asked] = []
+    def script(peer: AcceptedConnection) -> None:
+        waiting: list[ReceivedRequest] = []
         while True:
-            waiting.append(peer.asked())
+            waiting.append(peer.read_request())
             if len(waiting) >= draw.randint(1, 12):
                 draw.shuffle(waiting)
                 peer.write(b"".join(answer_frame(one.call_id, one.param) for one in waiting))
@@ -39,12 +46,12 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
 
     def nudge(stop: threading.Event) -> None:
         while not stop.wait(0.001):  # so that the last bunch is never kept for ever
-            line.send("Nudge", b"", deadline=soon()).cancel()
+            line.send("Nudge", b"", deadline=build_deadline()).cancel()
 
     def run(thread: int) -> list[bytes]:
-        return [asked(line, param=b"%d/%d" % (thread, n)) for n in range(500)]
+        return [fetch_body(line, param=b"%d/%d" % (thread, n)) for n in range(500)]
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
         stop = threading.Event()
         with ThreadPoolExecutor(17) as pool:
             nudging = pool.submit(nudge, stop)
@@ -57,14 +64,14 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
 def test_waiting_threads_keep_their_own_deadlines() -> None:
     """A follower times out at its own deadline while the leader reads on."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
-        line = opened(server, call_timeout_s=0.2)
-        reading = pool.submit(asked, line, "Scan")
+    with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
+        line = open_connection(server, call_timeout_s=0.2)
+        reading = pool.submit(fetch_body, line, "Scan")
         while not line.in_flight_count:
             sleep(0.001)
         started = monotonic()
         with pytest.raises(CallTimedOut):
-            line.send("Get", b"", deadline=soon()).result(Deadline.from_now(0.2))
+            line.send("Get", b"", deadline=build_deadline()).result(Deadline.from_now(0.2))
         assert monotonic() - started < GENEROUS_S
         with pytest.raises(ConnectionLost):
             reading.result(GENEROUS_S)
@@ -74,20 +81,20 @@ def test_waiting_threads_keep_their_own_deadlines() -> None:
 def test_a_short_deadline_leaves_the_connection_open() -> None:
     """The call fails alone, and its late answer is dropped."""
 
-    def script(peer: Peer) -> None:
-        both = [peer.asked(), peer.asked()]
+    def script(peer: AcceptedConnection) -> None:
+        both = [peer.read_request(), peer.read_request()]
         hurried.wait(GENEROUS_S)
         for one in both:
             peer.answer(one, one.param)
 
     hurried = threading.Event()
-    with FakeServer(script) as server, closing(opened(server)) as line:
-        call = line.send("Mutate", b"patient", deadline=soon())
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
+        call = line.send("Mutate", b"patient", deadline=build_deadline())
         with pytest.raises(CallTimedOut, match="Get was not answered within"):
-            line.send("Get", b"hurried", deadline=soon()).result(Deadline.from_now(0.05))
+            line.send("Get", b"hurried", deadline=build_deadline()).result(Deadline.from_now(0.05))
         assert (None, 2) == (line.failure, line.in_flight_count)
         hurried.set()
-        assert b"patient" == call.result(soon()).message
+        assert b"patient" == call.result(build_deadline()).message
         while line.in_flight_count:
             line.read(1.0)
 
@@ -96,17 +103,17 @@ def test_sending_with_no_wait_never_waits() -> None:
     """It raises BusyError at the limit, and `has_arrived` does not wait either."""
     go = threading.Event()
 
-    def script(peer: Peer) -> None:
-        one = peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        one = peer.read_request()
         go.wait(GENEROUS_S)
         peer.answer(one, str(one.timeout_ms).encode())
 
-    with FakeServer(script) as server, closing(opened(server, max_in_flight=1)) as line:
-        call = line.send("Scan", b"", deadline=soon(), no_wait=True)
+    with FakeServer(script) as server, closing(open_connection(server, max_in_flight=1)) as line:
+        call = line.send("Scan", b"", deadline=build_deadline(), no_wait=True)
         with pytest.raises(
             BusyError, match="Get was not sent: the connection has 1 call in flight"
         ):
-            line.send("Get", b"", deadline=soon(), no_wait=True)
+            line.send("Get", b"", deadline=build_deadline(), no_wait=True)
         assert (False, None) == (call.has_arrived(), line.failure)
         go.set()
         while not call.has_arrived():
@@ -117,8 +124,8 @@ def test_sending_with_no_wait_never_waits() -> None:
 def test_a_server_that_never_reads_costs_the_deadline() -> None:
     """64 MB fit no socket buffer, so the half-sent request breaks the connection."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server:
-        line = opened(server)
+    with FakeServer(stall(over)) as server:
+        line = open_connection(server)
         started = monotonic()
         with pytest.raises(ServerGone, match="Multi was not sent in time"):
             line.send("Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(0.3))
@@ -130,8 +137,8 @@ def test_a_server_that_never_reads_costs_the_deadline() -> None:
 def test_waiting_to_send_ends_at_the_deadline() -> None:
     """If another thread is stuck sending, the call fails and the connection stays."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server, ThreadPoolExecutor(1) as pool:
-        line = opened(server)
+    with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
+        line = open_connection(server)
         stuck = pool.submit(line.send, "Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(2))
         while not line._frame_writer.is_sending:
             sleep(0.001)
@@ -146,15 +153,15 @@ def test_waiting_to_send_ends_at_the_deadline() -> None:
 def test_a_sender_reads_when_the_server_stops_reading() -> None:
     """The server answers each megabyte before it reads on, and one thread does both."""
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         while True:
-            one = peer.asked()
+            one = peer.read_request()
             peer.answer(one, b"", one.cells)
 
     cells = random.Random(1).randbytes(1 << 20)
-    with FakeServer(script) as server, closing(opened(server)) as line:
-        calls = [line.send("Multi", b"", cells, deadline=soon()) for _ in range(40)]
-        found = [call.result(soon()).cells == cells for call in calls]
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
+        calls = [line.send("Multi", b"", cells, deadline=build_deadline()) for _ in range(40)]
+        found = [call.result(build_deadline()).cells == cells for call in calls]
     assert [True] * 40 == found
 
 
@@ -162,21 +169,23 @@ def test_a_follower_becomes_the_leader() -> None:
     """When the leader has its answer, a follower reads its own."""
     gone = threading.Event()
 
-    def script(peer: Peer) -> None:
-        first, second = sorted((peer.asked(), peer.asked()), key=lambda one: one.param)
+    def script(peer: AcceptedConnection) -> None:
+        first, second = sorted(
+            (peer.read_request(), peer.read_request()), key=lambda one: one.param
+        )
         peer.answer(first, b"first")
         gone.wait(30)
         peer.answer(second, b"second")
 
     with (
         FakeServer(script) as server,
-        closing(opened(server)) as line,
+        closing(open_connection(server)) as line,
         ThreadPoolExecutor(2) as pool,
     ):
-        leading = pool.submit(asked, line, param=b"1")
+        leading = pool.submit(fetch_body, line, param=b"1")
         while not line._readers.has_leader:
             sleep(0.001)
-        sleeping = pool.submit(asked, line, param=b"2")
+        sleeping = pool.submit(fetch_body, line, param=b"2")
         assert b"first" == leading.result(GENEROUS_S)
         gone.set()
         assert b"second" == sleeping.result(GENEROUS_S)
@@ -186,23 +195,23 @@ def test_an_answer_wakes_a_thread_that_waits_to_send() -> None:
     """The leader waits for an answer that needs the blocked request to be sent."""
     go = threading.Event()
 
-    def script(peer: Peer) -> None:
-        early, late = peer.asked(), peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        early, late = peer.read_request(), peer.read_request()
         go.wait(30)
         peer.answer(early)
-        peer.answer(peer.asked(), b"third")
+        peer.answer(peer.read_request(), b"third")
         peer.answer(late, b"late")
 
     with (
         FakeServer(script) as server,
-        closing(opened(server, max_in_flight=2)) as line,
+        closing(open_connection(server, max_in_flight=2)) as line,
         ThreadPoolExecutor(2) as pool,
     ):
-        line.send("Scan", b"", deadline=soon())
-        reading = pool.submit(asked, line)
+        line.send("Scan", b"", deadline=build_deadline())
+        reading = pool.submit(fetch_body, line)
         while not line._readers.has_leader:
             sleep(0.001)
-        third = pool.submit(asked, line)
+        third = pool.submit(fetch_body, line)
         while not line._room_waiters:
             sleep(0.001)
         go.set()
@@ -214,22 +223,22 @@ def test_a_cancelled_call_leaves_the_connection_open() -> None:
     """Its waiter gets an error, its answer is dropped, and its id is not reused before."""
     go = threading.Event()
 
-    def script(peer: Peer) -> None:
-        first = peer.asked()
-        peer.answer(peer.asked(), b"second")
+    def script(peer: AcceptedConnection) -> None:
+        first = peer.read_request()
+        peer.answer(peer.read_request(), b"second")
         go.wait(30)
         peer.answer(first, b"first")
-        peer.answer(peer.asked(), b"third")
+        peer.answer(peer.read_request(), b"third")
 
-    with FakeServer(script) as server, closing(opened(server)) as line:
-        call = line.send("Scan", b"", deadline=soon())
+    with FakeServer(script) as server, closing(open_connection(server)) as line:
+        call = line.send("Scan", b"", deadline=build_deadline())
         call.cancel()
         with pytest.raises(InvalidRequest, match="Scan was cancelled"):
-            call.result(soon())
-        assert b"second" == asked(line)
+            call.result(build_deadline())
+        assert b"second" == fetch_body(line)
         assert (True, 1) == (call.has_outcome, line.in_flight_count)
         go.set()
-        assert b"third" == asked(line)
+        assert b"third" == fetch_body(line)
         assert 0 == line.in_flight_count
 
 
@@ -237,21 +246,21 @@ def test_calls_in_flight_are_bounded() -> None:
     """A third call waits, so that the server never has more than two."""
     most = Queue[int]()
 
-    def script(peer: Peer) -> None:
+    def script(peer: AcceptedConnection) -> None:
         peer.socket.settimeout(0.05)
-        waiting: list[Asked] = []
+        waiting: list[ReceivedRequest] = []
         while True:
             try:
-                waiting.append(peer.asked())
+                waiting.append(peer.read_request())
             except TimeoutError:
                 most.put(len(waiting))
                 for one in waiting:
                     peer.answer(one, one.param)
                 waiting.clear()
 
-    with FakeServer(script) as server, closing(opened(server, max_in_flight=2)) as line:
+    with FakeServer(script) as server, closing(open_connection(server, max_in_flight=2)) as line:
         with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(lambda n: asked(line, param=encode_varint(n)), range(16)))
+            found = list(pool.map(lambda n: fetch_body(line, param=encode_varint(n)), range(16)))
         seen = [most.get() for _ in range(most.qsize())]
     assert [encode_varint(n) for n in range(16)] == found
     assert 2 == max(seen)
@@ -260,20 +269,20 @@ def test_calls_in_flight_are_bounded() -> None:
 def test_a_single_sender_reads_to_make_room() -> None:
     """A thread that reaches the limit reads the answers itself."""
     with (
-        FakeServer(answering(lambda one: one.param)) as server,
-        closing(opened(server, max_in_flight=3)) as line,
+        FakeServer(answer_each(lambda one: one.param)) as server,
+        closing(open_connection(server, max_in_flight=3)) as line,
     ):
-        calls = [line.send("Get", encode_varint(n), deadline=soon()) for n in range(50)]
-        found = [call.result(soon()).message for call in calls]
+        calls = [line.send("Get", encode_varint(n), deadline=build_deadline()) for n in range(50)]
+        found = [call.result(build_deadline()).message for call in calls]
     assert [encode_varint(n) for n in range(50)] == found
 
 
 def test_too_many_calls_in_flight_raise_busy_error() -> None:
     """Nothing is sent, and only a long silence breaks the connection."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server:
-        line = opened(server, max_in_flight=1, call_timeout_s=0.3)
-        line.send("Scan", b"", deadline=soon())
+    with FakeServer(stall(over)) as server:
+        line = open_connection(server, max_in_flight=1, call_timeout_s=0.3)
+        line.send("Scan", b"", deadline=build_deadline())
         with pytest.raises(
             BusyError, match="Get was not sent: the connection has 1 call in flight"
         ):
@@ -288,17 +297,19 @@ def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
     """The leader and the waiting thread get the error, and no lock stays held."""
     over = threading.Event()
 
-    def script(peer: Peer) -> None:
-        peer.asked()
+    def script(peer: AcceptedConnection) -> None:
+        peer.read_request()
         over.wait(GENEROUS_S)
         peer.hang_up()
 
     with FakeServer(script) as server, ThreadPoolExecutor(2) as pool:
-        line = opened(server, max_in_flight=1)
-        reading = pool.submit(line.send("Get", b"", deadline=soon()).result, soon())
+        line = open_connection(server, max_in_flight=1)
+        reading = pool.submit(
+            line.send("Get", b"", deadline=build_deadline()).result, build_deadline()
+        )
         while not line._readers.has_leader:
             sleep(0.001)
-        waiting = pool.submit(line.send, "Get", b"", deadline=soon())
+        waiting = pool.submit(line.send, "Get", b"", deadline=build_deadline())
         while not line._room_waiters:
             sleep(0.001)
         over.set()
@@ -310,9 +321,9 @@ def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
 def test_closing_wakes_all_threads() -> None:
     """The leader, the followers and later calls get the error."""
     over = threading.Event()
-    with FakeServer(stalled(over)) as server, ThreadPoolExecutor(4) as pool:
-        line = opened(server)
-        waiting = [pool.submit(asked, line) for _ in range(4)]
+    with FakeServer(stall(over)) as server, ThreadPoolExecutor(4) as pool:
+        line = open_connection(server)
+        waiting = [pool.submit(fetch_body, line) for _ in range(4)]
         while line.in_flight_count < 4:
             sleep(0.001)
         sleep(0.05)
@@ -321,7 +332,7 @@ def test_closing_wakes_all_threads() -> None:
             with pytest.raises(ConnectionLost, match="the client closed the connection"):
                 one.result(GENEROUS_S)
         with pytest.raises(ConnectionLost, match="the client closed the connection"):
-            asked(line)
+            fetch_body(line)
         over.set()
 
 
@@ -329,15 +340,15 @@ def test_an_interrupted_read_breaks_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C during a read wakes all other threads with an error."""
-    with FakeServer(answering(lambda _: None)) as server:
-        line = opened(server)
-        other = line.send("Scan", b"", deadline=soon())
+    with FakeServer(answer_each(lambda _: None)) as server:
+        line = open_connection(server)
+        other = line.send("Scan", b"", deadline=build_deadline())
 
         def interrupt(_: float) -> None:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(line, "read", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            asked(line)
+            fetch_body(line)
         with pytest.raises(ConnectionLost, match="interrupted"):
-            other.result(soon())
+            other.result(build_deadline())

@@ -432,7 +432,7 @@ def test_wrong_connections(given: dict[str, Any], kind: type[Exception], says: s
 
 
 @pytest.fixture
-def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+def open_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections open without a cluster."""
     monkeypatch.setattr(
         "rowkey.hbase.happybase.shared_client.SharedClient._check_cluster", lambda _: None
@@ -451,7 +451,7 @@ def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"url": "hbase+master://m1"}, "hbase+master://m1:16000"),
     ],
 )
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_addresses(given: dict[str, Any], place: str) -> None:
     """Host and port are ZooKeeper's, or a URL replaces them."""
     connection = Connection(**given)
@@ -459,7 +459,7 @@ def test_addresses(given: dict[str, Any], place: str) -> None:
     connection.close()
 
 
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_timeouts() -> None:
     """The timeout limits an operation with its retries; 0 and None use the settings."""
     connection = Connection(timeout=2_000)
@@ -474,7 +474,7 @@ def test_timeouts() -> None:
         connection.close()
 
 
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_open_and_close() -> None:
     """A closed connection raises, closing twice is harmless, and it can be reopened."""
     connection = Connection(autoconnect=False)
@@ -491,7 +491,7 @@ def test_open_and_close() -> None:
     del unused
 
 
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_prefixes() -> None:
     """A prefix and its separator precede a table's name unless `use_prefix` is false."""
     connection = Connection(table_prefix="p", table_prefix_separator="-", autoconnect=False)
@@ -520,7 +520,7 @@ def test_prefixes() -> None:
         ({"a:b": {}}, ValueError),
     ],
 )
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_wrong_families(families: Any, kind: type[Exception]) -> None:
     """Invalid families are refused before anything is sent."""
     connection = Connection()
@@ -529,7 +529,7 @@ def test_wrong_families(families: Any, kind: type[Exception]) -> None:
     connection.close()
 
 
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_pools() -> None:
     """A thread gets the same connection in nested blocks, and other threads another or none."""
     from threading import Thread
@@ -571,7 +571,7 @@ def test_wrong_pools(size: Any, kind: type[Exception]) -> None:
         happybase.ConnectionPool(size)
 
 
-@pytest.mark.usefixtures("unasked")
+@pytest.mark.usefixtures("open_offline")
 def test_wrong_waits() -> None:
     """The time to wait for a connection is a number of seconds."""
     pool = happybase.ConnectionPool(1)

@@ -192,7 +192,7 @@ _pieces = st.sampled_from(
 )  # fmt: skip
 
 
-def _comes_of(text: str | bytes) -> type:
+def _parse_outcome(text: str | bytes) -> type:
     """Parse a text to the bytes of a filter or to an error."""
     try:
         return type(parse_filter(text).encode())
@@ -203,13 +203,13 @@ def _comes_of(text: str | bytes) -> type:
 @given(st.text() | st.binary() | st.lists(_pieces).map("".join))
 def test_any_text(text: str | bytes) -> None:
     """Any text is a filter or raises an error."""
-    assert issubclass(_comes_of(text), bytes | InvalidArgument)
+    assert issubclass(_parse_outcome(text), bytes | InvalidArgument)
 
 
 @given(st.sampled_from(GOOD), st.integers(0, 80), st.integers(0, 3), _pieces)
 def test_mutated_text(text: str, at: int, cut: int, piece: str) -> None:
     """A valid text with one piece replaced is a filter or raises an error."""
-    assert issubclass(_comes_of(text[:at] + piece + text[at + cut :]), bytes | InvalidArgument)
+    assert issubclass(_parse_outcome(text[:at] + piece + text[at + cut :]), bytes | InvalidArgument)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ ALL = sorted(EVEN + ODD)
 KEYS = [row for row, _ in ALL]
 
 
-def _place(url: str) -> dict[str, Any]:
+def _parse_address(url: str) -> dict[str, Any]:
     """Return host and port of a cluster's ZooKeeper."""
     host, _, port = url.removeprefix("hbase://").partition("/")[0].rpartition(":")
     return {"host": host, "port": int(port)}
@@ -56,7 +56,7 @@ def _place(url: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def connection(hbase_url: str) -> Iterator[Connection]:
     """A connection whose tables have a prefix of their own."""
-    opened = happybase.Connection(**_place(hbase_url), timeout=60_000, table_prefix=UNIQUE)
+    opened = happybase.Connection(**_parse_address(hbase_url), timeout=60_000, table_prefix=UNIQUE)
     yield opened
     opened.close()
 
@@ -215,7 +215,7 @@ def test_sorted_columns(table: Table) -> None:
     assert OrderedDict is type(first[1])
 
 
-def _only(*names: bytes) -> list[Any]:
+def _select_columns(*names: bytes) -> list[Any]:
     """Return the odd rows with these columns."""
     return [(row, {name: values[name] for name in names}) for row, values in ODD]
 
@@ -227,9 +227,9 @@ FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
     ("PrefixFilter ('r1') AND KeyOnlyFilter()", lambda: [
         (row, dict.fromkeys(values, b"")) for row, values in ALL[10:]]),
     ("PrefixFilter('r1') OR PrefixFilter('r0') AND QualifierFilter(=,'binary:y')",
-        lambda: sorted(_only(b"a:y")[:5] + ALL[10:])),
+        lambda: sorted(_select_columns(b"a:y")[:5] + ALL[10:])),
     ("(PrefixFilter('r1') OR PrefixFilter('r0')) AND QualifierFilter(=,'binary:y')",
-        lambda: _only(b"a:y")),
+        lambda: _select_columns(b"a:y")),
     ("SKIP ValueFilter(!=,'binary:y')", lambda: EVEN),
     ("SKIP ValueFilter(!=,'binary:y') AND PageFilter(2)", lambda: EVEN[:2]),
     ("SKIP (PrefixFilter('r1'))", list),
@@ -237,19 +237,19 @@ FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
     ("SingleColumnValueFilter('a','y',=,'binary:y',true,true)", lambda: ODD),
     ("SingleColumnValueFilter('a','y',=,'binary:y')", lambda: ALL),
     ("SingleColumnValueExcludeFilter('a','y',=,'binary:y',true,true)",
-        lambda: _only(b"a:x", b"b:", b"b:q:r")),
+        lambda: _select_columns(b"a:x", b"b:", b"b:q:r")),
     ("ColumnValueFilter('a','x',=,'regexstring:^1$')", lambda: [(b"r01", {b"a:x": b"1"})]),
-    ("DependentColumnFilter('a','y',true)", lambda: _only(b"a:x", b"b:", b"b:q:r")),
+    ("DependentColumnFilter('a','y',true)", lambda: _select_columns(b"a:x", b"b:", b"b:q:r")),
     ("DependentColumnFilter('a','x',false,=,'binary:5')", lambda: ODD[2:3]),
-    ("ColumnRangeFilter('x',false,'y',true)", lambda: _only(b"a:y")),
-    ("ColumnPaginationFilter(1,1)", lambda: _only(b"a:y")),
-    ("MultipleColumnPrefixFilter('y','q')", lambda: _only(b"a:y", b"b:q:r")),
-    ("ColumnPrefixFilter('y')", lambda: _only(b"a:y")),
+    ("ColumnRangeFilter('x',false,'y',true)", lambda: _select_columns(b"a:y")),
+    ("ColumnPaginationFilter(1,1)", lambda: _select_columns(b"a:y")),
+    ("MultipleColumnPrefixFilter('y','q')", lambda: _select_columns(b"a:y", b"b:q:r")),
+    ("ColumnPrefixFilter('y')", lambda: _select_columns(b"a:y")),
     ("TimestampsFilter(8, 9)", list),
     ("InclusiveStopFilter('r03')", lambda: ALL[:4]),
-    ("FamilyFilter(=,'substring:B')", lambda: _only(b"b:", b"b:q:r")),
-    (FamilyFilter("=", SubstringComparator("b")), lambda: _only(b"b:", b"b:q:r")),
-    ("ValueFilter(=,'regexstringnocase:COL')", lambda: _only(b"b:q:r")),
+    ("FamilyFilter(=,'substring:B')", lambda: _select_columns(b"b:", b"b:q:r")),
+    (FamilyFilter("=", SubstringComparator("b")), lambda: _select_columns(b"b:", b"b:q:r")),
+    ("ValueFilter(=,'regexstringnocase:COL')", lambda: _select_columns(b"b:q:r")),
     ("PrefixFilter('r''1')", list),
 ]  # fmt: skip
 
@@ -288,7 +288,7 @@ def _four_columns(t: Table, row: bytes) -> None:
     t.put(row, {"a:x": "1", "a:y": "2", "b:z": "3", "b:": "4"})
 
 
-def _then(first: Any, second: Any) -> Callable[[Table, bytes], None]:
+def _do_both(first: Any, second: Any) -> Callable[[Table, bytes], None]:
     def both(t: Table, row: bytes) -> None:
         first(t, row)
         second(t, row)
@@ -300,15 +300,15 @@ WRITES: list[tuple[str, Any, dict[bytes, bytes]]] = [
     ("put", lambda t, row: t.put(row, {"a:x": "1", b"b:": b""}), {b"a:x": b"1", b"b:": b""}),
     ("nothing", lambda t, row: t.put(row, {}), {}),
     ("no log", lambda t, row: t.put(row, {"a:é": "ü"}, wal=False), {"a:é".encode(): "ü".encode()}),
-    ("columns", _then(_four_columns, lambda t, row: t.delete(row, ["a:x", "b:"])),
+    ("columns", _do_both(_four_columns, lambda t, row: t.delete(row, ["a:x", "b:"])),
         {b"a:y": b"2", b"b:z": b"3"}),
-    ("family", _then(_four_columns, lambda t, row: t.delete(row, ["a", "b:"])), {b"b:z": b"3"}),
-    ("row", _then(_four_columns, lambda t, row: t.delete(row)), {}),
+    ("family", _do_both(_four_columns, lambda t, row: t.delete(row, ["a", "b:"])), {b"b:z": b"3"}),
+    ("row", _do_both(_four_columns, lambda t, row: t.delete(row)), {}),
     ("put, delete", _put_delete, {b"a:y": b"1"}),
     ("delete, put", _delete_put, {b"a:y": b"1"}),
     ("delete all, put", _delete_all_put, {}),
-    ("column till 9", _then(_two_versions, lambda t, row: t.delete(row, ["a:x"], 9)), {}),
-    ("row till 5", _then(_two_versions, lambda t, row: t.delete(row, timestamp=5)),
+    ("column till 9", _do_both(_two_versions, lambda t, row: t.delete(row, ["a:x"], 9)), {}),
+    ("row till 5", _do_both(_two_versions, lambda t, row: t.delete(row, timestamp=5)),
         {b"a:x": b"new"}),
 ]  # fmt: skip
 
@@ -417,7 +417,7 @@ def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
 @pytest.mark.usefixtures("table")
 def test_a_pool(hbase_url: str) -> None:
     """Connections of a pool reach the cluster and are reopened after they were closed."""
-    pool = happybase.ConnectionPool(2, **_place(hbase_url), table_prefix=UNIQUE)
+    pool = happybase.ConnectionPool(2, **_parse_address(hbase_url), table_prefix=UNIQUE)
     for _ in range(2):
         with pool.connection(timeout=1) as connection:
             assert ODD[0][1] == connection.table("t").row(b"r01")

@@ -33,7 +33,7 @@ some_rows = st.lists(
 
 
 @st.composite
-def alike(draw: st.DrawFn) -> list[RowCells]:
+def draw_similar_rows(draw: st.DrawFn) -> list[RowCells]:
     """Draw rows with the same lengths and columns, except one row at times."""
     named = draw(st.lists(columns, min_size=1, max_size=3, unique=True))
     size, value_bytes = draw(st.integers(4, 6)), draw(lengths)
@@ -50,7 +50,7 @@ def alike(draw: st.DrawFn) -> list[RowCells]:
     return rows
 
 
-blocks = st.lists(some_rows | alike(), max_size=3).map(
+blocks = st.lists(some_rows | draw_similar_rows(), max_size=3).map(
     lambda parts: [row for part in parts for row in part]
 )
 
@@ -63,7 +63,7 @@ def _counts(rows: list[RowCells]) -> list[int]:
     return [len(row.cells) for row in rows]
 
 
-def _told(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
+def _build_pairs(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
     """Return the dictionaries of rows built from cells."""
     return [
         (
@@ -83,7 +83,7 @@ def _told(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
 def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
     """Dictionaries from a block equal those built from its cells."""
     block, counts = _written(rows), _counts(rows)
-    made = _told(decode_rows(block, counts), timestamps=timestamps)
+    made = _build_pairs(decode_rows(block, counts), timestamps=timestamps)
     assert made == decode_row_items(block, counts, timestamps=timestamps)
     assert made == decode_row_items(memoryview(block), counts, timestamps=timestamps)
 
@@ -94,13 +94,15 @@ def test_long_runs_end_where_they_end(odd: int) -> None:
     rows = [RowCells(b"%05d" % at, [Cell("d", b"q", at, b"v%05d" % at)]) for at in range(5_000)]
     rows[odd] = RowCells(rows[odd].row, [rows[odd].cells[0]._replace(qualifier=b"Q")])
     block = _written(rows)
-    assert _told(rows, timestamps=True) == decode_row_items(block, _counts(rows), timestamps=True)
+    assert _build_pairs(rows, timestamps=True) == decode_row_items(
+        block, _counts(rows), timestamps=True
+    )
 
 
 def test_columns_that_change_with_each_row() -> None:
     """Rows of equal lengths with different columns keep their columns."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"%05d" % at, 1, b"v")]) for at in range(3_000)]
-    assert _told(rows, timestamps=False) == decode_row_items(_written(rows), _counts(rows))
+    assert _build_pairs(rows, timestamps=False) == decode_row_items(_written(rows), _counts(rows))
 
 
 def test_tags_are_passed_over() -> None:

@@ -30,7 +30,7 @@ META_SERVER = SERVERS[0]
 
 
 @dataclass(frozen=True)
-class Entry:
+class MetaEntry:
     """A row of meta."""
 
     table: str
@@ -50,7 +50,7 @@ class Entry:
     @cached_property
     def order(self) -> tuple[bytes, bytes, bytes]:
         """Where its row stands."""
-        return order_of(self.name)
+        return build_sort_key(self.name)
 
     def holds(self, row: bytes) -> bool:
         """Whether a row is one of its own."""
@@ -76,7 +76,7 @@ class Entry:
         return [Cell("info", name, 1, value) for name, value in sorted(found.items())]
 
 
-def order_of(row: bytes) -> tuple[bytes, bytes, bytes]:
+def build_sort_key(row: bytes) -> tuple[bytes, bytes, bytes]:
     """Rows of meta compare by table, start key and id: split at the first and the last comma.
 
     One with a single comma stands behind all regions that begin at the first key.
@@ -99,7 +99,7 @@ class FakeMeta:
         failures: errors of the next requests, first to last.
     """
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[MetaEntry] = field(default_factory=list)
     states: dict[str, int] = field(default_factory=dict)
     page: int = 10_000
     heartbeats: int = 0
@@ -120,20 +120,20 @@ class FakeMeta:
         self.next_id += 1
         for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
             server = SERVERS[number % len(SERVERS)]
-            self.entries.append(Entry(table, start, stop, self.next_id, server))
+            self.entries.append(MetaEntry(table, start, stop, self.next_id, server))
         self.states[table] = 0
 
-    def living(self, table: str) -> list[Entry]:
+    def living(self, table: str) -> list[MetaEntry]:
         """The regions of a table that are not retired, ascending."""
         found = [one for one in self.entries if one.table == table and not one.split]
         return sorted(found, key=lambda one: one.start)
 
-    def truth(self, table: str, row: bytes) -> Entry:
+    def truth(self, table: str, row: bytes) -> MetaEntry:
         """The region that holds a row."""
         (found,) = [one for one in self.living(table) if one.holds(row)]
         return found
 
-    def swap(self, old: Entry, **changes: Any) -> Entry:
+    def swap(self, old: MetaEntry, **changes: Any) -> MetaEntry:
         """Change a row."""
         new = replace(old, **changes)
         self.entries[self.entries.index(old)] = new
@@ -190,18 +190,20 @@ class FakeMeta:
         """Connections are dropped."""
         self.dropped.append(address)
 
-    def send(self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline) -> Sent:
+    def send(
+        self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline
+    ) -> PendingCall:
         """A request."""
         with self.lock:
             if self.failures:
-                return Sent(self.failures.pop(0))
+                return PendingCall(self.failures.pop(0))
             sent = ProtoMessage(param)
             where = sent.get_message(1)
             assert where is not None
             assert where.get_bytes(2) == b"hbase:meta,,1"
             asked = sent.get_message(2)
             assert asked is not None
-            return Sent(self._scan(sent, asked) if method == "Scan" else self._get(asked))
+            return PendingCall(self._scan(sent, asked) if method == "Scan" else self._get(asked))
 
     def _get(self, asked: ProtoMessage) -> Response:
         state = self.states.get(asked.get_bytes(1).decode())
@@ -236,10 +238,10 @@ class FakeMeta:
         cells = b"".join(encode_cells(one.name, b) for one, b in zip(rows, blocks, strict=True))
         return Response(0, None, told, cells)
 
-    def _range(self, asked: ProtoMessage) -> list[Entry]:
+    def _range(self, asked: ProtoMessage) -> list[MetaEntry]:
         """The rows of a range, in its direction."""
         reverse = asked.get_bool(15)
-        start, stop = order_of(asked.get_bytes(3)), order_of(asked.get_bytes(4))
+        start, stop = build_sort_key(asked.get_bytes(3)), build_sort_key(asked.get_bytes(4))
         at_start = asked.get_bool(21, True)
         ordered = sorted(self.entries, key=lambda one: one.order, reverse=reverse)
         return [
@@ -251,7 +253,7 @@ class FakeMeta:
         ]  # fmt: skip
 
 
-class Sent:
+class PendingCall:
     """A request in flight."""
 
     def __init__(self, outcome: Response | HBaseError) -> None:

@@ -14,30 +14,30 @@ SERVER = ServerName("rs1", 16020, 7)
 KEYS = st.binary(max_size=2)
 
 
-def region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) -> RegionLocation:
+def build_region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) -> RegionLocation:
     """A region of the table t."""
     return RegionLocation("t", build_region_name("t", start, number), start, stop, SERVER, seqnum)
 
 
-HALVES = RegionMap([region(b"", b"m"), region(b"m", b"")])
+HALVES = RegionMap([build_region(b"", b"m"), build_region(b"m", b"")])
 
 
 def test_a_newer_region_replaces_all_it_overlaps() -> None:
     """A merged region replaces both of its parents."""
-    merged = region(b"", b"", 2)
+    merged = build_region(b"", b"", 2)
     assert (merged,) == HALVES.with_region(merged).regions
 
 
 def test_an_older_region_and_the_newer_one_are_both_dropped() -> None:
     """One of them is wrong, and the next lookup finds out which."""
-    newer = RegionMap([region(b"", b"m", 5), region(b"m", b"", 1)])
-    assert (region(b"m", b""),) == newer.with_region(region(b"a", b"b", 4)).regions
+    newer = RegionMap([build_region(b"", b"m", 5), build_region(b"m", b"", 1)])
+    assert (build_region(b"m", b""),) == newer.with_region(build_region(b"a", b"b", 4)).regions
 
 
 @pytest.mark.parametrize(("seqnum", "kept"), [(1, 2), (2, 2), (3, 3)])
 def test_the_later_opening_of_a_region_is_kept(seqnum: int, kept: int) -> None:
     """A late answer does not restore an old location."""
-    known = HALVES.with_region(region(b"m", b"", seqnum=seqnum)).find_region(b"z")
+    known = HALVES.with_region(build_region(b"m", b"", seqnum=seqnum)).find_region(b"z")
     assert known is not None
     assert kept == known.seqnum
 
@@ -49,7 +49,7 @@ def test_binary_search_finds_the_region_of_a_row(
     """It finds what a linear search finds, gaps included, in both directions."""
     starts = [b"", *sorted(splits)]
     pairs = zip(starts, [*starts[1:], b""], strict=True)
-    some = [region(*pair) for place, pair in enumerate(pairs) if place not in missing]
+    some = [build_region(*pair) for place, pair in enumerate(pairs) if place not in missing]
     known = RegionMap(some)
     want = [next((one for one in some if one.has_row(row)), None)]
     want.append(next((one for one in some if one.has_keys_below(row)), None))
@@ -62,7 +62,7 @@ def test_regions_never_overlap(pieces: list[tuple[bytes, bytes, int]]) -> None:
     known = RegionMap()
     for start, stop, number in pieces:
         if not stop or start < stop:
-            known = known.with_region(region(start, stop, number))
+            known = known.with_region(build_region(start, stop, number))
     pairs = zip(known.regions, known.regions[1:], strict=False)
     assert [] == [(one, other) for one, other in pairs if not one.stop or one.stop > other.start]
 

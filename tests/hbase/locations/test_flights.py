@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LOST = ConnectionLost("rs0:16020", "it hung up")
 
 
-def shared(first: Callable[[], int], deadline: Deadline) -> int:
+def share_lookup(first: Callable[[], int], deadline: Deadline) -> int:
     """The answer to a second thread, which asks while the first is still asking."""
     flights: SingleFlight[int] = SingleFlight("t")
     asking, go_on = Event(), Event()
@@ -51,7 +51,7 @@ def _release_when_shared(flights: SingleFlight[int], go_on: Event) -> None:
     go_on.set()
 
 
-def failing(error: BaseException) -> Callable[[], int]:
+def build_failure(error: BaseException) -> Callable[[], int]:
     """A question that fails."""
 
     def ask() -> int:
@@ -62,20 +62,20 @@ def failing(error: BaseException) -> Callable[[], int]:
 
 def test_the_answer_is_shared() -> None:
     """A second thread gets the answer of the first lookup."""
-    assert 1 == shared(lambda: 1, Deadline.from_now(60))
+    assert 1 == share_lookup(lambda: 1, Deadline.from_now(60))
 
 
 def test_a_failure_is_shared() -> None:
     """Each thread raises its own copy of the error."""
     with pytest.raises(ConnectionLost, match="it hung up") as caught:
-        shared(failing(LOST), Deadline.from_now(60))
+        share_lookup(build_failure(LOST), Deadline.from_now(60))
     assert caught.value is not LOST
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), OperationTimedOut("t", "in a hurry")])
 def test_another_thread_takes_over_a_lookup(end: BaseException) -> None:
     """If the first thread is interrupted or out of time, the next one does the lookup."""
-    assert 2 == shared(failing(end), Deadline.from_now(60))
+    assert 2 == share_lookup(build_failure(end), Deadline.from_now(60))
 
 
 def test_waiting_for_another_lookup_ends_at_the_deadline() -> None:

@@ -30,7 +30,7 @@ TRIES = 2
 """A wrong location is forgotten once; the lookup after that tells the truth."""
 
 
-class Locating(RuleBasedStateMachine):
+class LocatorMachine(RuleBasedStateMachine):
     """Regions split, merge and move; clients find out by errors alone."""
 
     def __init__(self) -> None:
@@ -102,13 +102,13 @@ class Locating(RuleBasedStateMachine):
         assert (table, True) == (found.table, found.has_row(row))
 
     @rule(table=TABLES)
-    def listed(self, table: str) -> None:
+    def check_listing(self, table: str) -> None:
         """A listing is what meta says now."""
         found = self.locations.list_regions(table, Deadline.from_now(60))
         assert [one.name for one in self.fake.living(table)] == [one.name for one in found]
 
     @rule(table=TABLES, row=KEYS)
-    def located(self, table: str, row: bytes) -> None:
+    def check_location(self, table: str, row: bytes) -> None:
         """A row is found where it is, after one error at most."""
         want = self.fake.truth(table, row)
         tried = []
@@ -122,7 +122,7 @@ class Locating(RuleBasedStateMachine):
         assert tried[-1] == (want.name, want.server), f"expected {want}, tried {tried}"
 
     @rule(table=TABLES, row=KEYS)
-    def located_below(self, table: str, row: bytes) -> None:
+    def check_location_below(self, table: str, row: bytes) -> None:
         """So are the greatest keys below a row, unless there are none."""
         below = [one for one in self.fake.living(table) if not row or one.start < row]
         tried = []
@@ -136,7 +136,7 @@ class Locating(RuleBasedStateMachine):
         assert tried[-1:] == [(one.name, one.server) for one in below[-1:]]
 
     @invariant()
-    def nothing_overlaps(self) -> None:
+    def check_no_overlap(self) -> None:
         """Neither the known regions nor the doubted ones overlap, nor one the other."""
         for table in ("t", "t2", "ns:t"):
             known = self.locations._region_maps.get(table, RegionMap())
@@ -146,4 +146,4 @@ class Locating(RuleBasedStateMachine):
                 assert True is bool(one.stop and one.stop <= other.start)
 
 
-TestLocating = Locating.TestCase
+TestLocator = LocatorMachine.TestCase

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hbase.locations.fake_meta import META_SERVER, SERVERS, Entry, FakeMeta
+from hbase.locations.fake_meta import META_SERVER, SERVERS, FakeMeta, MetaEntry
 from rowkey.hbase.errors import (
     AccessDenied,
     ClientClosed,
@@ -29,19 +29,19 @@ SPLITS = [b"\x00", b",", b"a,b", b"m", b"m" * 32_000, b"\xff\xff"]
 LOST = ConnectionLost("rs0:16020", "it hung up")
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """A deadline that a test that works never reaches."""
     return Deadline.from_now(60)
 
 
-def opened(fake: FakeMeta, **settings: Any) -> RegionLocator:
+def open_locations(fake: FakeMeta, **settings: Any) -> RegionLocator:
     """Locations on a fake, with short pauses."""
     limits = {"retry_pause_s": 0.002, "max_retry_pause_s": 0.01, **settings}
     double: Any = fake
     return RegionLocator(double, double, Settings(**limits))
 
 
-def region_of(entry: Entry) -> RegionLocation:
+def parse_region(entry: MetaEntry) -> RegionLocation:
     """The region that a row of meta tells of."""
     assert entry.server is not None
     return RegionLocation(
@@ -49,7 +49,7 @@ def region_of(entry: Entry) -> RegionLocation:
     )
 
 
-def one_table(splits: list[bytes] | None = None) -> FakeMeta:
+def build_meta(splits: list[bytes] | None = None) -> FakeMeta:
     """A meta with the table t, and neighbours whose names begin alike."""
     fake = FakeMeta()
     for table in ("s", "t", "t2", "ns:t", "t-", "t.x"):
@@ -65,53 +65,58 @@ def one_table(splits: list[bytes] | None = None) -> FakeMeta:
 @pytest.mark.parametrize("table", ["t", "t2", "ns:t"])
 def test_a_row_is_located(table: str, row: bytes) -> None:
     """A first lookup returns the region of any row key."""
-    fake = one_table()
-    assert region_of(fake.truth(table, row)) == opened(fake).locate_region(table, row, soon())
+    fake = build_meta()
+    assert parse_region(fake.truth(table, row)) == open_locations(fake).locate_region(
+        table, row, build_deadline()
+    )
 
 
 def test_the_default_namespace_may_be_named() -> None:
     """The table `default:t` is the table `t`."""
-    fake = one_table()
-    assert "t" == opened(fake).locate_region("default:t", b"x", soon()).table
+    fake = build_meta()
+    assert "t" == open_locations(fake).locate_region("default:t", b"x", build_deadline()).table
 
 
 def test_a_cached_region_needs_no_lookup() -> None:
     """One lookup caches the region and those after it."""
-    fake = one_table()
-    locations = opened(fake)
-    locations.locate_region("t", b"", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    locations.locate_region("t", b"", build_deadline())
     before = fake.scans
     for row in SPLITS:
-        locations.locate_region("t", row, soon())
+        locations.locate_region("t", row, build_deadline())
     assert before == fake.scans
 
 
 def test_ten_regions_are_prefetched() -> None:
     """A lookup reads at most ten regions after the one it needs."""
-    fake = one_table([b"%04d" % number for number in range(100)])
-    locations = opened(fake)
-    locations.locate_region("t", b"0005x", soon())
+    fake = build_meta([b"%04d" % number for number in range(100)])
+    locations = open_locations(fake)
+    locations.locate_region("t", b"0005x", build_deadline())
     assert {"t": 13} == locations.dump_state()["cached_regions"]
 
 
 @pytest.mark.parametrize("row", [b"", b"\x00", b"\x00\x00", b"m", b"m\x00", b"\xff" * 9])
 def test_the_region_below_a_row_is_located(row: bytes) -> None:
     """A reversed scan finds the region of the greatest keys below its start, cached or not."""
-    fake = one_table()
+    fake = build_meta()
     living = fake.living("t")
     want = [one for one in living if not row or one.start < row]
     if not row.strip(b"\x00") and len(row) == 1:
         want = living[:1]
-    locations = opened(fake)
-    cold = locations.locate_region_before("t", row, soon())
-    assert (region_of(want[-1]),) * 2 == (cold, locations.locate_region_before("t", row, soon()))
+    locations = open_locations(fake)
+    cold = locations.locate_region_before("t", row, build_deadline())
+    assert (parse_region(want[-1]),) * 2 == (
+        cold,
+        locations.locate_region_before("t", row, build_deadline()),
+    )
 
 
 def test_a_lookup_waits_for_an_opening_region() -> None:
     """While its state is OPENING, its old server is not returned."""
-    fake = one_table([])
+    fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")
-    locations = opened(fake)
+    locations = open_locations(fake)
 
     def open_it() -> None:
         while fake.scans < 6:
@@ -121,92 +126,94 @@ def test_a_lookup_waits_for_an_opening_region() -> None:
 
     opener = Thread(target=open_it)
     opener.start()
-    found = locations.locate_region("t", b"k", soon())
+    found = locations.locate_region("t", b"k", build_deadline())
     opener.join()
     assert SERVERS[2] == found.server
 
 
 def test_the_timeout_names_the_row_and_the_state() -> None:
     """The error has the row, the state of its region, and the number of attempts."""
-    fake = one_table([])
+    fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")
     with pytest.raises(
         OperationTimedOut, match=r"t: the region of row b'k' is OPENING, not OPEN \(\d+ at"
     ):
-        opened(fake).locate_region("t", b"k", Deadline.from_now(0.05))
+        open_locations(fake).locate_region("t", b"k", Deadline.from_now(0.05))
 
 
 def test_an_unknown_table_fails_at_once() -> None:
     """A table without regions and state raises TableNotFound."""
     with pytest.raises(TableNotFound, match="t1: there is no such table"):
-        opened(one_table()).locate_region("t1", b"k", soon())
+        open_locations(build_meta()).locate_region("t1", b"k", build_deadline())
 
 
 @pytest.mark.parametrize("ask", [RegionLocator.locate_region, RegionLocator.locate_region_before])
 def test_invalid_table_names_are_not_found(ask: Callable[..., RegionLocation]) -> None:
     """Commas and lone surrogates do not find regions of another table."""
-    locations = opened(one_table())
+    locations = open_locations(build_meta())
     for name in ("t,a", "t,x", "t ", "\ud800", "", "t,,", "t" * 40_000):
         with pytest.raises(TableNotFound):
-            ask(locations, name, b"k", soon())
+            ask(locations, name, b"k", build_deadline())
 
 
 def test_a_disabled_table_fails_at_once() -> None:
     """Its regions will not open."""
-    fake = one_table([])
+    fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
     fake.states["t"] = 1
     with pytest.raises(TableNotEnabled, match="t: the table is disabled"):
-        opened(fake).locate_region("t", b"k", soon())
+        open_locations(fake).locate_region("t", b"k", build_deadline())
 
 
 def test_a_lookup_waits_for_a_table_without_regions() -> None:
     """A table that is being truncated or created has a state and no regions."""
     fake = FakeMeta(states={"t": 3})
     with pytest.raises(OperationTimedOut, match="no region holds row b'k'"):
-        opened(fake).locate_region("t", b"k", Deadline.from_now(0.05))
+        open_locations(fake).locate_region("t", b"k", Deadline.from_now(0.05))
 
 
 def test_retired_parents_are_skipped() -> None:
     """The parent of a split region does not hide regions that were merged since."""
-    fake = one_table([b"c"])
+    fake = build_meta([b"c"])
     fake.split("t", b"m")
     fake.merge("t", b"")
     fake.swap(fake.truth("t", b"d"), server=SERVERS[1])
-    got = [opened(fake).locate_region("t", row, soon()) for row in (b"d", b"z")]
-    assert [region_of(fake.truth("t", row)) for row in (b"d", b"z")] == got
+    got = [open_locations(fake).locate_region("t", row, build_deadline()) for row in (b"d", b"z")]
+    assert [parse_region(fake.truth("t", row)) for row in (b"d", b"z")] == got
 
 
 def test_many_retired_parents_are_skipped() -> None:
     """A lookup reads on while an answer has only retired regions."""
     fake = FakeMeta()
     fake.create("t")
-    old = [Entry("t", b"k", b"", number, split=True, state="SPLIT") for number in range(7)]
+    old = [MetaEntry("t", b"k", b"", number, split=True, state="SPLIT") for number in range(7)]
     fake.entries += old
-    assert region_of(fake.truth("t", b"z")) == opened(fake).locate_region("t", b"z", soon())
+    assert parse_region(fake.truth("t", b"z")) == open_locations(fake).locate_region(
+        "t", b"z", build_deadline()
+    )
 
 
 @pytest.mark.parametrize("below", [False, True])
 def test_a_heartbeat_is_not_the_end(*, below: bool) -> None:
     """A lookup goes on after an empty answer that says there is more."""
-    fake = one_table()
+    fake = build_meta()
     fake.heartbeats = 4
-    locations = opened(fake)
+    locations = open_locations(fake)
     ask = locations.locate_region_before if below else locations.locate_region
-    assert fake.truth("t", b"n").name == ask("t", b"n", soon()).name
+    assert fake.truth("t", b"n").name == ask("t", b"n", build_deadline()).name
 
 
 @pytest.mark.parametrize(("page", "partial"), [(1, False), (2, True), (7, True), (1000, False)])
 def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
     """It has all regions despite heartbeats and rows split between answers."""
-    fake = one_table([b"%04d" % number for number in range(40)])
+    fake = build_meta([b"%04d" % number for number in range(40)])
     fake.split("t", b"0007x")
     fake.page, fake.partial, fake.heartbeats = page, partial, 3
-    locations = opened(fake)
-    want = [region_of(one) for one in fake.living("t")]
-    assert want == locations.list_regions("t", soon())
+    locations = open_locations(fake)
+    want = [parse_region(one) for one in fake.living("t")]
+    assert want == locations.list_regions("t", build_deadline())
     scans = fake.scans
-    assert want == [locations.locate_region("t", one.start, soon()) for one in want]
+    assert want == [locations.locate_region("t", one.start, build_deadline()) for one in want]
     assert scans == fake.scans
 
 
@@ -220,80 +227,82 @@ def test_a_listing_waits_for_complete_regions() -> None:
             "the one that starts at b'' is OPENING",
         ),
     ):
-        fake = one_table([b"c"])
+        fake = build_meta([b"c"])
         fake.swap(fake.truth("t", b""), **change)
         with pytest.raises(OperationTimedOut, match=says):
-            opened(fake).list_regions("t", Deadline.from_now(0.03))
+            open_locations(fake).list_regions("t", Deadline.from_now(0.03))
 
 
 def test_a_listing_of_a_missing_table_fails() -> None:
     """An unknown table and a disabled one raise at once."""
-    fake = one_table([])
+    fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
     fake.states["t"] = 2
     for table, error in (("nope", TableNotFound), ("t", TableNotEnabled)):
         with pytest.raises(error):
-            opened(fake).list_regions(table, soon())
+            open_locations(fake).list_regions(table, build_deadline())
 
 
 def test_a_lost_meta_is_looked_up_again() -> None:
     """The connection is dropped, the registry is asked again, and the lookup succeeds."""
-    fake = one_table()
+    fake = build_meta()
     fake.failures = [LOST, NotServingRegion("rs0:16020", "hbase:meta is not there")]
-    opened(fake).locate_region("t", b"k", soon())
+    open_locations(fake).locate_region("t", b"k", build_deadline())
     assert (2, [META_SERVER.address]) == (fake.asked_where, fake.dropped)
 
 
 def test_errors_that_are_not_retriable_are_raised() -> None:
     """AccessDenied of hbase:meta fails at once."""
-    fake = one_table()
+    fake = build_meta()
     fake.failures = [AccessDenied("rs0:16020", "no")]
     with pytest.raises(AccessDenied):
-        opened(fake).locate_region("t", b"k", soon())
+        open_locations(fake).locate_region("t", b"k", build_deadline())
 
 
 def test_an_unknown_host_is_tried_a_few_times() -> None:
     """A server of hbase:meta without address fails before the deadline."""
-    fake = one_table()
+    fake = build_meta()
     fake.failures = [UnknownHost("rs0:16020", "the name cannot be resolved")] * 50
     with pytest.raises(UnknownHost, match="rs0:16020: the name cannot be resolved"):
-        opened(fake).locate_region("t", b"k", soon())
+        open_locations(fake).locate_region("t", b"k", build_deadline())
 
 
 def test_a_stale_region_is_used_while_meta_is_lost() -> None:
     """Without hbase:meta, the last known location is returned."""
-    fake = one_table()
-    locations = opened(fake)
-    region = locations.locate_region("t", b"k", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    region = locations.locate_region("t", b"k", build_deadline())
     locations.forget_region(region)
     fake.failures = [LOST] * 100
-    assert region == locations.locate_region("t", b"k", soon())
-    assert region == locations.locate_region_before("t", b"k", soon())
+    assert region == locations.locate_region("t", b"k", build_deadline())
+    assert region == locations.locate_region_before("t", b"k", build_deadline())
     fake.failures = []
     fake.move("t", b"k", SERVERS[2])
-    assert SERVERS[2] == locations.locate_region("t", b"k", soon()).server
+    assert SERVERS[2] == locations.locate_region("t", b"k", build_deadline()).server
     assert {} == {t: n for t, n in locations.dump_state()["stale_regions"].items() if n}
 
 
 def test_forgetting_an_old_location_keeps_the_new_one() -> None:
     """A late error of an old location does not drop its replacement."""
-    fake = one_table()
-    locations = opened(fake)
-    old = locations.locate_region("t", b"k", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    old = locations.locate_region("t", b"k", build_deadline())
     fake.move("t", b"k", SERVERS[2])
     locations.forget_region(old)
-    new = locations.locate_region("t", b"k", soon())
+    new = locations.locate_region("t", b"k", build_deadline())
     locations.forget_region(old)
     scans = fake.scans
-    assert new == locations.locate_region("t", b"k", soon())
+    assert new == locations.locate_region("t", b"k", build_deadline())
     assert scans == fake.scans
 
 
 def test_all_regions_of_a_server_are_forgotten() -> None:
     """Regions of other servers stay cached, and so does hbase:meta."""
-    fake = one_table()
-    locations = opened(fake)
-    everything = locations.list_regions("t", soon()) + locations.list_regions("t2", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    everything = locations.list_regions("t", build_deadline()) + locations.list_regions(
+        "t2", build_deadline()
+    )
     locations.forget_server(SERVERS[1].address)
     left = sum(one.server != SERVERS[1] for one in everything)
     assert left == sum(locations.dump_state()["cached_regions"].values())
@@ -304,18 +313,18 @@ def test_all_regions_of_a_server_are_forgotten() -> None:
 
 def test_a_newer_location_in_an_error_is_cached() -> None:
     """An earlier opening is ignored."""
-    locations = opened(one_table())
-    region = locations.locate_region("t", b"k", soon())
+    locations = open_locations(build_meta())
+    region = locations.locate_region("t", b"k", build_deadline())
     locations.record_move(region, SERVERS[2], region.seqnum + 5)
     locations.record_move(region, SERVERS[1], region.seqnum + 4)
-    assert SERVERS[2] == locations.locate_region("t", b"k", soon()).server
+    assert SERVERS[2] == locations.locate_region("t", b"k", build_deadline()).server
 
 
 def test_a_forgotten_table_has_no_stale_regions() -> None:
     """A table that was dropped and created again keeps nothing of the old one."""
-    fake = one_table()
-    locations = opened(fake)
-    locations.forget_region(locations.locate_region("t", b"k", soon()))
+    fake = build_meta()
+    locations = open_locations(fake)
+    locations.forget_region(locations.locate_region("t", b"k", build_deadline()))
     locations.forget_table("default:t")
     state = locations.dump_state()
     assert ({}, {}) == (state["cached_regions"], state["stale_regions"])
@@ -323,33 +332,33 @@ def test_a_forgotten_table_has_no_stale_regions() -> None:
 
 def test_meta_is_located_by_the_registry() -> None:
     """After it is forgotten, the registry is asked again."""
-    fake = one_table()
-    locations = opened(fake)
-    region = locations.locate_region("hbase:meta", b"any", soon())
-    assert [region] == locations.list_regions("hbase:meta", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    region = locations.locate_region("hbase:meta", b"any", build_deadline())
+    assert [region] == locations.list_regions("hbase:meta", build_deadline())
     assert (b"hbase:meta,,1", META_SERVER) == (region.name, region.server)
     locations.forget_region(region)
-    locations.locate_region("hbase:meta", b"other", soon())
+    locations.locate_region("hbase:meta", b"other", build_deadline())
     assert 2 == fake.asked_where
 
 
 def test_the_registry_learns_the_servers() -> None:
     """The servers of all regions that are read are given to the registry."""
-    fake = one_table()
-    opened(fake).list_regions("t", soon())
+    fake = build_meta()
+    open_locations(fake).list_regions("t", build_deadline())
     assert set(SERVERS) == fake.learnt
 
 
 def test_sixteen_threads_make_one_lookup() -> None:
     """Threads that miss the same region share one lookup."""
-    fake = one_table()
-    locations = opened(fake)
-    locations.locate_region("hbase:meta", b"", soon())
+    fake = build_meta()
+    locations = open_locations(fake)
+    locations.locate_region("hbase:meta", b"", build_deadline())
     ready, found = Barrier(16), []
 
     def ask() -> None:
         ready.wait()
-        found.append(locations.locate_region("t", b"k", soon()))
+        found.append(locations.locate_region("t", b"k", build_deadline()))
 
     threads = [Thread(target=ask) for _ in range(16)]
     fake.lock.acquire()  # the first lookup stays on its way until all have missed
@@ -360,14 +369,14 @@ def test_sixteen_threads_make_one_lookup() -> None:
     fake.lock.release()
     for thread in threads:
         thread.join()
-    assert (2, {region_of(fake.truth("t", b"k"))}) == (fake.scans, set(found))
+    assert (2, {parse_region(fake.truth("t", b"k"))}) == (fake.scans, set(found))
 
 
 def test_closing_ends_a_waiting_lookup() -> None:
     """A lookup that waits for a region raises ClientClosed at once."""
-    fake = one_table([])
+    fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")
-    locations = opened(fake, retry_pause_s=30, max_retry_pause_s=60)
+    locations = open_locations(fake, retry_pause_s=30, max_retry_pause_s=60)
     errors: list[Exception] = []
 
     def ask() -> None:

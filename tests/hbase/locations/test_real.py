@@ -48,7 +48,7 @@ def locations(hbase_cluster: Cluster) -> Iterator[RegionLocator]:
     servers.close()
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """Long enough for a busy machine."""
     return Deadline.from_now(60)
 
@@ -69,12 +69,12 @@ def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: Reg
     assert 21 == len(want)
     for key in random_keys(300):
         locations.forget_table(table)
-        found = locations.locate_region(table, key, soon())
+        found = locations.locate_region(table, key, build_deadline())
         (true,) = [w for w in want if w.start <= key and (not w.stop or key < w.stop)]
         assert (true.start, true.stop, true.server) == (found.start, found.stop, str(found.server))
         locations.forget_table(table)
         below = [w for w in want if not key or w.start < key][-1]
-        assert below.start == locations.locate_region_before(table, key, soon()).start
+        assert below.start == locations.locate_region_before(table, key, build_deadline()).start
 
 
 def test_the_listing_is_that_of_the_official_client(
@@ -82,7 +82,7 @@ def test_the_listing_is_that_of_the_official_client(
 ) -> None:
     """It has all regions in key order, whatever their start keys."""
     want = [(one.start, one.stop, one.server) for one in hbase_cluster.judge.regions(table)]
-    found = locations.list_regions(table, soon())
+    found = locations.list_regions(table, build_deadline())
     assert want == [(one.start, one.stop, str(one.server)) for one in found]
 
 
@@ -94,17 +94,17 @@ def test_a_moved_region_and_a_split_one_are_found_again(
     if name in judge.tables():
         judge.drop(name)
     judge.create(name, {"d": {}}, [b"m"])
-    before = locations.locate_region(name, b"x", soon())
+    before = locations.locate_region(name, b"x", build_deadline())
     target = next(server for server in judge.status().live if server != str(before.server))
     judge.move(name, b"x", target)
     locations.forget_region(before)
-    moved = locations.locate_region(name, b"x", soon())
+    moved = locations.locate_region(name, b"x", build_deadline())
     assert (target, True) == (str(moved.server), moved.seqnum > before.seqnum)
     judge.split(name, b"t")
     locations.forget_region(moved)
-    halves = [locations.locate_region(name, row, soon()) for row in (b"n", b"x")]
+    halves = [locations.locate_region(name, row, build_deadline()) for row in (b"n", b"x")]
     assert [(b"m", b"t"), (b"t", b"")] == [(one.start, one.stop) for one in halves]
     judge.drop(name)
     locations.forget_table(name)
     with pytest.raises(TableNotFound):
-        locations.locate_region(name, b"x", soon())
+        locations.locate_region(name, b"x", build_deadline())

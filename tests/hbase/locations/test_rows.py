@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hbase.locations.fake_meta import Entry
+from hbase.locations.fake_meta import MetaEntry
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Unavailable
 from rowkey.hbase.locations.meta_rows import (
@@ -16,10 +16,10 @@ from rowkey.hbase.locations.meta_rows import (
 )
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
-ENTRY = Entry("ns:t", b"a,b", b"c", 17)
+ENTRY = MetaEntry("ns:t", b"a,b", b"c", 17)
 
 
-def row_of(entry: Entry, **changed: bytes | None) -> RowCells:
+def build_row(entry: MetaEntry, **changed: bytes | None) -> RowCells:
     """A row of meta, some columns changed or left out."""
     kept = [cell for cell in entry.cells() if cell.qualifier.decode() not in changed]
     more = [Cell("info", name.encode(), 1, value) for name, value in changed.items() if value]
@@ -58,7 +58,7 @@ def test_a_long_key_is_truncated() -> None:
 
 def test_a_row_is_parsed() -> None:
     """Table, bounds, state, server and opening come from its columns."""
-    row = parse_meta_row(row_of(ENTRY))
+    row = parse_meta_row(build_row(ENTRY))
     assert row is not None
     assert row.open_region is not None
     told = (
@@ -75,21 +75,21 @@ def test_a_row_is_parsed() -> None:
 @pytest.mark.parametrize("state", [b"OPENING", b"CLOSED", b"CLOSING", b"SPLIT", b"strange\xff"])
 def test_only_open_regions_have_a_location(state: bytes) -> None:
     """A region in any other state has no location, though its row names a server."""
-    row = parse_meta_row(row_of(ENTRY, state=state))
+    row = parse_meta_row(build_row(ENTRY, state=state))
     assert row is not None
     assert (None, ENTRY.server) == (row.open_region, row.server)
 
 
 def test_a_row_without_a_state_is_open() -> None:
     """Old versions of HBase wrote no state."""
-    row = parse_meta_row(row_of(ENTRY, state=None))
+    row = parse_meta_row(build_row(ENTRY, state=None))
     assert row is not None
     assert row.open_region is not None
 
 
 def test_a_row_without_a_server_is_not_open() -> None:
     """Parents in a cloned snapshot have no server."""
-    row = parse_meta_row(row_of(ENTRY, server=None))
+    row = parse_meta_row(build_row(ENTRY, server=None))
     assert row is not None
     assert row.open_region is None
 
@@ -97,7 +97,7 @@ def test_a_row_without_a_server_is_not_open() -> None:
 @pytest.mark.parametrize("info", [None, b"junk", b"PBUF", b"PBUF\x08\x01"])
 def test_rows_without_a_region_are_skipped(info: bytes | None) -> None:
     """A row without the column of a region is ignored."""
-    assert parse_meta_row(row_of(ENTRY, regioninfo=info)) is None
+    assert parse_meta_row(build_row(ENTRY, regioninfo=info)) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_rows_without_a_region_are_skipped(info: bytes | None) -> None:
 def test_malformed_rows_raise_wire_format_errors(change: dict[str, bytes]) -> None:
     """Malformed bytes raise no other error."""
     with pytest.raises(Unavailable):
-        parse_meta_row(row_of(ENTRY, **change))
+        parse_meta_row(build_row(ENTRY, **change))
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_malformed_rows_raise_wire_format_errors(change: dict[str, bytes]) -> No
 def test_a_region_name_without_id_is_malformed(name: bytes) -> None:
     """Without its id it is unknown which of two regions is newer."""
     with pytest.raises(WireFormatError, match="is not the name of a region"):
-        parse_meta_row(row_of(ENTRY)._replace(row=name))
+        parse_meta_row(build_row(ENTRY)._replace(row=name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hbase.locations.test_locations import one_table, opened, soon
+from hbase.locations.test_locations import build_deadline, build_meta, open_locations
 from rowkey.hbase.errors import MalformedAnswer, TableNotFound
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.registry import RegistryUnavailable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
     """The thread with the shorter deadline fails, and the others go on."""
-    fake = one_table()
+    fake = build_meta()
     calls: list[float] = []
 
     def meta(deadline: Deadline) -> ServerName:
@@ -31,13 +31,13 @@ def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
         return fake.server
 
     fake.get_meta_server = meta  # type: ignore[method-assign]
-    locations = opened(fake, call_timeout_s=0.1)
+    locations = open_locations(fake, call_timeout_s=0.1)
     barrier, found = Barrier(8), list[RegionLocation | BaseException]()
 
     def find(table: str) -> None:
         barrier.wait()
         try:
-            found.append(locations.locate_region(table, b"x", soon()))
+            found.append(locations.locate_region(table, b"x", build_deadline()))
         except BaseException as error:  # noqa: BLE001 - told below
             found.append(error)
 
@@ -53,27 +53,27 @@ def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
 
 def test_a_malformed_answer_is_retried_a_few_times() -> None:
     """Then it is raised, since the port may belong to another program."""
-    fake = one_table()
+    fake = build_meta()
     bad = Response(0, None, b"\xff", b"")
     fake.failures = [bad, bad]  # type: ignore[list-item]
-    assert "t" == opened(fake).locate_region("t", b"x", soon()).table
-    fake = one_table()
+    assert "t" == open_locations(fake).locate_region("t", b"x", build_deadline()).table
+    fake = build_meta()
     fake.failures = [bad] * 99  # type: ignore[list-item]
     with pytest.raises(MalformedAnswer, match=r"hbase:meta: .*end within"):
-        opened(fake).locate_region("t", b"x", soon())
+        open_locations(fake).locate_region("t", b"x", build_deadline())
 
 
 def test_dropped_tables_leave_nothing_in_the_cache() -> None:
     """Cached and stale regions of a table go when it does not exist any more."""
-    fake = one_table()
-    locations = opened(fake)
+    fake = build_meta()
+    locations = open_locations(fake)
     for number in range(20):
         name = f"t{number}x"
         fake.create(name)
-        locations.forget_region(locations.locate_region(name, b"x", soon()))
+        locations.forget_region(locations.locate_region(name, b"x", build_deadline()))
         fake.entries = [one for one in fake.entries if one.table != name]
         del fake.states[name]
         with pytest.raises(TableNotFound):
-            locations.locate_region(name, b"x", soon())
+            locations.locate_region(name, b"x", build_deadline())
     state = locations.dump_state()
     assert ({}, {}) == (state["cached_regions"], state["stale_regions"])

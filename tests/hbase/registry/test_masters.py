@@ -44,21 +44,23 @@ ANSWERS = {
 }
 
 
-class Fakes:
+class FakeServers:
     """Servers by address: what each answers, or the error that asking it gets."""
 
     def __init__(self, **said: dict[str, bytes] | HBaseError) -> None:
         self.said = said
-        self.asked: list[tuple[str, str]] = []
+        self.read_request: list[tuple[str, str]] = []
 
-    def get_connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Fake:
+    def get_connection(
+        self, address: tuple[str, int], service: str, deadline: Deadline
+    ) -> FakeCall:
         """A connection, unless the server is dead."""
         said = self.said.get(address[0], ConnectionLost(address[0], "nobody is there"))
         if isinstance(said, HBaseError):
-            self.asked.append((address[0], "connect"))
+            self.read_request.append((address[0], "connect"))
             raise said
         assert "ClientMetaService" == service
-        return Fake(self, address[0], said)
+        return FakeCall(self, address[0], said)
 
     def registry(self, url: str = "hbase+master://m1,m2") -> Registry:
         """The registry that asks them."""
@@ -66,17 +68,17 @@ class Fakes:
         return parse_url(url).open_registry(double, Settings())
 
 
-class Fake:
+class FakeCall:
     """A connection, and a call on it."""
 
-    def __init__(self, fakes: Fakes, host: str, said: dict[str, bytes]) -> None:
+    def __init__(self, fakes: FakeServers, host: str, said: dict[str, bytes]) -> None:
         self.fakes, self.host, self.said = fakes, host, said
         self.answer = b""
 
-    def send(self, method: str, param: bytes, cells: bytes, *, deadline: Deadline) -> Fake:
+    def send(self, method: str, param: bytes, cells: bytes, *, deadline: Deadline) -> FakeCall:
         """A request, whose answer is the same however it is asked."""
         assert (b"", b"") == (param, cells)
-        self.fakes.asked.append((self.host, method))
+        self.fakes.read_request.append((self.host, method))
         self.answer = self.said.get(method, b"")
         return self
 
@@ -85,15 +87,19 @@ class Fake:
         return Response(0, None, self.answer, b"")
 
 
-def soon() -> Deadline:
+def build_deadline() -> Deadline:
     """A deadline that is never reached."""
     return Deadline.from_now(60)
 
 
 def test_a_master_answers_all_lookups() -> None:
     """It returns the id, the active master, and the server of the first replica of hbase:meta."""
-    asked = Fakes(m1=ANSWERS).registry()
-    told = (asked.get_cluster_id(soon()), asked.get_master(soon()), asked.get_meta_server(soon()))
+    asked = FakeServers(m1=ANSWERS).registry()
+    told = (
+        asked.get_cluster_id(build_deadline()),
+        asked.get_master(build_deadline()),
+        asked.get_meta_server(build_deadline()),
+    )
     assert ("some-id", M1, RS1) == told
 
 
@@ -101,37 +107,39 @@ def test_a_master_answers_all_lookups() -> None:
 def test_an_empty_answer_is_skipped(empty: bytes) -> None:
     """If a starting master does not know hbase:meta yet, the next one is asked."""
     starting = {**ANSWERS, "GetMetaRegionLocations": empty}
-    assert RS1 == Fakes(m1=starting, m2=ANSWERS).registry().get_meta_server(soon())
+    assert RS1 == FakeServers(m1=starting, m2=ANSWERS).registry().get_meta_server(build_deadline())
 
 
 def test_region_servers_are_asked_when_all_masters_are_dead() -> None:
     """All known servers are tried, those that were learned and those that a master named."""
-    fakes = Fakes(m1=ANSWERS)
+    fakes = FakeServers(m1=ANSWERS)
     asked = fakes.registry()
-    asked.get_cluster_id(soon())
+    asked.get_cluster_id(build_deadline())
     fakes.said = {"rs2": ANSWERS}
-    assert RS1 == asked.get_meta_server(soon())
+    assert RS1 == asked.get_meta_server(build_deadline())
     fakes.said = {"rs9": ANSWERS}
     asked.learn_servers([ServerName("rs9", 16020, 5)])
-    assert RS1 == asked.get_meta_server(soon())
+    assert RS1 == asked.get_meta_server(build_deadline())
 
 
 def test_nodes_that_answer_are_used_in_turn() -> None:
     """A node with old data is not used for every lookup, and dead nodes come last."""
-    fakes = Fakes(m2=ANSWERS, m3=ANSWERS)
+    fakes = FakeServers(m2=ANSWERS, m3=ANSWERS)
     asked = fakes.registry("hbase+master://m1,m2,m3")
     for _ in range(4):
-        asked.get_master(soon())
-    turns = [host for host, method in fakes.asked if method in {"connect", "GetActiveMaster"}]
+        asked.get_master(build_deadline())
+    turns = [
+        host for host, method in fakes.read_request if method in {"connect", "GetActiveMaster"}
+    ]
     assert ["m1", "m2", "m3"] == turns[:3]
     assert "m1" not in turns[3:]
 
 
 def test_the_error_has_the_failure_of_each_node() -> None:
     """The error names every node and why it did not answer."""
-    fakes = Fakes(m1={"GetMetaRegionLocations": b"\xff"}, m2={})
+    fakes = FakeServers(m1={"GetMetaRegionLocations": b"\xff"}, m2={})
     with pytest.raises(ClusterNotFound) as caught:
-        fakes.registry("hbase+master://m1,m2,m3").get_meta_server(soon())
+        fakes.registry("hbase+master://m1,m2,m3").get_meta_server(build_deadline())
     assert [
         ("m1:16000", "the answer is malformed: the bytes end within a protobuf field", True),
         ("m2:16000", "the server does not know that yet", False),
@@ -142,7 +150,7 @@ def test_the_error_has_the_failure_of_each_node() -> None:
 def test_silent_nodes_are_not_permanent() -> None:
     """If no server answers, the error is retriable and its text lists three nodes."""
     with pytest.raises(RegistryUnavailable, match=r"m3:16000: nobody is there; and 2 more servers"):
-        Fakes().registry("hbase+master://m1,m2,m3,m4,m5").get_meta_server(soon())
+        FakeServers().registry("hbase+master://m1,m2,m3,m4,m5").get_meta_server(build_deadline())
 
 
 @pytest.mark.parametrize(
@@ -154,16 +162,16 @@ def test_silent_nodes_are_not_permanent() -> None:
 )
 def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -> None:
     """They are retried a few times, and without that limit once a lookup has succeeded."""
-    fakes = Fakes(m1=error)
+    fakes = FakeServers(m1=error)
     asked = fakes.registry("hbase+master://m1")
     with pytest.raises(RegistryUnreachable, match=f"m1:16000: {error.mistake.problem}") as caught:
-        asked.get_meta_server(soon())
+        asked.get_meta_server(build_deadline())
     assert (True, True) == (caught.value.is_retriable, caught.value.is_likely_permanent)
     fakes.said = {"m1": {"GetClusterId": ANSWERS["GetClusterId"]}}
-    asked.get_cluster_id(soon())
+    asked.get_cluster_id(build_deadline())
     fakes.said = {"m1": error}
     with pytest.raises(RegistryUnavailable) as again:
-        asked.get_meta_server(soon())
+        asked.get_meta_server(build_deadline())
     assert not again.value.is_likely_permanent
 
 
@@ -177,10 +185,10 @@ def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -
 def test_a_server_that_is_not_hbase_is_final(error: HBaseError) -> None:
     """A server that answers with TLS or HTTP raises ClusterNotFound."""
     with pytest.raises(ClusterNotFound, match=f"m1:16000: {error.mistake.problem}"):
-        Fakes(m1=error).registry("hbase+master://m1").get_meta_server(soon())
+        FakeServers(m1=error).registry("hbase+master://m1").get_meta_server(build_deadline())
 
 
 def test_nodes_without_time_left_are_in_the_error() -> None:
     """After the deadline only one node is asked, and the error names the others."""
     with pytest.raises(RegistryUnavailable, match="m2:16000: it was not asked"):
-        Fakes().registry().get_meta_server(Deadline.from_now(0))
+        FakeServers().registry().get_meta_server(Deadline.from_now(0))

@@ -44,7 +44,7 @@ LATE_S = 5.0
 """By so much a busy machine may be late; none of these waits ends on its own."""
 
 
-def registry(*nodes: str, root: str = "") -> Registry:
+def build_registry(*nodes: str, root: str = "") -> Registry:
     """A registry of these nodes."""
     no_servers: Any = None
     return parse_url(f"hbase://{','.join(nodes)}{root}").open_registry(no_servers, Settings())
@@ -53,7 +53,7 @@ def registry(*nodes: str, root: str = "") -> Registry:
 def test_znodes_of_a_cluster_are_read() -> None:
     """The id, the master and the server of hbase:meta are read, and each session is closed."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
-        asked = registry(zookeeper.node)
+        asked = build_registry(zookeeper.node)
         until = Deadline.from_now(60)
         told = (asked.get_cluster_id(until), asked.get_master(until), asked.get_meta_server(until))
         while zookeeper.closed < zookeeper.sessions:
@@ -65,13 +65,15 @@ def test_znodes_of_a_cluster_are_read() -> None:
 def test_pings_and_events_are_skipped() -> None:
     """A ping or an event before the answer is not mistaken for it."""
     with FakeZooKeeper(CLUSTER, "chatty") as zookeeper:
-        assert RS1 == registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
+        assert RS1 == build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
 
 
 def test_the_path_of_the_url_is_the_root() -> None:
     """The znodes are read below the path of the URL."""
     with FakeZooKeeper({"/a/b/meta-region-server": META}) as zookeeper:
-        assert RS1 == registry(zookeeper.node, root="/a/b").get_meta_server(Deadline.from_now(60))
+        assert RS1 == build_registry(zookeeper.node, root="/a/b").get_meta_server(
+            Deadline.from_now(60)
+        )
 
 
 @pytest.mark.parametrize("mode", ["silent", "mute", "drip"])
@@ -83,7 +85,7 @@ def test_a_slow_server_costs_only_the_deadline(mode: str) -> None:
             RegistryUnavailable,
             match=r"no server at this URL knows where hbase:meta is; .* in time",
         ):
-            registry(zookeeper.node).get_meta_server(Deadline.from_now(DEADLINE_S))
+            build_registry(zookeeper.node).get_meta_server(Deadline.from_now(DEADLINE_S))
         took = monotonic() - began
     assert took < DEADLINE_S + LATE_S
 
@@ -99,7 +101,7 @@ def test_the_error_names_the_node_and_its_failure(mode: str, says: str) -> None:
     """The error names the node, and how it failed."""
     with FakeZooKeeper(CLUSTER, mode) as zookeeper:
         with pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught:
-            registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
+            build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
         (said,) = caught.value.replies
     assert zookeeper.node == said.node
     assert any(one in said.text for one in says.split("|"))
@@ -126,7 +128,7 @@ def test_bad_znodes_are_reported(held: dict[str, bytes | int], says: str) -> Non
         FakeZooKeeper(held) as zookeeper,
         pytest.raises((RegistryUnavailable, ClusterNotFound)) as caught,
     ):
-        registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
+        build_registry(zookeeper.node).get_meta_server(Deadline.from_now(60))
     assert says in caught.value.replies[0].text
 
 
@@ -134,16 +136,16 @@ def test_a_wrong_root_is_final_and_a_missing_master_is_not() -> None:
     """Without an id there is no cluster, but a missing master may come back."""
     with FakeZooKeeper({"/hbase/hbaseid": CLUSTER["/hbase/hbaseid"]}) as zookeeper:
         with pytest.raises(ClusterNotFound, match=r"zookeeper\.znode\.parent"):
-            registry(zookeeper.node, root="/other").get_master(Deadline.from_now(60))
+            build_registry(zookeeper.node, root="/other").get_master(Deadline.from_now(60))
         with pytest.raises(RegistryUnavailable) as caught:
-            registry(zookeeper.node).get_master(Deadline.from_now(60))
+            build_registry(zookeeper.node).get_master(Deadline.from_now(60))
     assert (True, False) == (caught.value.is_retriable, ClusterNotFound.is_retriable)
 
 
 def test_a_cluster_that_was_found_is_retried() -> None:
     """After one success, a missing root is not final."""
     with FakeZooKeeper(CLUSTER) as zookeeper:
-        asked = registry(zookeeper.node)
+        asked = build_registry(zookeeper.node)
         asked.get_meta_server(Deadline.from_now(60))
         zookeeper.znodes = {}
         with pytest.raises(RegistryUnavailable):
@@ -153,7 +155,7 @@ def test_a_cluster_that_was_found_is_retried() -> None:
 def test_all_nodes_are_tried() -> None:
     """A silent node gets its share of the time, and is tried last from then on."""
     with FakeZooKeeper(CLUSTER) as good, FakeZooKeeper(mode="silent") as silent:
-        asked = registry(silent.node, "127.0.0.1:1", "no-such-host.invalid", good.node)
+        asked = build_registry(silent.node, "127.0.0.1:1", "no-such-host.invalid", good.node)
         assert RS1 == asked.get_meta_server(Deadline.from_now(2))
         began = monotonic()
         for _ in range(5):
@@ -169,7 +171,7 @@ def test_a_name_without_address_is_reported() -> None:
     with pytest.raises(
         RegistryUnreachable, match=r"no-such-host.invalid:2181: .*cannot be resolved"
     ):
-        registry("no-such-host.invalid").get_meta_server(Deadline.from_now(60))
+        build_registry("no-such-host.invalid").get_meta_server(Deadline.from_now(60))
 
 
 def test_no_thread_or_socket_is_left_after_lookups() -> None:
@@ -179,26 +181,31 @@ def test_no_thread_or_socket_is_left_after_lookups() -> None:
         FakeZooKeeper(mode="hang up") as bad,
         FakeZooKeeper(mode="silent") as silent,
     ):
-        asked = [registry(one) for one in (good.node, bad.node, "127.0.0.1:1", "nobody.invalid")]
-        resources_before = (_open_files(), _client_threads())
+        asked = [
+            build_registry(one) for one in (good.node, bad.node, "127.0.0.1:1", "nobody.invalid")
+        ]
+        resources_before = (_count_open_files(), _list_client_threads())
         for one in asked * 9:
             with suppress(RegistryUnavailable, ClusterNotFound):
                 one.get_meta_server(Deadline.from_now(60))
         for _ in range(4):
             with suppress(RegistryUnavailable):
-                registry(silent.node).get_meta_server(Deadline.from_now(0.05))
+                build_registry(silent.node).get_meta_server(Deadline.from_now(0.05))
         silent.hang_up()
         until = Deadline.from_now(60)
-        while resources_before != (_open_files(), _client_threads()) and not until.is_expired:
+        while (
+            resources_before != (_count_open_files(), _list_client_threads())
+            and not until.is_expired
+        ):
             Event().wait(0.01)  # the fakes close their ends in threads of their own
-        assert resources_before == (_open_files(), _client_threads())
+        assert resources_before == (_count_open_files(), _list_client_threads())
 
 
-def _client_threads() -> set[str]:
+def _list_client_threads() -> set[str]:
     """The names of all threads but those of the servers."""
     names = {thread.name for thread in enumerate_threads()}
     return {name for name in names if "(_talk)" not in name}
 
 
-def _open_files() -> int:
+def _count_open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))

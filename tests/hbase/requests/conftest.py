@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from hbase.requests.speaker import Speaker
+from hbase.requests.speaker import RequestSender
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def speaker(hbase_cluster: Cluster) -> Iterator[Speaker]:
+def speaker(hbase_cluster: Cluster) -> Iterator[RequestSender]:
     """Sends single requests to the servers of the cluster."""
-    speaks = Speaker(hbase_cluster)
+    speaks = RequestSender(hbase_cluster)
     yield speaks
     speaks.close()
 

@@ -100,7 +100,7 @@ _PACKAGE = "q"
 _SORTS = {"!": FieldDescriptorProto.LABEL_REQUIRED, "*": FieldDescriptorProto.LABEL_REPEATED}
 
 
-def _built() -> DescriptorPool:
+def _build_messages() -> DescriptorPool:
     """All messages of the table above."""
     file = FileDescriptorProto(name="q.proto", package=_PACKAGE, syntax="proto2")
     for line in MESSAGES.replace("\\\n", "").split("\n"):
@@ -126,19 +126,19 @@ def _built() -> DescriptorPool:
     return pool
 
 
-_POOL = _built()
+_POOL = _build_messages()
 
 
-def made(name: str, **fields: Any) -> Any:
+def build_message(name: str, **fields: Any) -> Any:
     """A message of these fields."""
     return GetMessageClass(_POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}"))(**fields)
 
 
-def read(name: str, body: bytes) -> Any:
+def parse_message(name: str, body: bytes) -> Any:
     """The message that bytes hold; there must be no field in them that the table does not know."""
-    message = made(name)
+    message = build_message(name)
     message.ParseFromString(body)
-    known = made(name)
+    known = build_message(name)
     known.CopyFrom(message)
     known.DiscardUnknownFields()
     assert known == message, f"unknown fields in {name}"
@@ -146,14 +146,14 @@ def read(name: str, body: bytes) -> Any:
     return message
 
 
-def said(message: Any) -> dict[str, Any]:
+def list_fields(message: Any) -> dict[str, Any]:
     """The fields of a message that are there, by name; messages as dicts, lists as lists."""
-    return {field.name: _plain(value) for field, value in message.ListFields()}
+    return {field.name: _to_plain(value) for field, value in message.ListFields()}
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if hasattr(value, "ListFields"):
-        return said(value)
+        return list_fields(value)
     if isinstance(value, (bytes, str, int, float)):
         return value
-    return [_plain(one) for one in value]
+    return [_to_plain(one) for one in value]

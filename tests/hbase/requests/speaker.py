@@ -22,7 +22,7 @@ PATIENCE_S = 30.0
 PLENTY = 10_000_000
 
 
-class Speaker:
+class RequestSender:
     """Sends requests to the region that holds a row; one that has moved is looked up again."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -38,25 +38,25 @@ class Speaker:
         call = connection.send(request.method, param, cells, deadline=deadline)
         return request.decode(call.result(deadline))
 
-    def ask(self, table: str, request: Request[A], row: bytes = b"") -> A:
+    def send_to_row(self, table: str, request: Request[A], row: bytes = b"") -> A:
         """The answer of whoever has the region that holds a row of a table."""
-        region, address = self.locate(table, row)
+        region, address = self.find_region(table, row)
         try:
             return self.send(address, region, request)
         except StaleLocationError:
             self._known.pop(table)
-            region, address = self.locate(table, row)
+            region, address = self.find_region(table, row)
             return self.send(address, region, request)
 
-    def locate(self, table: str, row: bytes = b"") -> tuple[bytes, tuple[str, int]]:
+    def find_region(self, table: str, row: bytes = b"") -> tuple[bytes, tuple[str, int]]:
         """Full name of the region that holds a row, and where it is."""
         if table not in self._known:
-            self._known[table] = self.regions(table)
+            self._known[table] = self.list_regions(table)
         holders = [place for place in self._known[table] if place[0] <= row]
         _, name, address = holders[-1]
         return name, address
 
-    def regions(self, table: str) -> list[tuple[bytes, bytes, tuple[str, int]]]:
+    def list_regions(self, table: str) -> list[tuple[bytes, bytes, tuple[str, int]]]:
         """Start, full name and place of each region of a table, ascending, as hbase:meta has it."""
         prefix = table.encode()
         read = ReadSpec({"info": (b"server",)})
@@ -67,7 +67,7 @@ class Speaker:
             close=True,
         )
         found = []
-        for row, cells in rows_of(self._of_meta(wanted)):
+        for row, cells in parse_results(self._of_meta(wanted)):
             start = row[len(prefix) + 1 : row.rindex(b",")]
             found.append((start, row, ServerName.parse(cells[0].value.decode()).address))
         return found
@@ -87,6 +87,6 @@ class Speaker:
         self.servers.close()
 
 
-def rows_of(answer: ScanResponse) -> list[RowCells]:
+def parse_results(answer: ScanResponse) -> list[RowCells]:
     """The results of a scanner's answer."""
     return decode_rows(bytes(answer.cells), answer.counts)

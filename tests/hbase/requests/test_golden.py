@@ -103,7 +103,7 @@ def test_batch_for_a_region_that_is_elsewhere() -> None:
     """The error of a region is the error of each of its actions."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = {"name": java, "value": f"{java}: t,, is not online on rs\n\tat x".encode()}
-    answer = protos.made("MultiResponse", regionActionResult=[{"exception": fault}])
+    answer = protos.build_message("MultiResponse", regionActionResult=[{"exception": fault}])
     response = frames.Response(2, None, answer.SerializeToString(), b"")
     told = Multi([(REGION, [PUT_R1, Get(b"r")])]).decode(response)
     assert [NotServingRegion] * 2 == [type(one) for one in told]
@@ -118,7 +118,7 @@ def test_scan() -> None:
     response = _answer(frame)
     answer = OpenScanner(ScanSpec(), 1, 1_000, limit=1).decode(response)
     assert [RowCells(b"r1", [FOUND])] == decode_rows(bytes(answer.cells), answer.counts)
-    assert protos.read("ScanResponse", response.message).scanner_id == answer.scanner_id
+    assert protos.parse_message("ScanResponse", response.message).scanner_id == answer.scanner_id
     assert (False, False) == (answer.more_results, answer.more_in_region)
     assert (60_000, 5, [False]) == (answer.ttl_ms, answer.mvcc, answer.partials)
     assert (False, None) == (answer.heartbeat, answer.cursor_row)
@@ -130,12 +130,12 @@ def test_look_up_in_meta() -> None:
         "0a110801120d68626173653a6d6574612c2c31121b0a060a04696e666f1a07742c726f772c3a2203742c2c78"
         "01b8010220012801380140015801"
     )
-    shortest = protos.said(protos.read("ScanRequest", sent))
+    shortest = protos.list_fields(protos.parse_message("ScanRequest", sent))
     scan = ScanSpec(
         b"t,row,:", b"t,,", reverse=True, read=ReadSpec({"info": ()}), read_type="pread", limit=1
     )
     param, cells = OpenScanner(scan, 1, 1_000, limit=1, close=True).encode(b"hbase:meta,,1")
-    ours = protos.said(protos.read("ScanRequest", param))
+    ours = protos.list_fields(protos.parse_message("ScanRequest", param))
     more = {"max_versions", "cache_blocks", "max_result_size", "include_start_row"}
     more.add("include_stop_row")
     ours["scan"] = {name: value for name, value in ours["scan"].items() if name not in more}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cluster import Cluster
-    from hbase.requests.speaker import Speaker
+    from hbase.requests.speaker import RequestSender
     from rowkey.hbase.requests import Action
 
 _rows = count(1)
@@ -56,39 +56,43 @@ def _values(row: RowCells) -> dict[bytes, bytes]:
     return {cell.qualifier: cell.value for cell in row.cells}
 
 
-def test_what_is_put_is_read(speaker: Speaker, table: str) -> None:
+def test_what_is_put_is_read(speaker: RequestSender, table: str) -> None:
     """A get returns the selected cells that were put."""
     row = _row()
     cells = [_put(b"a", b"1", 5), _put(b"b", b"2", 6), _put(b"x", b"", 7, "e")]
-    assert speaker.ask(table, Mutate(row, cells)) is None
-    assert RowCells(row, cells) == speaker.ask(table, Get(row))
-    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, ReadSpec({"d": (b"b", b"c")})))
-    assert RowCells(row, cells[2:]) == speaker.ask(table, Get(row, ReadSpec({"e": ()})))
-    assert RowCells(row, cells[1:2]) == speaker.ask(table, Get(row, ReadSpec(time_range=(6, 7))))
-    assert RowCells(row, []) == speaker.ask(table, Get(row, ReadSpec(time_range=(6, 6))))
-    assert RowCells(row, cells[1:2]) == speaker.ask(
+    assert speaker.send_to_row(table, Mutate(row, cells)) is None
+    assert RowCells(row, cells) == speaker.send_to_row(table, Get(row))
+    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
+        table, Get(row, ReadSpec({"d": (b"b", b"c")}))
+    )
+    assert RowCells(row, cells[2:]) == speaker.send_to_row(table, Get(row, ReadSpec({"e": ()})))
+    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
+        table, Get(row, ReadSpec(time_range=(6, 7)))
+    )
+    assert RowCells(row, []) == speaker.send_to_row(table, Get(row, ReadSpec(time_range=(6, 6))))
+    assert RowCells(row, cells[1:2]) == speaker.send_to_row(
         table, Get(row, ReadSpec({"d": ()}, store_limit=1, store_offset=1))
     )
 
 
-def test_versions(speaker: Speaker, table: str) -> None:
+def test_versions(speaker: RequestSender, table: str) -> None:
     """A get returns as many versions as requested, newest first."""
     row = _row()
-    speaker.ask(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
-    told = speaker.ask(table, Get(row, ReadSpec(versions=3)))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a", b"%d" % at, at) for at in range(1, 6)]))
+    told = speaker.send_to_row(table, Get(row, ReadSpec(versions=3)))
     assert [5, 4, 3] == [cell.timestamp for cell in told.cells]
 
 
-def test_exists(speaker: Speaker, table: str) -> None:
+def test_exists(speaker: RequestSender, table: str) -> None:
     """A row exists as soon as a read of it would return a cell."""
     row = _row()
-    assert not speaker.ask(table, Exists(row))
-    speaker.ask(table, Mutate(row, [_put(b"a")]))
-    assert speaker.ask(table, Exists(row))
-    assert not speaker.ask(table, Exists(row, ReadSpec({"d": (b"b",)})))
+    assert not speaker.send_to_row(table, Exists(row))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a")]))
+    assert speaker.send_to_row(table, Exists(row))
+    assert not speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"b",)})))
 
 
-def test_deletes_of_four_types(speaker: Speaker, table: str, hbase_cluster: Cluster) -> None:
+def test_deletes_of_four_types(speaker: RequestSender, table: str, hbase_cluster: Cluster) -> None:
     """Deletes are stored as they were sent."""
     row = _row()
     deletes = [
@@ -97,7 +101,7 @@ def test_deletes_of_four_types(speaker: Speaker, table: str, hbase_cluster: Clus
         Cell("d", b"a", 8, cell_type=CellType.DELETE_COLUMN),
         Cell("d", b"b", 6, cell_type=CellType.DELETE),
     ]
-    speaker.ask(table, Mutate(row, deletes))
+    speaker.send_to_row(table, Mutate(row, deletes))
     ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [RowCells(row, deletes)] == told
@@ -105,49 +109,49 @@ def test_deletes_of_four_types(speaker: Speaker, table: str, hbase_cluster: Clus
 
 @pytest.mark.parametrize("kinds", [(CellType.DELETE_COLUMN, CellType.DELETE_FAMILY)])
 def test_one_mutation_forgets_no_delete(
-    speaker: Speaker, table: str, hbase_cluster: Cluster, kinds: tuple[CellType, CellType]
+    speaker: RequestSender, table: str, hbase_cluster: Cluster, kinds: tuple[CellType, CellType]
 ) -> None:
     """A delete of a family keeps the deletes before it in the same mutation."""
     row = _row()
     column, family = kinds
     deletes = [Cell("d", b"a", 8, cell_type=column), Cell("d", b"", 5, cell_type=family)]
-    speaker.ask(table, Mutate(row, deletes))
+    speaker.send_to_row(table, Mutate(row, deletes))
     ask = CellSelection(raw=True, versions=10)
     told = hbase_cluster.judge.scan(table, ask, (row, True), (row, True))
     assert [set(deletes)] == [set(one.cells) for one in told]
 
 
-def test_delete_of_the_newest_version(speaker: Speaker, table: str) -> None:
+def test_delete_of_the_newest_version(speaker: RequestSender, table: str) -> None:
     """A DELETE without a timestamp uncovers the previous version."""
     row = _row()
-    speaker.ask(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
-    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)]))
-    assert {b"a": b"old"} == _values(speaker.ask(table, Get(row)))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a", b"old", 1), _put(b"a", b"new", 2)]))
+    speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, cell_type=CellType.DELETE)]))
+    assert {b"a": b"old"} == _values(speaker.send_to_row(table, Get(row)))
 
 
-def test_delete_row(speaker: Speaker, table: str) -> None:
+def test_delete_row(speaker: RequestSender, table: str) -> None:
     """A row is deleted up to a timestamp in all families."""
     row = _row()
-    speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
-    speaker.ask(table, DeleteRow(row, 2))
-    assert {b"x": b"v"} == _values(speaker.ask(table, Get(row)))
-    speaker.ask(table, DeleteRow(row))
-    assert not speaker.ask(table, Exists(row))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"x", at=3, family="e")]))
+    speaker.send_to_row(table, DeleteRow(row, 2))
+    assert {b"x": b"v"} == _values(speaker.send_to_row(table, Get(row)))
+    speaker.send_to_row(table, DeleteRow(row))
+    assert not speaker.send_to_row(table, Exists(row))
 
 
-def test_time_to_live(speaker: Speaker, table: str) -> None:
+def test_time_to_live(speaker: RequestSender, table: str) -> None:
     """A cell with a time to live expires."""
     row = _row()
-    speaker.ask(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
-    assert speaker.ask(table, Exists(row))
+    speaker.send_to_row(table, Mutate(row, [Cell("d", b"a", LATEST, b"v", ttl_ms=700)]))
+    assert speaker.send_to_row(table, Exists(row))
     time.sleep(0.8)
-    assert not speaker.ask(table, Exists(row))
+    assert not speaker.send_to_row(table, Exists(row))
 
 
-def test_mixed_mutation(speaker: Speaker, table: str) -> None:
+def test_mixed_mutation(speaker: RequestSender, table: str) -> None:
     """Puts, deletes and times to live of one row are applied together."""
     row = _row()
-    speaker.ask(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1), _put(b"b", at=1)]))
     cells = [
         Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"c", at=2),
@@ -156,53 +160,55 @@ def test_mixed_mutation(speaker: Speaker, table: str) -> None:
     ]
     request = build_mutation(row, cells)
     assert isinstance(request, MutateRow)
-    speaker.ask(table, request)
-    assert {b"c", b"t"} == set(_values(speaker.ask(table, Get(row))))
+    speaker.send_to_row(table, request)
+    assert {b"c", b"t"} == set(_values(speaker.send_to_row(table, Get(row))))
     time.sleep(0.8)
-    assert {b"c"} == set(_values(speaker.ask(table, Get(row))))
+    assert {b"c"} == set(_values(speaker.send_to_row(table, Get(row))))
 
 
-def test_mixed_mutation_is_atomic(speaker: Speaker, table: str) -> None:
+def test_mixed_mutation_is_atomic(speaker: RequestSender, table: str) -> None:
     """A mixed mutation that fails changes nothing."""
     row = _row()
-    speaker.ask(table, Mutate(row, [_put(b"a", at=1)]))
+    speaker.send_to_row(table, Mutate(row, [_put(b"a", at=1)]))
     cells = [
         Cell("d", b"a", 1, cell_type=CellType.DELETE),
         _put(b"b"),
         Cell("none", b"a", 1, cell_type=CellType.DELETE),
     ]
     with pytest.raises(NoSuchColumnFamily):
-        speaker.ask(table, MutateRow(row, cells))
-    assert {b"a": b"v"} == _values(speaker.ask(table, Get(row)))
-    (told,) = speaker.ask(table, Multi([(speaker.locate(table)[0], [RowCells(row, cells)])]))
+        speaker.send_to_row(table, MutateRow(row, cells))
+    assert {b"a": b"v"} == _values(speaker.send_to_row(table, Get(row)))
+    (told,) = speaker.send_to_row(
+        table, Multi([(speaker.find_region(table)[0], [RowCells(row, cells)])])
+    )
     assert isinstance(told, NoSuchColumnFamily)
-    assert {b"a": b"v"} == _values(speaker.ask(table, Get(row)))
+    assert {b"a": b"v"} == _values(speaker.send_to_row(table, Get(row)))
 
 
-def test_counters(speaker: Speaker, table: str) -> None:
+def test_counters(speaker: RequestSender, table: str) -> None:
     """Counters are returned in the order of the amounts and wrap, and a nonce counts once."""
     row = _row()
     amounts = [("e", b"n", 5), ("d", b"z", -3), ("d", b"a", 2**63 - 1)]
-    assert [5, -3, 2**63 - 1] == speaker.ask(table, Increment(row, amounts))
-    assert [10, -6, -2] == speaker.ask(table, Increment(row, amounts))
+    assert [5, -3, 2**63 - 1] == speaker.send_to_row(table, Increment(row, amounts))
+    assert [10, -6, -2] == speaker.send_to_row(table, Increment(row, amounts))
     once = Increment(row, [("d", b"n", 1)], nonce=nonce(), nonce_group=9)
-    assert [1] == speaker.ask(table, once)
-    assert [1] == speaker.ask(table, once)
-    assert [2] == speaker.ask(table, Increment(row, [("d", b"n", 1)]))
-    speaker.ask(table, Mutate(row, [_put(b"t", b"text")]))
+    assert [1] == speaker.send_to_row(table, once)
+    assert [1] == speaker.send_to_row(table, once)
+    assert [2] == speaker.send_to_row(table, Increment(row, [("d", b"n", 1)]))
+    speaker.send_to_row(table, Mutate(row, [_put(b"t", b"text")]))
     with pytest.raises(DoNotRetryIO):
-        speaker.ask(table, Increment(row, [("d", b"t", 1)]))
+        speaker.send_to_row(table, Increment(row, [("d", b"t", 1)]))
 
 
-def test_appending(speaker: Speaker, table: str) -> None:
+def test_appending(speaker: RequestSender, table: str) -> None:
     """New values are returned whole in the order of the pieces, and a nonce counts once."""
     row = _row()
     pieces = [("e", b"q", b"x"), ("d", b"q", b"")]
-    assert [b"x", b""] == speaker.ask(table, Append(row, pieces))
+    assert [b"x", b""] == speaker.send_to_row(table, Append(row, pieces))
     once = Append(row, pieces, nonce=nonce())
-    assert [b"xx", b""] == speaker.ask(table, once)
-    assert [b"xx", b""] == speaker.ask(table, once)
-    assert [b"xxx", b""] == speaker.ask(table, Append(row, pieces))
+    assert [b"xx", b""] == speaker.send_to_row(table, once)
+    assert [b"xx", b""] == speaker.send_to_row(table, once)
+    assert [b"xxx", b""] == speaker.send_to_row(table, Append(row, pieces))
 
 
 _FOUND = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b"n"}
@@ -212,20 +218,20 @@ _FOUND = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b
 @pytest.mark.parametrize("found", _FOUND)
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
 def test_check_and_mutate(
-    speaker: Speaker, table: str, operator: str, found: str, mixed: bool
+    speaker: RequestSender, table: str, operator: str, found: str, mixed: bool
 ) -> None:
     """A check is true exactly when `holds` says so, and only then writes."""
     row, value = _row(), _FOUND[found]
     cell = None if value is None else _put(b"a", value)
     if cell is not None:
-        speaker.ask(table, Mutate(row, [cell]))
+        speaker.send_to_row(table, Mutate(row, [cell]))
     cells = [_put(b"done", b"1")]
     if mixed:
         cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
     wanted = is_comparison_true(operator, b"m", cell)
     request = CheckAndMutate(row, "d", b"a", operator, b"m", cells)
-    assert wanted is speaker.ask(table, request)
-    assert wanted is speaker.ask(table, Exists(row, ReadSpec({"d": (b"done",)})))
+    assert wanted is speaker.send_to_row(table, request)
+    assert wanted is speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -233,35 +239,40 @@ def test_check_and_mutate(
 @pytest.mark.parametrize("found", _FOUND)
 @pytest.mark.parametrize("operator", ["=", "!="])
 def test_check_for_nothing(
-    speaker: Speaker, table: str, operator: str, found: str, nothing: bytes | None, mixed: bool
+    speaker: RequestSender,
+    table: str,
+    operator: str,
+    found: str,
+    nothing: bytes | None,
+    mixed: bool,
 ) -> None:
     """Without a value a check tests whether the cell is absent or empty."""
     row, value = _row(), _FOUND[found]
     if value is not None:
-        speaker.ask(table, Mutate(row, [_put(b"a", value)]))
+        speaker.send_to_row(table, Mutate(row, [_put(b"a", value)]))
     cells = [_put(b"done", b"1")]
     if mixed:
         cells.append(Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN))
     wanted = (not value) == (operator == "=")
     request = CheckAndMutate(row, "d", b"a", operator, nothing, cells)
-    assert wanted is speaker.ask(table, request)
-    assert wanted is speaker.ask(table, Exists(row, ReadSpec({"d": (b"done",)})))
+    assert wanted is speaker.send_to_row(table, request)
+    assert wanted is speaker.send_to_row(table, Exists(row, ReadSpec({"d": (b"done",)})))
 
 
-def test_failed_check_and_mutate(speaker: Speaker, table: str) -> None:
+def test_failed_check_and_mutate(speaker: RequestSender, table: str) -> None:
     """A write that fails is an error and not a false check."""
     row = _row()
     cells = [_put(b"a", family="none"), Cell("d", b"z", LATEST, cell_type=CellType.DELETE_COLUMN)]
     for some in (cells[:1], cells):
         with pytest.raises(NoSuchColumnFamily):
-            speaker.ask(table, CheckAndMutate(row, "d", b"a", "=", None, some))
+            speaker.send_to_row(table, CheckAndMutate(row, "d", b"a", "=", None, some))
 
 
-def _batch(speaker: Speaker, table: str, actions: Sequence[Action]) -> list[Any]:
-    return speaker.ask(table, Multi([(speaker.locate(table)[0], actions)]))
+def _batch(speaker: RequestSender, table: str, actions: Sequence[Action]) -> list[Any]:
+    return speaker.send_to_row(table, Multi([(speaker.find_region(table)[0], actions)]))
 
 
-def test_batch(speaker: Speaker, table: str) -> None:
+def test_batch(speaker: RequestSender, table: str) -> None:
     """A batch returns the outcome of each action in the order given."""
     first, second, third = sorted((_row() for _ in range(3)), reverse=True)
     assert [None] * 3 == _batch(
@@ -303,7 +314,7 @@ def test_batch(speaker: Speaker, table: str) -> None:
     ] == told
 
 
-def test_batch_of_many(speaker: Speaker, table: str) -> None:
+def test_batch_of_many(speaker: RequestSender, table: str) -> None:
     """Thousands of puts in one call are all stored."""
     rows = [b"many%05d" % (number * 7919 % 4_000) for number in range(4_000)]
     puts = [RowCells(row, [_put(b"a", row, 1)]) for row in rows]
@@ -311,35 +322,37 @@ def test_batch_of_many(speaker: Speaker, table: str) -> None:
     assert puts == _batch(speaker, table, [Get(row) for row in rows])
 
 
-def test_batch_for_a_region_that_is_gone(speaker: Speaker, table: str) -> None:
+def test_batch_for_a_region_that_is_gone(speaker: RequestSender, table: str) -> None:
     """In a batch for several regions only the actions of a missing region fail."""
-    region, row = speaker.locate(table)[0], _row()
+    region, row = speaker.find_region(table)[0], _row()
     gone = f"{table},,1.{'0' * 32}.".encode()
     put = RowCells(row, [_put(b"a")])
-    told = speaker.ask(table, Multi([(gone, [put, put]), (region, [put]), (gone, [Get(row)])]))
+    told = speaker.send_to_row(
+        table, Multi([(gone, [put, put]), (region, [put]), (gone, [Get(row)])])
+    )
     assert [True, True, False, True] == [isinstance(one, NotServingRegion) for one in told]
-    assert speaker.ask(table, Exists(row))
+    assert speaker.send_to_row(table, Exists(row))
 
 
-def test_raw_batch(speaker: Speaker, table: str) -> None:
+def test_raw_batch(speaker: RequestSender, table: str) -> None:
     """An encoded batch returns only failures."""
-    region = speaker.locate(table)[0]
+    region = speaker.find_region(table)[0]
     gone = f"{table},,1.{'0' * 32}.".encode()
     rows = [_row() for _ in range(3)]
     puts = [RowCells(row, [_put(b"a", at=1)]) for row in rows]
     puts[1] = RowCells(rows[1], [_put(b"a", at=1, family="none")])
     actions, cells = encode_actions(puts)
     regions = [(gone, actions, 3), (region, actions, 3)]
-    told = speaker.ask(table, RawMulti(regions, cells + cells))
+    told = speaker.send_to_row(table, RawMulti(regions, cells + cells))
     assert [(0, 0), (0, 1), (0, 2), (1, 1)] == [one[:2] for one in told]
     assert [NotServingRegion] * 3 + [NoSuchColumnFamily] == [type(one.error) for one in told]
-    assert [True, False, True] == [speaker.ask(table, Exists(row)) for row in rows]
+    assert [True, False, True] == [speaker.send_to_row(table, Exists(row)) for row in rows]
 
 
-def test_too_large_a_cell(speaker: Speaker, table: str) -> None:
+def test_too_large_a_cell(speaker: RequestSender, table: str) -> None:
     """A cell above 10 MiB fails every put of its region, each with the error."""
     row = _row()
     large = RowCells(row, [_put(b"a", bytes(10_485_760))])
     told = _batch(speaker, table, [large, RowCells(row, [_put(b"b")])])
     assert [DoNotRetryIO] * 2 == [type(one) for one in told]
-    assert not speaker.ask(table, Exists(row))
+    assert not speaker.send_to_row(table, Exists(row))

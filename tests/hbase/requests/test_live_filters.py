@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hbase.requests.speaker import PLENTY, rows_of
+from hbase.requests.speaker import PLENTY, parse_results
 from rowkey.cells import Cell, RowCells, build_sort_key
 from rowkey.errors import InvalidArgument
 from rowkey.hbase import filters
@@ -56,7 +56,7 @@ from rowkey.hbase.requests import Get, Multi, OpenScanner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hbase.requests.speaker import Speaker
+    from hbase.requests.speaker import RequestSender
 
     Judgement = Callable[[list[RowCells]], list[RowCells]]
 
@@ -279,27 +279,29 @@ FILTERS: list[tuple[Filter, Judgement]] = [
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _rows_to_filter(speaker: Speaker, table: str) -> None:
+def _rows_to_filter(speaker: RequestSender, table: str) -> None:
     """Write the rows."""
-    assert [None] * len(ROWS) == speaker.ask(table, Multi([(speaker.locate(table)[0], ROWS)]))
+    assert [None] * len(ROWS) == speaker.send_to_row(
+        table, Multi([(speaker.find_region(table)[0], ROWS)])
+    )
 
 
-def _scanned(speaker: Speaker, table: str, scan: ScanSpec) -> list[RowCells]:
-    return rows_of(speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True)))
+def _scanned(speaker: RequestSender, table: str, scan: ScanSpec) -> list[RowCells]:
+    return parse_results(speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
-def test_scan(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
+def test_scan(speaker: RequestSender, table: str, given: Filter, judge: Judgement) -> None:
     """A scan returns what the filter selects."""
     assert judge(ROWS) == _scanned(speaker, table, ScanSpec(read=ReadSpec(filter=given)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
-def test_get(speaker: Speaker, table: str, given: Filter, judge: Judgement) -> None:
+def test_get(speaker: RequestSender, table: str, given: Filter, judge: Judgement) -> None:
     """A get returns of its row what a scan of that row returns."""
     for row in ROWS[3:8]:
         wanted = judge([row]) or [RowCells(row.row, [])]
-        assert wanted == [speaker.ask(table, Get(row.row, ReadSpec(filter=given)))]
+        assert wanted == [speaker.send_to_row(table, Get(row.row, ReadSpec(filter=given)))]
 
 
 def test_all_are_tried() -> None:
@@ -316,7 +318,7 @@ def test_all_are_tried() -> None:
 
 
 @pytest.mark.parametrize("given", [one for one, _ in FILTERS], ids=lambda one: type(one).__name__)
-def test_whole_rows(speaker: Speaker, table: str, given: Filter) -> None:
+def test_whole_rows(speaker: RequestSender, table: str, given: Filter) -> None:
     """A filter that needs whole rows excludes a batch of cells, and every other allows it."""
     read = ReadSpec(filter=given)
     if given.needs_whole_row:
@@ -330,7 +332,7 @@ def test_whole_rows(speaker: Speaker, table: str, given: Filter) -> None:
     ]
 
 
-def test_reversed(speaker: Speaker, table: str) -> None:
+def test_reversed(speaker: RequestSender, table: str) -> None:
     """A filter selects the same rows in a reverse scan."""
     scan = ScanSpec(b"c", b"a", reverse=True, read=ReadSpec(filter=PrefixFilter(b"b")))
     wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hbase.requests.speaker import PLENTY, rows_of
+from hbase.requests.speaker import PLENTY, parse_results
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.hbase.errors import HBaseError
 from rowkey.hbase.read_spec import ScanSpec
@@ -20,7 +20,7 @@ from rowkey.hbase.requests import (
 )
 
 if TYPE_CHECKING:
-    from hbase.requests.speaker import Speaker
+    from hbase.requests.speaker import RequestSender
 
 ROWS = tuple(b"scan%02d" % number for number in range(10))
 SPAN = ScanSpec(b"scan", b"scao")
@@ -31,10 +31,10 @@ def _put(qualifier: bytes, at: int = LATEST) -> Cell:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _rows_to_scan(speaker: Speaker, table: str) -> None:
+def _rows_to_scan(speaker: RequestSender, table: str) -> None:
     """Write the rows."""
     puts = [RowCells(row, [_put(b"a", 1), _put(b"b", 1)]) for row in ROWS]
-    assert [None] * 10 == speaker.ask(table, Multi([(speaker.locate(table)[0], puts)]))
+    assert [None] * 10 == speaker.send_to_row(table, Multi([(speaker.find_region(table)[0], puts)]))
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def _rows_to_scan(speaker: Speaker, table: str) -> None:
         (ScanSpec(b"scan09", b"scao", read_type="stream"), range(9, 10)),
     ],
 )
-def test_ends(speaker: Speaker, table: str, scan: ScanSpec, wanted: range) -> None:
+def test_ends(speaker: RequestSender, table: str, scan: ScanSpec, wanted: range) -> None:
     """Each bound of a scan is included or excluded as requested."""
-    answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
-    assert [ROWS[place] for place in wanted] == [row for row, _ in rows_of(answer)]
+    answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
+    assert [ROWS[place] for place in wanted] == [row for row, _ in parse_results(answer)]
     assert answer.more_in_region is False
 
 
-def test_step_by_step(speaker: Speaker, table: str) -> None:
+def test_step_by_step(speaker: RequestSender, table: str) -> None:
     """A scanner continues, is renewed, and is unknown after it was closed."""
-    answer = speaker.ask(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
-    found = [row for row, _ in rows_of(answer)]
+    answer = speaker.send_to_row(table, OpenScanner(SPAN, 3, PLENTY, cursor=True))
+    found = [row for row, _ in parse_results(answer)]
     scanner = answer.scanner_id
     assert scanner is not None
     assert (True, True, True) == (
@@ -72,60 +72,60 @@ def test_step_by_step(speaker: Speaker, table: str) -> None:
         (answer.ttl_ms or 0) > 0,
     )
     assert answer.mvcc is not None
-    answer = speaker.ask(table, NextRows(scanner, 0, 3))
-    found += [row for row, _ in rows_of(answer)]
-    renewed = speaker.ask(table, RenewScanner(scanner, 1))
+    answer = speaker.send_to_row(table, NextRows(scanner, 0, 3))
+    found += [row for row, _ in parse_results(answer)]
+    renewed = speaker.send_to_row(table, RenewScanner(scanner, 1))
     assert (scanner, []) == (renewed.scanner_id, renewed.counts)
-    answer = speaker.ask(table, NextRows(scanner, 2, 100, limit=2))
-    found += [row for row, _ in rows_of(answer)]
+    answer = speaker.send_to_row(table, NextRows(scanner, 2, 100, limit=2))
+    found += [row for row, _ in parse_results(answer)]
     assert list(ROWS[:8]) == found
     assert answer.more_results is False
-    speaker.ask(table, CloseScanner(scanner))
+    speaker.send_to_row(table, CloseScanner(scanner))
 
 
-def test_closed(speaker: Speaker, table: str) -> None:
+def test_closed(speaker: RequestSender, table: str) -> None:
     """A closed scanner can be closed again and returns no more rows."""
-    answer = speaker.ask(table, OpenScanner(SPAN, 0, PLENTY))
+    answer = speaker.send_to_row(table, OpenScanner(SPAN, 0, PLENTY))
     assert [] == answer.counts
     assert answer.scanner_id is not None
-    speaker.ask(table, CloseScanner(answer.scanner_id))
-    speaker.ask(table, CloseScanner(answer.scanner_id))
+    speaker.send_to_row(table, CloseScanner(answer.scanner_id))
+    speaker.send_to_row(table, CloseScanner(answer.scanner_id))
     with pytest.raises(HBaseError):
-        speaker.ask(table, NextRows(answer.scanner_id, 5, 1))
+        speaker.send_to_row(table, NextRows(answer.scanner_id, 5, 1))
 
 
-def test_pieces(speaker: Speaker, table: str) -> None:
+def test_pieces(speaker: RequestSender, table: str) -> None:
     """A batch of cells splits rows into partial rows, and marks all but the last."""
     scan = ScanSpec(b"scan", b"scan02", batch=1)
-    answer = speaker.ask(table, OpenScanner(scan, 100, PLENTY, close=True))
+    answer = speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True))
     assert [1] * 4 == answer.counts
     assert [True, False, True, False] == answer.partials
 
 
-def test_raw(speaker: Speaker, table: str) -> None:
+def test_raw(speaker: RequestSender, table: str) -> None:
     """A raw scan returns deletes and the cells they hide."""
     row = b"scanned"
     cells = [Cell("d", b"", 9, cell_type=CellType.DELETE_FAMILY), _put(b"a", 3)]
-    speaker.ask(table, Mutate(row, cells[1:]))
-    speaker.ask(table, Mutate(row, cells[:1]))
+    speaker.send_to_row(table, Mutate(row, cells[1:]))
+    speaker.send_to_row(table, Mutate(row, cells[:1]))
     plain, raw = (
-        speaker.ask(
+        speaker.send_to_row(
             table,
             OpenScanner(ScanSpec(row, row, include_stop=True, raw=raw), 9, PLENTY, close=True),
         )
         for raw in (False, True)
     )
-    assert [] == rows_of(plain)
-    assert [RowCells(row, cells)] == rows_of(raw)
+    assert [] == parse_results(plain)
+    assert [RowCells(row, cells)] == parse_results(raw)
 
 
-def test_old_read_point(speaker: Speaker, table: str) -> None:
+def test_old_read_point(speaker: RequestSender, table: str) -> None:
     """A scanner with an earlier read point does not see later writes."""
     scan = ScanSpec(b"point", b"poinu")
-    mvcc = speaker.ask(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
-    speaker.ask(table, Mutate(b"point", [_put(b"a")]))
+    mvcc = speaker.send_to_row(table, OpenScanner(scan, 0, PLENTY, close=True)).mvcc
+    speaker.send_to_row(table, Mutate(b"point", [_put(b"a")]))
     then, now = (
-        speaker.ask(table, OpenScanner(scan, 9, PLENTY, close=True, mvcc=point))
+        speaker.send_to_row(table, OpenScanner(scan, 9, PLENTY, close=True, mvcc=point))
         for point in (mvcc, None)
     )
-    assert ([], [b"point"]) == (rows_of(then), [row for row, _ in rows_of(now)])
+    assert ([], [b"point"]) == (parse_results(then), [row for row, _ in parse_results(now)])

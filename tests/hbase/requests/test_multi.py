@@ -51,27 +51,31 @@ def _cells(action: Action) -> list[tuple[bytes, Cell]]:
     return []
 
 
-def _said(action: Action) -> list[dict[str, Any]]:
+def _encode_expected(action: Action) -> list[dict[str, Any]]:
     """Return the protobuf actions of an action, without their indexes."""
     if isinstance(action, RowCells):
         return [{"mutation": one} for one in mutations(*action)]
     param = action.encode(REGION)[0]
     if isinstance(action, (Get, Exists)):
-        return [{"get": protos.said(protos.read("GetRequest", param))["get"]}]
-    return [{"mutation": protos.said(protos.read("MutateRequest", param))["mutation"]}]
+        return [{"get": protos.list_fields(protos.parse_message("GetRequest", param))["get"]}]
+    return [
+        {"mutation": protos.list_fields(protos.parse_message("MutateRequest", param))["mutation"]}
+    ]
 
 
 @given(st.lists(ACTIONS, max_size=6), st.lists(ACTIONS, max_size=6), st.sampled_from([0, 7]))
 def test_encode(first: list[Action], second: list[Action], group: int) -> None:
     """Every action is sent in order, and mixed rows are sent alone and atomically."""
     param, block = Multi([(REGION, first), (OTHER, second)], group).encode(b"")
-    told = protos.said(protos.read("MultiRequest", param))
+    told = protos.list_fields(protos.parse_message("MultiRequest", param))
     assert group == told.get("nonceGroup", 0)
     sent = told.get("regionAction", [])
     for region, actions in ((REGION, first), (OTHER, second)):
         mine = [one for one in sent if one["region"] == SPECIFIER | {"value": region}]
         flat = [(one.get("atomic", False), each) for one in mine for each in one["action"]]
-        wanted = [(_is_mixed(action), each) for action in actions for each in _said(action)]
+        wanted = [
+            (_is_mixed(action), each) for action in actions for each in _encode_expected(action)
+        ]
         without = [
             (atomic, {name: value for name, value in each.items() if name != "index"})
             for atomic, each in flat
@@ -91,9 +95,9 @@ def test_long_batches(writes: list[RowCells], count: int) -> None:
     """Indexes of one and of two bytes are encoded correctly."""
     actions = (writes * count)[:count]
     param, _ = Multi([(REGION, actions)]).encode(b"")
-    (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
+    (told,) = protos.list_fields(protos.parse_message("MultiRequest", param))["regionAction"]
     assert list(range(1, count + 1)) == [one["index"] for one in told["action"]]
-    assert [_said(action)[0]["mutation"] for action in actions] == [
+    assert [_encode_expected(action)[0]["mutation"] for action in actions] == [
         one["mutation"] for one in told["action"]
     ]
 
@@ -101,7 +105,7 @@ def test_long_batches(writes: list[RowCells], count: int) -> None:
 _FATES = st.sampled_from(["done", "done", "done", "failed", "unnamed"])
 
 
-def _result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]:
+def _draw_result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]:
     """Draw a server's result of an action, its cells, and the expected outcome."""
     if isinstance(action, Get):
         cells = [Cell("d", b"%d" % place, 1, b"v") for place in range(random.randrange(3))]
@@ -120,7 +124,7 @@ def _result(action: Action, random: Random) -> tuple[dict[str, Any], bytes, Any]
     return {}, b"", None
 
 
-def _region_answer(
+def _draw_region_answer(
     actions: list[Action], fates: list[str], random: Random
 ) -> tuple[dict[str, Any], bytes, list[Any]]:
     """Return the answer about one region, its cells and the expected outcomes."""
@@ -133,13 +137,13 @@ def _region_answer(
             results.append({"index": place + 1, "exception": FAULT})
             wanted[place] = NoSuchColumnFamily
         elif fates[place] == "done":
-            told, block, wanted[place] = _result(actions[place], random)
+            told, block, wanted[place] = _draw_result(actions[place], random)
             results.append({"index": place + 1, "result": told})
             blocks.append(block)
     return {"resultOrException": results}, b"".join(blocks), wanted
 
 
-def _kinds(outcomes: list[Any]) -> list[Any]:
+def _list_kinds(outcomes: list[Any]) -> list[Any]:
     """Return outcomes that can be compared: errors by their class."""
     return [type(one) if isinstance(one, HBaseError) else one for one in outcomes]
 
@@ -159,14 +163,14 @@ def test_decode(data: st.DataObject, random: Random) -> None:
         else:
             count = len(actions)
             fates = data.draw(st.lists(_FATES, min_size=count, max_size=count))
-            answer, block, fare = _region_answer(actions, fates, random)
+            answer, block, fare = _draw_region_answer(actions, fates, random)
         regions.append((b"region %d" % number, actions))
         answers.append(answer)
         blocks.append(block)
         wanted += fare
-    body = protos.made("MultiResponse", regionActionResult=answers, regionStatistics={})
+    body = protos.build_message("MultiResponse", regionActionResult=answers, regionStatistics={})
     response = Response(1, None, body.SerializeToString(), b"".join(blocks))
-    assert wanted == _kinds(Multi(regions).decode(response))
+    assert wanted == _list_kinds(Multi(regions).decode(response))
 
 
 @given(WRITES, ROWS, st.sampled_from(["done", "region", "action"]))
@@ -182,15 +186,15 @@ def test_decode_atomic(before: RowCells, row: bytes, fate: str) -> None:
     get = [{"index": 1, "result": {"associated_cell_count": 1}}]
     answers = [{"resultOrException": [{"index": 1, "result": {}}]}, answer]
     answers.append({"resultOrException": get})
-    body = protos.made("MultiResponse", regionActionResult=answers).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=answers).SerializeToString()
     cell = Cell("d", b"q", 1, b"v")
     response = Response(1, None, body, encode_cells(row, [cell]))
     told = Multi([(REGION, [before, mixed, Get(row)])]).decode(response)
     fared = None if fate == "done" else NoSuchColumnFamily
-    assert [None, fared, RowCells(row, [cell])] == _kinds(told)
+    assert [None, fared, RowCells(row, [cell])] == _list_kinds(told)
 
 
-def _done(indexes: list[int]) -> dict[str, Any]:
+def _build_done(indexes: list[int]) -> dict[str, Any]:
     return {"resultOrException": [{"index": index, "result": {}} for index in indexes]}
 
 
@@ -198,12 +202,12 @@ def _done(indexes: list[int]) -> dict[str, Any]:
 def test_all_done(count: int, random: Random) -> None:
     """An answer of successes only is recognized in every order, and nothing else is."""
     indexes = random.sample(range(1, count + 1), count)
-    body = protos.made("RegionActionResult", **_done(indexes)).SerializeToString()
+    body = protos.build_message("RegionActionResult", **_build_done(indexes)).SerializeToString()
     assert is_all_done(body, count)
     assert not is_all_done(body, count + 1)
     if count > 1:
         twice = [indexes[1], *indexes[1:]]
-        body = protos.made("RegionActionResult", **_done(twice)).SerializeToString()
+        body = protos.build_message("RegionActionResult", **_build_done(twice)).SerializeToString()
         assert not is_all_done(body, count)
         assert is_all_done(body, count - 1) is False
 
@@ -212,9 +216,9 @@ def test_all_done(count: int, random: Random) -> None:
 def test_one_failed_of_many(count: int) -> None:
     """One failure among many puts is found, and nothing else fails."""
     puts = [RowCells(b"r%d" % number, [Cell("d", b"q", LATEST)]) for number in range(count)]
-    answer = _done(list(range(1, count + 1)))
+    answer = _build_done(list(range(1, count + 1)))
     answer["resultOrException"][count // 2] = {"index": count // 2 + 1, "exception": FAULT}
-    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     told = Multi([(REGION, puts)]).decode(Response(1, None, body, b""))
     assert [count // 2] == [place for place, one in enumerate(told) if one is not None]
 
@@ -226,7 +230,7 @@ def test_raw(regions: list[list[str]], random: Random) -> None:
     answers, wanted, sent = [], [], []
     for number, fates in enumerate(regions):
         actions: list[Action] = [put] * len(fates)
-        answer, _, fare = _region_answer(actions, fates, random)
+        answer, _, fare = _draw_region_answer(actions, fates, random)
         answers.append(answer)
         wanted += [(number, place, one) for place, one in enumerate(fare) if one is not None]
         sent.append((REGION, encode_actions(actions)[0], len(fates)))
@@ -237,7 +241,7 @@ def test_raw(regions: list[list[str]], random: Random) -> None:
     request = RawMulti(sent, cells)
     same = Multi([(name, [put] * count) for name, _, count in sent])
     assert same.encode(b"") == request.encode(b"")
-    body = protos.made("MultiResponse", regionActionResult=answers).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=answers).SerializeToString()
     told = request.decode(Response(1, None, body, b""))
     assert wanted == [(one.region, one.action, type(one.error)) for one in told]
 
@@ -259,7 +263,7 @@ def test_unknown_indexes() -> None:
         {"index": 1, "exception": FAULT},
     ]
     answer = {"resultOrException": results}
-    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     assert [None] == Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
 
@@ -267,7 +271,7 @@ def test_unknown_indexes() -> None:
 def test_error_of_an_action() -> None:
     """An error has its Java class and its first line."""
     answer = {"resultOrException": [{"index": 1, "exception": FAULT}]}
-    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     (told,) = Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
     assert isinstance(told, HBaseError)

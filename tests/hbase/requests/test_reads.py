@@ -41,7 +41,7 @@ def _common(read: ReadSpec) -> dict[str, Any]:
     if read.time_range != (0, LATEST):
         wanted["time_range"] = {"from": read.time_range[0], "to": read.time_range[1]}
     if read.filter:
-        wanted["filter"] = protos.said(protos.read("Filter", read.filter.encode()))
+        wanted["filter"] = protos.list_fields(protos.parse_message("Filter", read.filter.encode()))
     if read.store_limit is not None:
         wanted["store_limit"] = read.store_limit
     if read.store_offset:
@@ -54,10 +54,14 @@ def test_get(row: bytes, read: ReadSpec) -> None:
     """A get encodes its row and all of its read, and whether it asks for existence only."""
     wanted = {"row": row, **_common(read)}
     param, cells = Get(row, read).encode(REGION)
-    assert {"region": SPECIFIER, "get": wanted} == protos.said(protos.read("GetRequest", param))
+    assert {"region": SPECIFIER, "get": wanted} == protos.list_fields(
+        protos.parse_message("GetRequest", param)
+    )
     param, _ = Exists(row, read).encode(REGION)
     wanted["existence_only"] = True
-    assert {"region": SPECIFIER, "get": wanted} == protos.said(protos.read("GetRequest", param))
+    assert {"region": SPECIFIER, "get": wanted} == protos.list_fields(
+        protos.parse_message("GetRequest", param)
+    )
     assert b"" == cells
 
 
@@ -108,7 +112,7 @@ def test_open(
     }
     request = OpenScanner(scan, rows, most, limit=limit, close=close, mvcc=mvcc, cursor=cursor)
     param, cells = request.encode(REGION)
-    assert asked == protos.said(protos.read("ScanRequest", param))
+    assert asked == protos.list_fields(protos.parse_message("ScanRequest", param))
     assert b"" == cells
 
 
@@ -129,7 +133,10 @@ def test_next_requests(scanner: int, seq: int, rows: int) -> None:
         (CloseScanner(scanner), known | {"number_of_rows": 0, "close_scanner": True}),
     ):
         param, cells = request.encode(b"")
-        assert (more, b"") == (protos.said(protos.read("ScanRequest", param)), cells)
+        assert (more, b"") == (
+            protos.list_fields(protos.parse_message("ScanRequest", param)),
+            cells,
+        )
 
 
 def test_no_row_is_sent_for_an_empty_scan() -> None:
@@ -165,7 +172,7 @@ def test_scan_answer(
     from rowkey.hbase.wire import proto
 
     partials = partials[: len(counts)]
-    answer = protos.made(
+    answer = protos.build_message(
         "ScanResponse",
         more_results=more,
         more_results_in_region=more_here,
@@ -180,7 +187,7 @@ def test_scan_answer(
         body += proto.encode_bytes(1, b"".join(map(proto.encode_varint, counts)))
         body += proto.encode_bytes(7, bytes(partials))
     else:
-        answer = protos.made("ScanResponse", cells_per_result=counts)
+        answer = protos.build_message("ScanResponse", cells_per_result=counts)
         answer.partial_flag_per_result.extend(partials)
         body += answer.SerializeToString()
     told = CloseScanner(1).decode(Response(1, None, body, b"cells"))
@@ -211,7 +218,9 @@ def test_answer_that_knows_nothing() -> None:
 
 def test_cells_inside_a_scan_answer() -> None:
     """Cells inside the message of a scan answer are an error and not dropped."""
-    body = protos.made("ScanResponse", results=[{"associated_cell_count": 1}]).SerializeToString()
+    body = protos.build_message(
+        "ScanResponse", results=[{"associated_cell_count": 1}]
+    ).SerializeToString()
     with pytest.raises(WireFormatError):
         CloseScanner(1).decode(Response(1, None, body, b""))
 
@@ -222,7 +231,7 @@ def test_answer_of_a_get(
 ) -> None:
     """The cells of a get are read from the message or from the cell block."""
     cells = [Cell(*one) for one in told]
-    result = protos.made("Result", associated_cell_count=0 if inside else len(cells))
+    result = protos.build_message("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
         result.cell.add(
             row=row,
@@ -232,7 +241,7 @@ def test_answer_of_a_get(
             cell_type=4,
             value=cell.value,
         )
-    body = protos.made("GetResponse", result=result).SerializeToString()
+    body = protos.build_message("GetResponse", result=result).SerializeToString()
     block = b"" if inside else encode_cells(row, cells)
     answer = Get(row).decode(Response(1, None, body, block))
     assert RowCells(row, cells) == RowCells(answer.row, list(answer.cells))

@@ -77,7 +77,7 @@ def test_mutate(row: bytes, cells: list[Cell]) -> None:
     assert isinstance(request, Mutate)
     param, block = request.encode(REGION)
     wanted = {"region": SPECIFIER, "mutation": mutation(row, cells)}
-    assert wanted == protos.said(protos.read("MutateRequest", param))
+    assert wanted == protos.list_fields(protos.parse_message("MutateRequest", param))
     assert (sent_cells(row, cells), len(block)) == decode_cells(block)
 
 
@@ -86,7 +86,7 @@ def test_mutate_row(row: bytes, cells: list[Cell]) -> None:
     """Cells of different types become consecutive mutations of one atomic action, in order."""
     request = MutateRow(row, cells)
     param, block = request.encode(REGION)
-    (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
+    (told,) = protos.list_fields(protos.parse_message("MultiRequest", param))["regionAction"]
     assert (SPECIFIER, True) == (told["region"], told["atomic"])
     assert mutations(row, cells) == [one["mutation"] for one in told["action"]]
     assert list(range(1, len(told["action"]) + 1)) == [one["index"] for one in told["action"]]
@@ -106,17 +106,17 @@ def test_delete_row(row: bytes, timestamp: int) -> None:
     }
     param, block = DeleteRow(row, timestamp).encode(REGION)
     asked = {"region": SPECIFIER, "mutation": wanted}
-    assert (asked, b"") == (protos.said(protos.read("MutateRequest", param)), block)
+    assert (asked, b"") == (protos.list_fields(protos.parse_message("MutateRequest", param)), block)
 
 
 def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
     """Return a server's answer to an increment or an append."""
-    result = protos.made("Result", associated_cell_count=0 if inside else len(cells))
+    result = protos.build_message("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
         result.cell.add(
             row=row, family=cell.family.encode(), qualifier=cell.qualifier, value=cell.value
         )
-    body = protos.made("MutateResponse", result=result).SerializeToString()
+    body = protos.build_message("MutateResponse", result=result).SerializeToString()
     return Response(1, None, body, b"" if inside else encode_cells(row, cells))
 
 
@@ -124,7 +124,7 @@ def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
 def test_increment(request: Increment, random: Any, inside: bool) -> None:
     """Amounts are sent as 8 bytes, and new values come in the order of the amounts."""
     param, block = request.encode(REGION)
-    told = protos.said(protos.read("MutateRequest", param))
+    told = protos.list_fields(protos.parse_message("MutateRequest", param))
     wanted = {
         "row": request.row,
         "mutate_type": 1,
@@ -147,7 +147,7 @@ def test_increment(request: Increment, random: Any, inside: bool) -> None:
 def test_append(request: Append, random: Any, inside: bool) -> None:
     """Pieces are sent unchanged, and new values come in the order of the pieces."""
     param, block = request.encode(REGION)
-    told = protos.said(protos.read("MutateRequest", param))["mutation"]
+    told = protos.list_fields(protos.parse_message("MutateRequest", param))["mutation"]
     assert (0, len(request.pieces)) == (told["mutate_type"], told["associated_cell_count"])
     cells = [Cell(family, qualifier, LATEST, piece) for family, qualifier, piece in request.pieces]
     assert ([(request.row, cell) for cell in cells], len(block)) == decode_cells(block)
@@ -164,7 +164,7 @@ def test_nonce_group() -> None:
         Increment(b"r", [("d", b"n", 1)], 5, 6),
         Append(b"r", [("d", b"n", b"v")], 5, 6),
     ):
-        told = protos.read("MutateRequest", request.encode(REGION)[0])
+        told = protos.parse_message("MutateRequest", request.encode(REGION)[0])
         assert (5, 6) == (told.mutation.nonce, told.nonce_group)
 
 
@@ -188,7 +188,9 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
     """The condition has the mirrored operator, and the write is the same as without it."""
     request = CheckAndMutate(row, "d", b"q", operator, value, cells)
     param, block = request.encode(REGION)
-    comparator = protos.made("BinaryComparator", comparable={"value": value}).SerializeToString()
+    comparator = protos.build_message(
+        "BinaryComparator", comparable={"value": value}
+    ).SerializeToString()
     condition = {
         "row": row,
         "family": b"d",
@@ -201,7 +203,7 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
     }
     if len({_sort(cell) for cell in cells}) > 1:
         assert "Multi" == request.method
-        (told,) = protos.said(protos.read("MultiRequest", param))["regionAction"]
+        (told,) = protos.list_fields(protos.parse_message("MultiRequest", param))["regionAction"]
         assert (condition, True, SPECIFIER) == (
             told["condition"],
             told["atomic"],
@@ -210,7 +212,7 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
         assert mutations(row, cells) == [one["mutation"] for one in told["action"]]
     else:
         assert "Mutate" == request.method
-        told = protos.said(protos.read("MutateRequest", param))
+        told = protos.list_fields(protos.parse_message("MutateRequest", param))
         assert {
             "region": SPECIFIER,
             "mutation": mutation(row, cells),
@@ -223,9 +225,9 @@ def test_check_and_mutate(row: bytes, cells: list[Cell], operator: str, value: b
 def test_check_for_nothing(nothing: bytes | None) -> None:
     """A missing value is sent as an empty one."""
     request = CheckAndMutate(b"r", "d", b"q", "=", nothing, [Cell("d", b"q", 1)])
-    told = protos.read("MutateRequest", request.encode(REGION)[0]).condition
-    sent = protos.read("BinaryComparator", told.comparator.serialized_comparator)
-    assert {"comparable": {"value": b""}} == protos.said(sent)
+    told = protos.parse_message("MutateRequest", request.encode(REGION)[0]).condition
+    sent = protos.parse_message("BinaryComparator", told.comparator.serialized_comparator)
+    assert {"comparable": {"value": b""}} == protos.list_fields(sent)
 
 
 MIXED = [Cell("d", b"q", 1), Cell("d", b"q", 1, cell_type=CellType.DELETE)]
@@ -242,7 +244,7 @@ ATOMIC: list[Callable[[Response], object]] = [
 )
 def test_failed_whole(decode: Callable[[Response], object], answer: dict[str, Any]) -> None:
     """An error at any level of the answer is raised."""
-    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     with pytest.raises(NoSuchColumnFamily) as raised:
         decode(Response(1, None, body, b""))
     assert isinstance(raised.value, HBaseError)
@@ -253,7 +255,7 @@ def test_processed(processed: bool) -> None:
     """Whether the condition was true is a field of the region's answer."""
     results = [{"index": 0, "result": {}}, {"index": 1, "result": {}}]
     answer = {"processed": processed, "resultOrException": results}
-    body = protos.made("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
     assert processed is ATOMIC[1](Response(1, None, body, b""))
 
 

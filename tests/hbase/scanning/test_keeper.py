@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
+def renewer(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
     """A keeper whose thread ends soon."""
     made = LeaseRenewer(idle_thread_s=0.2)
     monkeypatch.setattr(keeping, "_MAX_WAIT_S", 0.02)
@@ -32,14 +32,14 @@ def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
     made.close()
 
 
-def world(ttl_ms: int = 100) -> World:
+def build_world(ttl_ms: int = 100) -> World:
     """Three rows, one in each answer."""
     made = World({row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")}, size=1)
     made.ttl_ms = ttl_ms
     return made
 
 
-def soon(holds: Callable[[], bool]) -> bool:
+def wait_until(holds: Callable[[], bool]) -> bool:
     """Whether it comes true within some seconds."""
     until = time.monotonic() + 10
     while not holds() and time.monotonic() < until:
@@ -47,119 +47,119 @@ def soon(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_an_idle_scanner_is_renewed_and_goes_on() -> None:
     """A pending answer is taken first, and the sequence numbers stay in order."""
-    there = world()
+    there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         assert b"a" == found.read_block().first_row_key  # type: ignore[union-attr]
-        assert soon(lambda: there.asked.count("renew") > 3)
+        assert wait_until(lambda: there.asked.count("renew") > 3)
         assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 1 == there.asked.count("open")
     assert [] == there.broken
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_an_unread_scanner_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first answer is taken to learn how long the lease is."""
     monkeypatch.setattr(scanning_source, "FIRST_LEASE_CHECK_S", 0.1)
-    there = world()
+    there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
-        assert soon(lambda: there.asked.count("renew") > 3)
+        assert wait_until(lambda: there.asked.count("renew") > 3)
         assert [b"a", b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 1 == there.asked.count("open")
 
 
-def test_an_expired_lease_costs_no_row(keeper: LeaseRenewer) -> None:
+def test_an_expired_lease_costs_no_row(renewer: LeaseRenewer) -> None:
     """After a failed renewal the scan opens a new scanner after its last row."""
-    there = world()
+    there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         found.read_block()
-        assert soon(lambda: "renew" in there.asked)
+        assert wait_until(lambda: "renew" in there.asked)
         there.scanners.clear()
-        assert soon(lambda: not keeper.dump_state()["scanners"])
+        assert wait_until(lambda: not renewer.dump_state()["scanners"])
         assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
     assert 2 == there.asked.count("open")
 
 
-def test_the_thread_ends_without_scanners_and_comes_back(keeper: LeaseRenewer) -> None:
+def test_the_thread_ends_without_scanners_and_comes_back(renewer: LeaseRenewer) -> None:
     """It runs while a scanner is open and a while longer, and starts again."""
-    there = world()
+    there = build_world()
     for _ in range(2):
         with Scanner(there.caller, "t", ScanSpec(), there.settings):
-            assert keeper.is_running
-        assert soon(lambda: not keeper.is_running)
+            assert renewer.is_running
+        assert wait_until(lambda: not renewer.is_running)
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_a_dropped_scanner_is_collected_and_closed_at_its_server() -> None:
     """A scanner that is dropped without close leaves nothing open."""
-    there = world(60_000)
+    there = build_world(60_000)
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found.read_block()
     assert there.scanners
     del found
     gc.collect()
-    assert soon(lambda: not there.scanners)
+    assert wait_until(lambda: not there.scanners)
     assert "close" == there.asked[-1]
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_a_scanner_closed_during_a_call_is_closed_later() -> None:
     """A server cannot close a busy scanner, so the close waits for the answer."""
-    there = world(60_000)
+    there = build_world(60_000)
     there.script.extend(["fine", "late"])
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found.read_block()
     found.close()
-    assert soon(lambda: not there.scanners)
+    assert wait_until(lambda: not there.scanners)
     assert ["open", "next", "close"] == there.asked
 
 
-def test_a_closed_renewer_starts_no_thread(keeper: LeaseRenewer) -> None:
+def test_a_closed_renewer_starts_no_thread(renewer: LeaseRenewer) -> None:
     """Open scanners of a closed client still read."""
-    keeper.close()
-    there = world()
+    renewer.close()
+    there = build_world()
     assert 3 == len(list(Scanner(there.caller, "t", ScanSpec(), there.settings).iter_row_cells()))
-    assert not keeper.is_running
+    assert not renewer.is_running
 
 
 def test_each_client_has_one_renewer() -> None:
     """Its scanners share it, and other clients have their own."""
-    one, other = world().caller, world().caller
+    one, other = build_world().caller, build_world().caller
     assert LeaseRenewer.get_for_caller(one) is LeaseRenewer.get_for_caller(one)
     assert LeaseRenewer.get_for_caller(one) is not LeaseRenewer.get_for_caller(other)
 
 
-def test_a_closed_client_ends_renewals_without_error(keeper: LeaseRenewer) -> None:
+def test_a_closed_client_ends_renewals_without_error(renewer: LeaseRenewer) -> None:
     """The scanner is lost, and the thread survives."""
-    there = world()
+    there = build_world()
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found.read_block()
     there.fails = ClientClosed()
-    assert soon(lambda: not keeper.dump_state()["scanners"])
-    assert (True, 0) == (keeper.is_running, there.asked.count("renew"))
+    assert wait_until(lambda: not renewer.dump_state()["scanners"])
+    assert (True, 0) == (renewer.is_running, there.asked.count("renew"))
     there.fails = None
     assert [b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_a_silent_server_delays_no_other_renewal() -> None:
     """Renewals are sent without waiting for their answers."""
-    silent, there = world(), world()
+    silent, there = build_world(), build_world()
     one = Scanner(silent.caller, "t", ScanSpec(), silent.settings)
     two = Scanner(there.caller, "t", ScanSpec(), there.settings)
     one.read_block()
     two.read_block()
     silent.is_silent = True
-    assert soon(lambda: there.asked.count("renew") > 5)
+    assert wait_until(lambda: there.asked.count("renew") > 5)
     assert 1 >= silent.asked.count("renew")
     assert [b"b", b"c"] == [row for row, _ in two.iter_row_cells()]
     silent.is_silent = False
     assert [b"b", b"c"] == [row for row, _ in one.iter_row_cells()]
 
 
-@pytest.mark.usefixtures("keeper")
+@pytest.mark.usefixtures("renewer")
 def test_an_unanswered_renewal_times_out() -> None:
     """After the call timeout the scanner is lost, and another one opens after its last row."""
     there = World(
@@ -171,7 +171,7 @@ def test_an_unanswered_renewal_times_out() -> None:
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found.read_block()
     there.is_silent = True
-    assert soon(
+    assert wait_until(
         lambda: not keeping.LeaseRenewer.get_for_caller(there.caller).dump_state()["scanners"]
     )
     there.is_silent = False
@@ -181,7 +181,7 @@ def test_an_unanswered_renewal_times_out() -> None:
 
 def test_a_second_reader_waits_for_one_operation() -> None:
     """The thread that reads may be waiting for a server."""
-    there = world()
+    there = build_world()
     there.caller.settings = Settings(operation_timeout_s=0.05)
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found._lock.acquire()
@@ -191,10 +191,10 @@ def test_a_second_reader_waits_for_one_operation() -> None:
     assert found.read_block()
 
 
-def test_closing_never_waits_for_a_server(keeper: LeaseRenewer) -> None:
+def test_closing_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
     """It waits neither for a pending answer nor for a connection."""
     for words, lost in ((["fine", "late"], None), ([], ConnectionLost("rs0", "no connection"))):
-        there = world(60_000)
+        there = build_world(60_000)
         there.script.extend(words)
         found = Scanner(there.caller, "t", ScanSpec(), there.settings)
         found.read_block()
@@ -202,18 +202,18 @@ def test_closing_never_waits_for_a_server(keeper: LeaseRenewer) -> None:
         started = time.monotonic()
         found.close()
         assert time.monotonic() - started < 1
-    assert soon(lambda: 1 == keeper.dump_state()["region_scanners_to_close"])
-    keeper.close()
-    assert 0 == keeper.dump_state()["region_scanners_to_close"]
-    there = world(60_000)
+    assert wait_until(lambda: 1 == renewer.dump_state()["region_scanners_to_close"])
+    renewer.close()
+    assert 0 == renewer.dump_state()["region_scanners_to_close"]
+    there = build_world(60_000)
     there.script.extend(["fine", "late"])
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as last:
         last.read_block()
-    assert 0 == keeper.dump_state()["region_scanners_to_close"]
+    assert 0 == renewer.dump_state()["region_scanners_to_close"]
 
 
 def test_a_thread_that_cannot_start_costs_no_rows(
-    keeper: LeaseRenewer, monkeypatch: pytest.MonkeyPatch
+    renewer: LeaseRenewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the end of the process no thread starts, and the rows are returned all the same."""
 
@@ -221,7 +221,7 @@ def test_a_thread_that_cannot_start_costs_no_rows(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(Thread, "start", start)
-    there = world()
+    there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         assert [b"a", b"b", b"c"] == [row for row, _ in found.iter_row_cells()]
-    assert not keeper.is_running
+    assert not renewer.is_running

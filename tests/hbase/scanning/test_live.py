@@ -49,7 +49,7 @@ def table(hbase_judge: Judge) -> Iterator[Callable[[Sequence[RowCells], Sequence
         hbase_judge.drop(name)
 
 
-def rows_of(count: int, bytes_each: int = 50) -> list[RowCells]:
+def build_rows(count: int, bytes_each: int = 50) -> list[RowCells]:
     """Rows of three cells, in order."""
     value = b"v" * bytes_each
     return [
@@ -58,7 +58,7 @@ def rows_of(count: int, bytes_each: int = 50) -> list[RowCells]:
     ]
 
 
-def given(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
+def list_rows(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
     """What came, as lists."""
     return [(row, list(cells)) for row, cells in rows]
 
@@ -68,7 +68,9 @@ def test_scans_of_many_regions_are_what_the_official_client_reads(
     client: Client, hbase_judge: Judge, table: Callable[..., str], regions: int
 ) -> None:
     """Forward and reversed scans of all or part, whole or partial rows, limited or not, agree."""
-    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(3, ROWS, ROWS // regions)][1:regions])
+    name = table(
+        build_rows(ROWS), [b"r%05d" % n for n in range(3, ROWS, ROWS // regions)][1:regions]
+    )
     ends = [b"", b"r00000", b"r00010", b"r00011", b"r00155", b"r00399", b"z"]
     asks = [
         CellSelection(),
@@ -87,7 +89,9 @@ def test_scans_of_many_regions_are_what_the_official_client_reads(
                 wanted = []
                 if not scan.is_empty:
                     wanted = hbase_judge.scan(name, ask, (start, not include), (stop, include))
-                assert given(iter(wanted)) == given(client.table(name).scan(scan).iter_row_cells())
+                assert list_rows(iter(wanted)) == list_rows(
+                    client.table(name).scan(scan).iter_row_cells()
+                )
 
 
 def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[..., str]) -> None:
@@ -96,7 +100,7 @@ def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[.
     name = table([RowCells(b"a", wide[:1]), RowCells(b"b", wide), RowCells(b"c", wide[:1])])
     for reverse in (False, True):
         scan = ScanSpec(reverse=reverse, answer_bytes=50_000)
-        found = given(client.table(name).scan(scan).iter_row_cells())
+        found = list_rows(client.table(name).scan(scan).iter_row_cells())
         wanted = [(b"a", wide[:1]), (b"b", wide), (b"c", wide[:1])]
         assert (wanted[::-1] if reverse else wanted) == found
 
@@ -108,8 +112,8 @@ def test_raw_scans_return_deletes_and_versions(client: Client, table: Callable[.
     name = table([RowCells(b"a", [old, new]), RowCells(b"a", [gone])])
     scan = ScanSpec(raw=True, read=ReadSpec(versions=10))
     wanted = [(b"a", sorted([old, new, gone], key=build_sort_key))]
-    assert wanted == given(client.table(name).scan(scan).iter_row_cells())
-    assert [(b"a", [new])] == given(
+    assert wanted == list_rows(client.table(name).scan(scan).iter_row_cells())
+    assert [(b"a", [new])] == list_rows(
         client.table(name).scan(ScanSpec(read=ReadSpec(versions=9))).iter_row_cells()
     )
 
@@ -128,7 +132,7 @@ def test_a_scan_survives_moves_and_splits(
     event: str, reverse: bool, batch: int | None,
 ) -> None:  # fmt: skip
     """A region that moves or splits during a scan loses no row and doubles none."""
-    rows = rows_of(ROWS)
+    rows = build_rows(ROWS)
     name = table(rows, [b"r00200"])
     scan = ScanSpec(answer_rows=20, reverse=reverse, batch=batch)
     found = client.table(name).scan(scan)
@@ -157,7 +161,7 @@ def test_the_lease_of_an_idle_scanner_is_renewed(
     client: Client, table: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a pause longer than its lease the same region scanner goes on."""
-    rows = rows_of(ROWS)
+    rows = build_rows(ROWS)
     name = table(rows)
     found = client.table(name).scan(ScanSpec(answer_rows=50))
     reading = found.iter_row_cells()
@@ -172,7 +176,7 @@ def test_the_lease_of_an_idle_scanner_is_renewed(
 
 def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[..., str]) -> None:
     """Each request is sent by the constructor, before any row is read."""
-    name = table(rows_of(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
+    name = table(build_rows(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
     client.table(name).scan(ScanSpec(limit=1)).close()
     edges = [b"r%05d" % n for n in range(0, ROWS + 25, 25)]
     began = time.perf_counter()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rowkey.cells import RowCells
 
 
-class Still(LeaseRenewer):
+class ImmediateRenewer(LeaseRenewer):
     """A keeper without a thread: what is left to it is done at once."""
 
     def watch_lease(self, scanner: Any) -> None:
@@ -45,26 +45,28 @@ class Still(LeaseRenewer):
 
 @pytest.fixture(autouse=True)
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LeaseRenewer, "get_for_caller", classmethod(lambda cls, caller: Still()))
+    monkeypatch.setattr(
+        LeaseRenewer, "get_for_caller", classmethod(lambda cls, caller: ImmediateRenewer())
+    )
 
 
-def cells_of(number: int) -> list[Cell]:
+def build_cells(number: int) -> list[Cell]:
     """So many cells of a row, in their order; some columns have two versions."""
     cells = [Cell("d", b"q%d" % (n // 2), 7 - n % 2, b"v%d" % n) for n in range(number)]
     return sorted(cells, key=build_sort_key)
 
 
-def table(rows: int = 6, cells: int = 1) -> dict[bytes, list[Cell]]:
+def build_table(rows: int = 6, cells: int = 1) -> dict[bytes, list[Cell]]:
     """Rows a, b, c…, all alike."""
-    return {bytes([97 + n]): cells_of(cells) for n in range(rows)}
+    return {bytes([97 + n]): build_cells(cells) for n in range(rows)}
 
 
-def scanner(world: World, scan: ScanSpec | None = None) -> Scanner:
+def open_scanner(world: World, scan: ScanSpec | None = None) -> Scanner:
     """A scanner of that world."""
     return Scanner(world.caller, "t", scan or ScanSpec(), world.settings)
 
 
-def read(found: Scanner) -> list[RowCells]:
+def read_all(found: Scanner) -> list[RowCells]:
     """All that it gives."""
     return [row for answer in found.iter_blocks() for row in answer.iter_row_cells()]
 
@@ -81,7 +83,7 @@ SCRIPTS = st.lists(st.one_of(st.sampled_from(WORDS), EVENTS), max_size=40)
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """A table of some rows, cut into regions, in which much goes wrong."""
-    rows = draw(st.dictionaries(KEYS, st.integers(1, 7).map(cells_of), max_size=20))
+    rows = draw(st.dictionaries(KEYS, st.integers(1, 7).map(build_cells), max_size=20))
     splits = sorted(draw(st.sets(KEYS, max_size=4)))
     return World(rows, splits, draw(SCRIPTS), size=draw(st.integers(1, 30)))
 
@@ -99,7 +101,7 @@ def test_a_scan_returns_each_row_once_and_in_order(
     world: World, scan: ScanSpec, data: st.DataObject
 ) -> None:
     """Splits, moves, errors, lost answers, pieces, heartbeats and renewals change nothing."""
-    found = scanner(world, scan)
+    found = open_scanner(world, scan)
     if data.draw(st.booleans(), label="short leases"):
         world.ttl_ms = 1
     rows: list[RowCells] = []
@@ -134,38 +136,40 @@ def test_a_scan_returns_each_row_once_and_in_order(
 
 def test_a_region_that_does_not_hold_the_row_is_not_scanned() -> None:
     """A wrong location would leave rows out without an error."""
-    world = World(table(), [b"c", b"e"], ["wrong place", "fine", "wrong place"])
-    assert list(world.rows) == [row for row, _ in read(scanner(world))]
+    world = World(build_table(), [b"c", b"e"], ["wrong place", "fine", "wrong place"])
+    assert list(world.rows) == [row for row, _ in read_all(open_scanner(world))]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_row_ends_where_another_begins(reverse: bool) -> None:
     """A partial flag without a next piece does not join two rows."""
-    world = World(table(), script=["tiny pieces"] * 9)
-    rows = read(scanner(world, ScanSpec(reverse=reverse)))
+    world = World(build_table(), script=["tiny pieces"] * 9)
+    rows = read_all(open_scanner(world, ScanSpec(reverse=reverse)))
     assert sorted(world.rows, reverse=reverse) == [row for row, _ in rows]
 
 
 def test_partial_rows_continue_after_the_last_returned_cell() -> None:
     """After an error the row is read again, without the cells that were returned."""
-    world = World(table(2, cells=5), script=["tiny", "reset", "tiny", "unknown scanner"], size=2)
-    rows = read(scanner(world, ScanSpec(batch=1)))
-    assert [(row, [cell]) for row in (b"a", b"b") for cell in cells_of(5)] == rows
+    world = World(
+        build_table(2, cells=5), script=["tiny", "reset", "tiny", "unknown scanner"], size=2
+    )
+    rows = read_all(open_scanner(world, ScanSpec(batch=1)))
+    assert [(row, [cell]) for row in (b"a", b"b") for cell in build_cells(5)] == rows
 
 
 def test_cells_of_the_next_row_are_not_skipped() -> None:
     """If nothing was left of a partial row, the next row is returned whole."""
-    world = World(table(3), script=["tiny pieces", "reset"], size=2)
-    rows = read(scanner(world, ScanSpec(batch=1)))
-    assert [(row, cells_of(1)) for row in (b"a", b"b", b"c")] == rows
+    world = World(build_table(3), script=["tiny pieces", "reset"], size=2)
+    rows = read_all(open_scanner(world, ScanSpec(batch=1)))
+    assert [(row, build_cells(1)) for row in (b"a", b"b", b"c")] == rows
 
 
 def test_a_limit_counts_rows_and_not_pieces() -> None:
     """That holds also if the last piece of a row is flagged as partial."""
-    world = World(table(4, cells=3), script=["tiny pieces"] * 20)
-    rows = read(scanner(world, ScanSpec(batch=2, limit=2)))
+    world = World(build_table(4, cells=3), script=["tiny pieces"] * 20)
+    rows = read_all(open_scanner(world, ScanSpec(batch=2, limit=2)))
     assert [b"a", b"b"] == sorted({row for row, _ in rows})
-    assert [*cells_of(3), *cells_of(3)] == [cell for _, cells in rows for cell in cells]
+    assert [*build_cells(3), *build_cells(3)] == [cell for _, cells in rows for cell in cells]
 
 
 @pytest.mark.parametrize(
@@ -179,24 +183,24 @@ def test_a_limit_counts_rows_and_not_pieces() -> None:
 )
 def test_a_small_scan_is_one_call(scan: ScanSpec) -> None:
     """It opens, answers and closes at once, and leaves nothing open at the server."""
-    world = World(table())
+    world = World(build_table())
     wanted = expected_rows(world, scan)
-    assert wanted == [row for row, _ in read(scanner(world, scan))]
+    assert wanted == [row for row, _ in read_all(open_scanner(world, scan))]
     assert ["open"] == world.asked
     assert {} == world.scanners
 
 
 def test_an_empty_range_is_not_sent() -> None:
     """A server would take `[b, b)` for the row b."""
-    world = World(table())
-    assert [] == read(scanner(world, ScanSpec(b"b", b"b")))
+    world = World(build_table())
+    assert [] == read_all(open_scanner(world, ScanSpec(b"b", b"b")))
     assert [] == world.asked
 
 
 def test_the_constructor_sends_the_first_request() -> None:
     """Sixteen scanners send sixteen requests before any is read, and one more each then."""
-    world = World(table(16), [bytes([97 + n]) for n in range(1, 16)])
-    made = [scanner(world, ScanSpec(bytes([97 + n]), answer_rows=1)) for n in range(16)]
+    world = World(build_table(16), [bytes([97 + n]) for n in range(1, 16)])
+    made = [open_scanner(world, ScanSpec(bytes([97 + n]), answer_rows=1)) for n in range(16)]
     assert ["open"] * 16 == world.asked
     assert sorted(world.rows) == [one.peek_row_key() for one in made]
     assert ["open"] * 16 == world.asked
@@ -204,8 +208,8 @@ def test_the_constructor_sends_the_first_request() -> None:
 
 def test_one_answer_is_prefetched_and_no_more() -> None:
     """The next request is sent before a block is returned, and none after it."""
-    world = World(table(), size=1)
-    found = scanner(world)
+    world = World(build_table(), size=1)
+    found = open_scanner(world)
     assert ["open"] == world.asked
     found.read_block()
     assert ["open", "next"] == world.asked
@@ -216,8 +220,8 @@ def test_one_answer_is_prefetched_and_no_more() -> None:
 
 def test_a_closed_scanner_raises_closed() -> None:
     """It is closed at its server too, and closing twice does nothing."""
-    world = World(table(), size=1)
-    with scanner(world) as found:
+    world = World(build_table(), size=1)
+    with open_scanner(world) as found:
         rows = found.iter_row_cells()
         next(rows)
     found.close()
@@ -233,20 +237,20 @@ def test_a_closed_scanner_raises_closed() -> None:
 def test_reading_on_after_an_error_retries(word: str) -> None:
     """The attempts of one answer are limited, and after the error the scan continues."""
     settings = Settings(retry_pause_s=0, max_retry_pause_s=0, max_attempts=3)
-    world = World(table(), script=["fine", *[word] * 3], settings=settings, size=1)
-    found = scanner(world)
+    world = World(build_table(), script=["fine", *[word] * 3], settings=settings, size=1)
+    found = open_scanner(world)
     assert b"a" == found.read_block().first_row_key  # type: ignore[union-attr]
     with pytest.raises(OperationTimedOut):
         found.read_block()
-    assert [b"b", b"c", b"d", b"e", b"f"] == [row for row, _ in read(found)]
+    assert [b"b", b"c", b"d", b"e", b"f"] == [row for row, _ in read_all(found)]
 
 
 def test_an_invalid_scan_raises_each_time() -> None:
     """The error is raised at once, and never looks like the end of the scan."""
-    world = World(table())
+    world = World(build_table())
     java = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
     world.answer = _raising(parse_remote_error(java, f"{java}: no x", True))  # type: ignore[method-assign]
-    found = scanner(world)
+    found = open_scanner(world)
     for _ in range(2):
         with pytest.raises(NoSuchColumnFamily):
             found.read_block()

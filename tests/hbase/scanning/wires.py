@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rowkey.hbase.wire.names import ServerName
 
 
-class Places:
+class FakeLocations:
     """Where the client thinks that regions are: right when looked up, stale later."""
 
     def __init__(self, world: World) -> None:
@@ -63,26 +63,28 @@ class Places:
         )
 
 
-class Wires:
+class FakeConnections:
     """The connections."""
 
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def get_connection(self, address: tuple[str, int], service: str, deadline: Deadline) -> Wire:
-        return Wire(self.world, address)
+    def get_connection(
+        self, address: tuple[str, int], service: str, deadline: Deadline
+    ) -> FakeConnection:
+        return FakeConnection(self.world, address)
 
-    def get_open_connection(self, address: tuple[str, int], service: str) -> Wire:
+    def get_open_connection(self, address: tuple[str, int], service: str) -> FakeConnection:
         if self.world.fails is not None:
             raise self.world.fails
-        return Wire(self.world, address)
+        return FakeConnection(self.world, address)
 
     def drop_connections(self, address: tuple[str, int], error: HBaseError) -> None:
         return None
 
 
 @dataclass
-class Wire:
+class FakeConnection:
     """One connection."""
 
     world: World
@@ -96,14 +98,14 @@ class Wire:
         *,
         deadline: Deadline,
         no_wait: bool = False,
-    ) -> Said:
+    ) -> FakeCall:
         word = self.world.happen()
         if word == "refused":
             raise ConnectionLost(str(self.address), "the connection was refused")
-        return Said(self.world, self.address, ProtoMessage(param), word)
+        return FakeCall(self.world, self.address, ProtoMessage(param), word)
 
 
-class Said:
+class FakeCall:
     """A request on its way; most are answered at once, some when somebody waits for the answer."""
 
     def __init__(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
-from hbase.scanning.wires import Places, Wires
+from hbase.scanning.wires import FakeConnections, FakeLocations
 from rowkey.hbase.errors import ConnectionLost, HBaseError, parse_remote_error
 from rowkey.hbase.locations import RegionLocation
 from rowkey.hbase.retrying_caller import RetryingCaller
@@ -57,7 +57,7 @@ WORDS = [
 
 
 @dataclass
-class Served:
+class ServedScanner:
     """A scanner at its server."""
 
     region: bytes
@@ -95,7 +95,7 @@ class World:
         self.ids = count(1)
         self.regions: list[RegionLocation] = []
         self.former: list[RegionLocation] = []
-        self.scanners: dict[int, Served] = {}
+        self.scanners: dict[int, ServedScanner] = {}
         self.asked: list[str] = []
         self.in_flight = 0
         self.most_in_flight = 0
@@ -108,11 +108,11 @@ class World:
             self.regions.append(self._region(start, stop))
         quick = Settings(retry_pause_s=0, max_retry_pause_s=0)
         self.settings = settings or quick
-        places: Any = Places(self)
-        servers: Any = Wires(self)
+        places: Any = FakeLocations(self)
+        servers: Any = FakeConnections(self)
         registry: Any = None
         self.caller = RetryingCaller(registry, servers, places, self.settings)
-        self.places: Places = places
+        self.places: FakeLocations = places
 
     def _region(self, start: bytes, stop: bytes) -> RegionLocation:
         number = next(self.ids)
@@ -216,7 +216,7 @@ class World:
             return Response(0, None, encode_uint(2, number), b"")
         return self._give(number, served, sent, word, extra)
 
-    def _open(self, address: tuple[str, int], sent: ProtoMessage) -> tuple[int, Served]:
+    def _open(self, address: tuple[str, int], sent: ProtoMessage) -> tuple[int, ServedScanner]:
         self.asked.append("open")
         name = sent.get_message(1).get_bytes(2)  # type: ignore[union-attr]
         found = [one for one in self.regions if one.name == name]
@@ -230,7 +230,7 @@ class World:
         assert scan is not None
         keys = self._within(found[0], scan)
         batch = scan.get_uint(9) or None
-        served = Served(name, deque(keys), batch, scan.get_bool(15))
+        served = ServedScanner(name, deque(keys), batch, scan.get_bool(15))
         number = next(self.ids)
         self.scanners[number] = served
         return number, served
@@ -259,7 +259,7 @@ class World:
         return keys
 
     def _give(
-        self, number: int, served: Served, sent: ProtoMessage, word: str, extra: bytes
+        self, number: int, served: ServedScanner, sent: ProtoMessage, word: str, extra: bytes
     ) -> Response:
         """Some pieces, and how it goes on."""
         size = {"tiny": 3, "tiny pieces": 1, "heartbeat": 0, "cursor": 0}.get(word, self.size)
@@ -301,7 +301,7 @@ class World:
         return Response(0, None, said, b"".join(block))
 
     def _piece(
-        self, served: Served, size: int, *, pieces: bool
+        self, served: ServedScanner, size: int, *, pieces: bool
     ) -> tuple[bytes, list[Cell], bool] | None:
         """The next piece of a row; of some the flag says that more of it comes, and none does."""
         if not served.pieces:

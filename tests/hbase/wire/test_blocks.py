@@ -56,7 +56,7 @@ def blocks(draw: st.DrawFn) -> list[CellBlock]:
     return found
 
 
-def _expected(given_blocks: list[CellBlock]) -> list[tuple[int, RowCells]]:
+def _build_expected(given_blocks: list[CellBlock]) -> list[tuple[int, RowCells]]:
     """The puts with their numbers, in the order of their keys, made one by one."""
     filled = [(number, row) for number, row in enumerate(to_row_cells(given_blocks)) if row.cells]
     return sorted(filled, key=lambda pair: pair[1].row)
@@ -80,7 +80,7 @@ def test_puts_are_the_cells_of_the_blocks(
     given_blocks: list[CellBlock], data: st.DataObject, at_once: int
 ) -> None:
     """Any slice of the puts has the actions and cells of the scalar encoder."""
-    expected = _expected(given_blocks)
+    expected = _build_expected(given_blocks)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PORTION_BYTES", at_once)
         puts = encode_puts(given_blocks)
@@ -155,7 +155,7 @@ def test_many_cells_of_a_row_are_counted() -> None:
     rows = pa.array([b"r", b"s"], pa.binary())
     values = [pa.array([b"v", b"v" if at < 3 else None], pa.binary()) for at in range(300)]
     given_blocks = [CellBlock(rows, "d", b"%d" % at, one) for at, one in enumerate(values)]
-    _check(encode_puts(given_blocks), _expected(given_blocks), 0, 2)
+    _check(encode_puts(given_blocks), _build_expected(given_blocks), 0, 2)
 
 
 def test_arrays_of_other_types_are_accepted() -> None:

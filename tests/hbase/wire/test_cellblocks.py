@@ -53,12 +53,12 @@ blocks = st.lists(st.lists(mutations, max_size=4) | alike, max_size=3).map(
 )
 
 
-def written(block: Sequence[RowCells]) -> bytes:
+def encode_rows(block: Sequence[RowCells]) -> bytes:
     """The bytes of some rows."""
     return b"".join(encode_cells(row, some) for row, some in block)
 
 
-def key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
+def encode_key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
     """A cell field by field, as KeyValue lays it out; tags stand behind the value."""
     family = cell.family.encode()
     key = struct.pack(">H", len(row)) + row + bytes((len(family),)) + family + cell.qualifier
@@ -85,13 +85,13 @@ def test_vector_of_a_cell_with_tags() -> None:
 @given(row=rows, cell=cells)
 def test_a_cell_is_laid_out_as_a_key_value(row: bytes, cell: Cell) -> None:
     """The encoded bytes are those of the format, field by field."""
-    assert key_value(row, cell) == encode_cell(row, cell)
+    assert encode_key_value(row, cell) == encode_cell(row, cell)
 
 
 @given(block=blocks)
 def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
     """Rows of all cell types, empty qualifiers, 00 and FF bytes, and long keys survive."""
-    sent = written(block)
+    sent = encode_rows(block)
     counts = [len(row.cells) for row in block]
     expected = [row if row.cells else RowCells(b"", []) for row in block]
     assert expected == decode_rows(sent, counts)
@@ -102,7 +102,7 @@ def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
 @given(block=blocks, data=st.data())
 def test_a_block_is_decoded_in_two_parts(block: list[RowCells], data: st.DataObject) -> None:
     """The offset after the first part is where the second begins."""
-    sent = written(block)
+    sent = encode_rows(block)
     whole, stop = decode_cells(sent)
     count = data.draw(st.integers(0, len(whole)))
     first, at = decode_cells(sent, count)
@@ -122,8 +122,8 @@ def test_the_time_to_live_is_found_among_tags(
     sent = []
     for row, cell, ttl_ms in block:
         tags = around + (struct.pack(">HBq", 9, 8, ttl_ms) + around if ttl_ms is not None else b"")
-        sent += [key_value(row, cell, struct.pack(">H", len(tags)) + tags)]
-        sent += [key_value(row, cell, b"\x00\x00")]
+        sent += [encode_key_value(row, cell, struct.pack(">H", len(tags)) + tags)]
+        sent += [encode_key_value(row, cell, b"\x00\x00")]
     expected = [(row, cell._replace(ttl_ms=one)) for row, cell, ttl in block for one in (ttl, None)]
     assert expected == decode_cells(b"".join(sent))[0]
 
@@ -133,7 +133,7 @@ def test_long_runs_are_decoded_with_and_without_tags(tags: bytes) -> None:
     """Many cells of equal lengths are decoded correctly."""
     cell = Cell("d", b"q", 7, b"v")
     expected = [(b"r", cell._replace(ttl_ms=0 if len(tags) > 2 else None))] * 40
-    assert expected == decode_cells(key_value(b"r", cell, tags) * 40)[0]
+    assert expected == decode_cells(encode_key_value(b"r", cell, tags) * 40)[0]
 
 
 def test_many_columns_and_families_are_decoded() -> None:
@@ -161,7 +161,7 @@ def test_any_bytes_are_cells_or_malformed(data: bytes) -> None:
 @given(block=blocks, data=st.data())
 def test_broken_blocks_are_cells_or_malformed(block: list[RowCells], data: st.DataObject) -> None:
     """A block with changed or missing bytes raises nothing but WireFormatError."""
-    sent = bytearray(written(block) or bytes.fromhex(PLAIN))
+    sent = bytearray(encode_rows(block) or bytes.fromhex(PLAIN))
     for _ in range(data.draw(st.integers(1, 3))):
         sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
     cut = bytes(sent[: data.draw(st.integers(0, len(sent)))])
@@ -175,7 +175,7 @@ def test_broken_blocks_are_cells_or_malformed(block: list[RowCells], data: st.Da
 @given(block=blocks.filter(lambda block: any(row.cells for row in block)), data=st.data())
 def test_a_truncated_block_is_malformed(block: list[RowCells], data: st.DataObject) -> None:
     """A block with too few or too many bytes raises an error."""
-    sent = written(block)
+    sent = encode_rows(block)
     counts = [len(row.cells) for row in block]
     with pytest.raises(WireFormatError):
         decode_rows(sent[: data.draw(st.integers(0, len(sent) - 1))], counts)
@@ -183,7 +183,7 @@ def test_a_truncated_block_is_malformed(block: list[RowCells], data: st.DataObje
         decode_rows(sent + bytes.fromhex(PLAIN), counts)
 
 
-def header(total: int, key: int, value: int, row: int) -> bytes:
+def pack_header(total: int, key: int, value: int, row: int) -> bytes:
     """The lengths of a cell."""
     return struct.pack(">IIIH", total, key, value, row)
 
@@ -192,21 +192,23 @@ def header(total: int, key: int, value: int, row: int) -> bytes:
     "block",
     [
         b"\x00",
-        header(25, 16, 1, 2),  # lengths alone
-        header(25, 11, 6, 0) + bytes(15),  # a key shorter than its fixed parts
-        header(25, 16, 1, 5) + bytes(15),  # a row longer than the key
-        header(25, 16, 2, 2) + bytes(15),  # a value longer than the cell
-        header(2**32 - 1, 16, 2**32 - 25, 2) + bytes(15),  # 4 GiB
-        header(25, 2**32 - 1, 1, 2) + bytes(15),
-        header(0, 0, 0, 0),
+        pack_header(25, 16, 1, 2),  # lengths alone
+        pack_header(25, 11, 6, 0) + bytes(15),  # a key shorter than its fixed parts
+        pack_header(25, 16, 1, 5) + bytes(15),  # a row longer than the key
+        pack_header(25, 16, 2, 2) + bytes(15),  # a value longer than the cell
+        pack_header(2**32 - 1, 16, 2**32 - 25, 2) + bytes(15),  # 4 GiB
+        pack_header(25, 2**32 - 1, 1, 2) + bytes(15),
+        pack_header(0, 0, 0, 0),
         bytes.fromhex(PLAIN.replace("016471", "036471")),  # a family longer than the column
         bytes.fromhex(PLAIN.replace("0164717f", "01ff717f")),  # a family that is no text
         bytes.fromhex(PLAIN[:-4] + "0576"),  # no such kind
         bytes.fromhex(TAGGED.replace("000b0009", "000a0009")),  # tags of another length
         bytes.fromhex(TAGGED.replace("000b0009", "000b0000")),  # an empty tag
         bytes.fromhex(TAGGED.replace("000b0009", "000b000a")),  # a tag longer than the tags
-        key_value(b"r", Cell("d", b"", 1), b"\x00"),  # tags without a length
-        key_value(b"r", Cell("d", b"", 1), b"\x00\x04\x00\x02\x08\x01"),  # 1 byte of time to live
+        encode_key_value(b"r", Cell("d", b"", 1), b"\x00"),  # tags without a length
+        encode_key_value(
+            b"r", Cell("d", b"", 1), b"\x00\x04\x00\x02\x08\x01"
+        ),  # 1 byte of time to live
     ],
 )
 @pytest.mark.parametrize("before", [0, 1, 20])
@@ -231,7 +233,7 @@ def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
 def test_the_longest_rows_are_decoded() -> None:
     """Rows of 32,767 bytes in a run of equal lengths are correct."""
     longest = [RowCells(b"r" * 32_767, [Cell("d", b"", n, b"v")]) for n in range(12)]
-    assert longest == decode_rows(written(longest), [1] * 12)
+    assert longest == decode_rows(encode_rows(longest), [1] * 12)
 
 
 def test_an_impossible_count_is_malformed() -> None:

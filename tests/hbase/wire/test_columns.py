@@ -24,7 +24,7 @@ TAGGED = bytes.fromhex(
 )
 
 
-def cell(
+def encode_cell(
     row: bytes,
     family: str,
     qualifier: bytes,
@@ -45,9 +45,9 @@ _plain = st.binary(max_size=30) | st.sampled_from([b"", b"\x00" * 8, b"\xff" * 8
 _tags = st.sampled_from([b"", b"", b"\x00\x00", TAGGED[-13:]])
 
 
-def _cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> Any:
+def _build_cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> Any:
     return st.builds(
-        cell,
+        encode_cell,
         st.binary(min_size=1, max_size=40),
         st.sampled_from(FAMILIES),
         _plain,
@@ -58,11 +58,13 @@ def _cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> An
     )
 
 
-puts = _cells(st.just(4), _plain | st.lists(_cells(st.just(4), _plain), max_size=3).map(b"".join))
-any_cells = _cells(st.sampled_from([int(kind) for kind in CellType]), _plain)
+puts = _build_cells(
+    st.just(4), _plain | st.lists(_build_cells(st.just(4), _plain), max_size=3).map(b"".join)
+)
+any_cells = _build_cells(st.sampled_from([int(kind) for kind in CellType]), _plain)
 
 
-def _listed(block: bytes) -> list[dict[str, Any]]:
+def _list_cells(block: bytes) -> list[dict[str, Any]]:
     """What the columns of a block hold, by the scalar reader."""
     return [
         {
@@ -86,7 +88,7 @@ def test_columns_are_the_cells(cells: list[bytes]) -> None:
     block = b"".join(cells)
     columns = to_columns(memoryview(block), FAMILIES)
     columns.validate(full=True)
-    assert _listed(block) == columns.to_pylist()
+    assert _list_cells(block) == columns.to_pylist()
     assert columns.schema.equals(build_block_schema())
 
 
@@ -96,7 +98,7 @@ def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
     repeated = [cells[index % len(cells)] for index in range(count)]
     block = b"".join(repeated)
     assert _starts(repeated) == find_cell_starts(block).tolist()
-    expected = _listed(b"".join(repeated[-300:]))
+    expected = _list_cells(b"".join(repeated[-300:]))
     assert expected == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
 
 
@@ -110,7 +112,7 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
         value = random.randbytes(random.randrange(most))
         if depth and random.random() < 0.7:
             value = b"".join(one(depth - 1) for _ in range(random.randrange(5)))
-        return cell(b"r", "d", random.randbytes(random.randrange(4)), 1, value)
+        return encode_cell(b"r", "d", random.randbytes(random.randrange(4)), 1, value)
 
     cells = [one(seed % 4) for _ in range(9_000)]
     assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
@@ -118,7 +120,9 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
 
 def test_lengths_that_change_are_followed() -> None:
     """Short cells followed by long ones defeat the guesses, and are found all the same."""
-    cells = [cell(b"r", "d", b"", 1, b"")] * 9_000 + [cell(b"r", "d", b"", 1, b"v" * 9_000)] * 900
+    cells = [encode_cell(b"r", "d", b"", 1, b"")] * 9_000 + [
+        encode_cell(b"r", "d", b"", 1, b"v" * 9_000)
+    ] * 900
     assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
     backwards = cells[::-1]
     assert _starts(backwards) == find_cell_starts(b"".join(backwards)).tolist()
@@ -246,11 +250,11 @@ def test_tags_have_their_length(more: int) -> None:
 
 def test_deletes_are_rejected_by_name() -> None:
     """A block with a delete has no columns, and an unknown type is malformed."""
-    delete = cell(b"r", "d", b"", 1, b"", CellType.DELETE_FAMILY)
+    delete = encode_cell(b"r", "d", b"", 1, b"", CellType.DELETE_FAMILY)
     with pytest.raises(InvalidArgument, match="DELETE_FAMILY"):
         to_columns(VECTOR + delete, ["d"])
     with pytest.raises(WireFormatError, match="type 5"):
-        to_columns(cell(b"r", "d", b"", 1, b"", 5), ["d"])
+        to_columns(encode_cell(b"r", "d", b"", 1, b"", 5), ["d"])
 
 
 def test_a_family_without_number_is_rejected() -> None:

@@ -81,7 +81,7 @@ ZNODE = (
 STORED = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
-def answer(vector: str) -> Response:
+def read_answer(vector: str) -> Response:
     """The answer a recorded frame holds, its length checked."""
     frame = bytes.fromhex(vector)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
@@ -105,7 +105,7 @@ def test_a_header_names_user_and_compressor_if_there_are_any() -> None:
     )
 
 
-def meta_scan(start: bytes, stop: bytes, reverse: bool, *tail: bytes) -> bytes:
+def build_meta_scan(start: bytes, stop: bytes, reverse: bool, *tail: bytes) -> bytes:
     """The request that scans family info of hbase:meta, PREAD."""
     turned = encode_bool(15, reverse or None)
     scan = (
@@ -131,14 +131,14 @@ def test_vector_of_a_lookup() -> None:
         encode_bool(8, True),
         encode_uint(11, 1),
     )
-    param = meta_scan(b"t,row,:", b"t,,", True, *tail)
+    param = build_meta_scan(b"t,row,:", b"t,,", True, *tail)
     assert LOCATE == encode_request(1, "Scan", param).hex()
 
 
 def test_vector_of_a_listing() -> None:
     """The scan that lists the regions of a table has the recorded bytes."""
     tail = encode_uint(4, 1_000), encode_bool(5, True), encode_bool(7, True), encode_bool(8, True)
-    param = meta_scan(b"t,,", b"t ,,", False, *tail)
+    param = build_meta_scan(b"t,,", b"t ,,", False, *tail)
     assert LISTING == encode_request(1, "Scan", param).hex()
 
 
@@ -181,14 +181,17 @@ def test_vectors_of_small_messages() -> None:
 
 def test_vectors_of_answers_without_cells() -> None:
     """A put, a get of nothing, an existence check and a failed condition are parsed."""
-    assert Response(2, None, b"\x10\x01", b"") == answer("00000006020802021001")
-    assert Response(2, None, b"\x10\x00", b"") == answer("00000006020802021000")
-    missed, exists = answer("00000008020802040a021000"), answer("0000000a020802060a0410001801")
-    assert [0, 0] == [inner_result(one).get_uint(2) for one in (missed, exists)]
-    assert [False, True] == [inner_result(one).get_bool(3) for one in (missed, exists)]
+    assert Response(2, None, b"\x10\x01", b"") == read_answer("00000006020802021001")
+    assert Response(2, None, b"\x10\x00", b"") == read_answer("00000006020802021000")
+    missed, exists = (
+        read_answer("00000008020802040a021000"),
+        read_answer("0000000a020802060a0410001801"),
+    )
+    assert [0, 0] == [parse_inner_result(one).get_uint(2) for one in (missed, exists)]
+    assert [False, True] == [parse_inner_result(one).get_bool(3) for one in (missed, exists)]
 
 
-def inner_result(sent: Response) -> ProtoMessage:
+def parse_inner_result(sent: Response) -> ProtoMessage:
     """The Result in the answer to a get."""
     found = ProtoMessage(sent.message).get_message(1)
     assert found is not None
@@ -197,14 +200,14 @@ def inner_result(sent: Response) -> ProtoMessage:
 
 def test_vector_of_the_answer_to_a_get() -> None:
     """One row of one cell, which follows the message, is parsed."""
-    sent = answer(GET)
-    assert 1 == inner_result(sent).get_uint(2)
+    sent = read_answer(GET)
+    assert 1 == parse_inner_result(sent).get_uint(2)
     assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_multi() -> None:
     """The results come in another order, and are assigned by index."""
-    sent = answer(MULTI_ANSWER)
+    sent = read_answer(MULTI_ANSWER)
     results = ProtoMessage(sent.message).list_messages(1)[0].list_messages(1)
     assert [2, 1] == [result.get_uint(1) for result in results]
     found = [result.get_message(2) for result in results]
@@ -214,7 +217,7 @@ def test_vector_of_the_answer_to_a_multi() -> None:
 
 def test_vector_of_the_answer_to_a_scan() -> None:
     """It has one cell in one row, and the region's field is present and false."""
-    sent = answer(SCAN_ANSWER)
+    sent = read_answer(SCAN_ANSWER)
     scanned = ProtoMessage(sent.message)
     assert ([1], [0]) == (scanned.list_uints(1), scanned.list_uints(7))
     assert [False, False] == [scanned.get_bool(number, default=True) for number in (3, 8)]
@@ -225,7 +228,7 @@ def test_vector_of_a_fault() -> None:
     """It has a class and a trace, and neither host nor port."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = RemoteFault(java, "x", None, None, do_not_retry=False)
-    assert Response(2, fault, b"", b"") == answer(FAULT)
+    assert Response(2, fault, b"", b"") == read_answer(FAULT)
 
 
 def test_a_fault_may_name_another_server() -> None:
@@ -293,7 +296,7 @@ def test_a_request_too_long_for_servers_is_rejected() -> None:
         encode_request(1, "Multi", b"", bytes(MAX_FRAME_BYTES))
 
 
-def read_or_malformed(frame: bytes) -> bool:
+def is_read_or_malformed(frame: bytes) -> bool:
     """Whether reading a frame ends, with an answer or with WireFormatError."""
     try:
         parse_response(frame)
@@ -305,7 +308,7 @@ def read_or_malformed(frame: bytes) -> bool:
 @given(frame=st.binary(max_size=200))
 def test_any_frame_is_parsed_or_malformed(frame: bytes) -> None:
     """No bytes raise anything but WireFormatError."""
-    assert read_or_malformed(frame)
+    assert is_read_or_malformed(frame)
 
 
 @pytest.mark.parametrize("vector", [GET, MULTI_ANSWER, SCAN_ANSWER, FAULT])
@@ -314,7 +317,7 @@ def test_broken_frames_are_parsed_or_malformed(vector: str, data: st.DataObject)
     """An answer with a changed or missing byte raises nothing but WireFormatError."""
     frame = bytearray.fromhex(vector)[4:]
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
-    assert read_or_malformed(bytes(frame[: data.draw(st.integers(0, len(frame)))]))
+    assert is_read_or_malformed(bytes(frame[: data.draw(st.integers(0, len(frame)))]))
 
 
 @pytest.mark.parametrize(

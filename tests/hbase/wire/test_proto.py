@@ -35,7 +35,7 @@ FIELDS = [
 ]
 
 
-def google_class() -> Any:
+def build_google_class() -> Any:
     """The class Google's protobuf makes of a message with every kind of field."""
     file = descriptor_pb2.FileDescriptorProto(name="kinds.proto", package="kinds", syntax="proto2")
     kinds = file.message_type.add(name="Kinds")
@@ -49,7 +49,7 @@ def google_class() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("kinds.Kinds"))
 
 
-GOOGLE = google_class()
+GOOGLE = build_google_class()
 
 u64 = st.integers(0, 2**64 - 1) | st.integers(0, 300)
 i64 = st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300)
@@ -96,7 +96,7 @@ WRITERS: dict[str, Any] = {
 NUMBERS = {name: number for name, number, _, _ in FIELDS}
 
 
-def write(tree: dict[str, Any]) -> bytes:
+def write_message(tree: dict[str, Any]) -> bytes:
     """A message of every kind of field, by our writer."""
     parts = []
     for name, value in tree.items():
@@ -108,16 +108,16 @@ def write(tree: dict[str, Any]) -> bytes:
         elif name == "unpacked":
             parts += [proto.encode_uint(number, one) for one in value]
         elif name == "inner":
-            parts.append(proto.encode_message(number, write(value)))
+            parts.append(proto.encode_message(number, write_message(value)))
         elif name == "inners":
-            parts += [proto.encode_message(number, write(one)) for one in value]
+            parts += [proto.encode_message(number, write_message(one)) for one in value]
         else:
             writer = proto.encode_bytes if name == "blobs" else proto.encode_text
             parts += [writer(number, one) for one in value]
     return b"".join(parts)
 
 
-def read(sent: ProtoMessage) -> dict[str, Any]:
+def read_message(sent: ProtoMessage) -> dict[str, Any]:
     """What our reader finds in a message; what did not come, or is an empty list, is left out."""
     found: dict[str, Any] = {}
     readers: dict[str, Any] = {
@@ -140,20 +140,20 @@ def read(sent: ProtoMessage) -> dict[str, Any]:
             found[name] = reader(NUMBERS[name])
     inner = sent.get_message(NUMBERS["inner"])
     if inner is not None:
-        found["inner"] = read(inner)
+        found["inner"] = read_message(inner)
     if sent.has_field(NUMBERS["inners"]):
-        found["inners"] = [read(one) for one in sent.list_messages(NUMBERS["inners"])]
+        found["inners"] = [read_message(one) for one in sent.list_messages(NUMBERS["inners"])]
     return found
 
 
-def without_empty(tree: dict[str, Any]) -> dict[str, Any]:
+def drop_empty_lists(tree: dict[str, Any]) -> dict[str, Any]:
     """A tree as it can be read back: an empty list is not on the wire."""
     pruned: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, dict):
-            pruned[name] = without_empty(value)
+            pruned[name] = drop_empty_lists(value)
         elif name == "inners":
-            pruned[name] = [without_empty(one) for one in value]
+            pruned[name] = [drop_empty_lists(one) for one in value]
         else:
             pruned[name] = value
     return {name: value for name, value in pruned.items() if value != []}
@@ -162,19 +162,19 @@ def without_empty(tree: dict[str, Any]) -> dict[str, Any]:
 @given(tree=trees)
 def test_encoded_messages_are_decoded(tree: dict[str, Any]) -> None:
     """Every type of field survives, also in nested messages."""
-    assert without_empty(tree) == read(ProtoMessage(write(tree)))
+    assert drop_empty_lists(tree) == read_message(ProtoMessage(write_message(tree)))
 
 
 @given(tree=trees)
 def test_google_decodes_our_bytes(tree: dict[str, Any]) -> None:
     """Google's decoder finds the same values in our bytes."""
-    assert GOOGLE(**tree) == GOOGLE.FromString(write(tree))
+    assert GOOGLE(**tree) == GOOGLE.FromString(write_message(tree))
 
 
 @given(tree=trees)
 def test_we_decode_googles_bytes(tree: dict[str, Any]) -> None:
     """Our decoder finds the same values in Google's bytes."""
-    assert without_empty(tree) == read(ProtoMessage(GOOGLE(**tree).SerializeToString()))
+    assert drop_empty_lists(tree) == read_message(ProtoMessage(GOOGLE(**tree).SerializeToString()))
 
 
 @given(first=leaves, second=leaves)
@@ -182,9 +182,9 @@ def test_concatenated_messages_merge_as_google_merges_them(
     first: dict[str, Any], second: dict[str, Any]
 ) -> None:
     """The last value counts, repeated fields add up, and messages are merged."""
-    joined = write({"inner": first}) + write({"inner": second})
-    expected = read(ProtoMessage(GOOGLE.FromString(joined).SerializeToString()))
-    assert expected == read(ProtoMessage(joined))
+    joined = write_message({"inner": first}) + write_message({"inner": second})
+    expected = read_message(ProtoMessage(GOOGLE.FromString(joined).SerializeToString()))
+    assert expected == read_message(ProtoMessage(joined))
 
 
 @given(number=u64, before=st.binary(max_size=5), after=st.binary(max_size=5))
@@ -196,7 +196,7 @@ def test_numbers_are_decoded_at_an_offset(number: int, before: bytes, after: byt
     assert expected == decode_varint(memoryview(before + sent + after), len(before))
 
 
-def ask_everything(data: bytes) -> None:
+def read_every_field(data: bytes) -> None:
     """Asks for every field as every kind; what is not there or of another kind may be malformed."""
     try:
         sent = ProtoMessage(data)
@@ -223,16 +223,16 @@ def ask_everything(data: bytes) -> None:
                 continue
 
 
-def only_malformed(data: bytes) -> bool:
+def is_read_or_malformed(data: bytes) -> bool:
     """Whether reading these bytes ends, with an answer or with WireFormatError."""
-    ask_everything(data)
+    read_every_field(data)
     return True
 
 
 @given(data=st.binary(max_size=300))
 def test_any_bytes_are_decoded_or_malformed(data: bytes) -> None:
     """No bytes raise anything but WireFormatError, whichever field is read."""
-    assert only_malformed(data)
+    assert is_read_or_malformed(data)
 
 
 @given(tree=trees, data=st.data())
@@ -240,15 +240,15 @@ def test_broken_messages_are_decoded_or_malformed(
     tree: dict[str, Any], data: st.DataObject
 ) -> None:
     """A message with a changed or missing byte raises nothing but WireFormatError."""
-    sent = bytearray(write(tree) or b"\x08\x01")
+    sent = bytearray(write_message(tree) or b"\x08\x01")
     sent[data.draw(st.integers(0, len(sent) - 1))] = data.draw(st.integers(0, 255))
-    assert only_malformed(bytes(sent[: data.draw(st.integers(0, len(sent)))]))
+    assert is_read_or_malformed(bytes(sent[: data.draw(st.integers(0, len(sent)))]))
 
 
 @given(tree=leaves)
 def test_a_truncated_message_is_malformed(tree: dict[str, Any]) -> None:
     """A message without its last byte raises an error."""
-    sent = write(tree) + proto.encode_bytes(6, b"last")
+    sent = write_message(tree) + proto.encode_bytes(6, b"last")
     with pytest.raises(WireFormatError):
         ProtoMessage(sent[:-1])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster import programs
+from cluster import find_programs
 from oracles.build import FLAGS, JAVA_LEAST, Absent
 from oracles.plugin import give_up
 
@@ -57,7 +57,7 @@ def _run(order: list[str]) -> str:
 def java() -> Java:
     """A compiler with HBase's client; skipped loudly, or failed, as the cluster's tests are."""
     try:
-        built = programs()
+        built = find_programs()
     except Absent as absent:
         give_up(str(absent))
     return Java(built.java, built.class_path)

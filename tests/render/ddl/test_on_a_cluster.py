@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from cluster import Cluster, Described, Judge
+    from cluster import Cluster, Judge, SchemaAnswer
     from rowkey.engines import Engine
 
 FULL: dict[str, Any] = {
@@ -51,14 +51,14 @@ def design(request: pytest.FixtureRequest, hbase_engine: Engine) -> Iterator[Des
     hbase_engine.client.admin.delete_namespace(NAMESPACE)  # type: ignore[attr-defined]
 
 
-def seen(judge: Judge, name: str) -> tuple[Described, list[bytes]]:
+def seen(judge: Judge, name: str) -> tuple[SchemaAnswer, list[bytes]]:
     """A table to the official client, without the word that each table has of its own."""
     told = judge.describe(name)
     words = {word: value for word, value in told.words.items() if word != "rowkey.table_id"}
     return replace(told, words=words), [region.start for region in judge.regions(name)]
 
 
-def of_create(design: Design, judge: Judge, url: str) -> tuple[Described, list[bytes]]:
+def of_create(design: Design, judge: Judge, url: str) -> tuple[SchemaAnswer, list[bytes]]:
     """The table that `create` makes; it is dropped again."""
     create_table(design, url, splits=SPLITS).close()
     try:
