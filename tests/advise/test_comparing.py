@@ -110,7 +110,7 @@ def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> 
 def test_designs_of_one_name_are_called_apart(
     names: list[str] | None, expected: tuple[str, ...], sample: Path
 ) -> None:
-    """Two designs of the same name get different column names."""
+    """Designs get the given names, or different names if their tables share one."""
     found = compare_designs([build_design(KEYS[0], reads=[])] * 3, sample, names=names)
     assert expected == tuple(one.name for one in found.designs)
 
@@ -177,7 +177,7 @@ def test_throughput_needs_a_capacity(sample: Path) -> None:
 
 
 def test_a_clock_is_given(sample: Path) -> None:
-    """The time per key is the shortest of seven rounds, and no design is best at 0."""
+    """The time per key is measured by the given clock, and not at all without one."""
     ticks = count()
     designs = [
         build_design(KEYS[0]),
@@ -326,7 +326,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
 
 
 def test_the_sample_may_be_declared(sample: Path) -> None:
-    """Designs may declare the same sample, and one that declares another is named."""
+    """Designs may declare one sample, and a design without it or with another is named."""
     own = {"sample": {"path": str(sample)}}
     found = compare_designs([build_design(key, **own) for key in KEYS[:2]])
     assert (sample, EVENTS) == (found.path, found.event_count)

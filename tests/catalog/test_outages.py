@@ -261,7 +261,7 @@ def test_an_outage_passes(link: ZooKeeperLink, root: str, kind: str, outage_s: f
 def test_a_write_that_was_sent_into_an_outage_is_unknown(
     link: ZooKeeperLink, root: str, kind: str
 ) -> None:
-    """A write that was sent into an outage is reported as unknown and is never repeated."""
+    """A write sent into an outage raises an error that its outcome is unknown."""
     with closing(open_catalog(link.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
         changing, found = catalog._change_nodes, []  # type: ignore[attr-defined]

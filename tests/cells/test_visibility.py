@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.book import FamilyCells
-from engines.drawing import SHAPES
+from engines.strategies import SHAPES
 from rowkey.cells import (
     LATEST,
     Cell,

@@ -1,4 +1,4 @@
-"""Runs the command in this process, as a shell would, and tells what it printed and left with."""
+"""Runs the command in this process as a shell would, and returns its output and exit code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for  = "60s"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run of the command left behind."""
+    """The output and exit code of one run of the command."""
 
     code: int
     out: str
@@ -52,7 +52,7 @@ def run(*arguments: object, stdin: str | bytes = "") -> Outcome:
 
 
 def run_in_process(folder: Path, code: str, *arguments: str, imports_anew: bool = False) -> Outcome:
-    """Run `rowkey` as a process of its own, by code that disturbs it and then calls `main()`.
+    """Run `rowkey` as a process of its own, with code that runs before `main()`.
 
     Args:
         folder: where it runs.
@@ -73,7 +73,7 @@ def run_in_process(folder: Path, code: str, *arguments: str, imports_anew: bool 
 
 
 def build_signal_during_dump(name: str) -> str:
-    """Code for `run_apart`: a signal comes when the last batch of a dump was read."""
+    """Return code for `run_in_process` that sends a signal at the last batch of a dump."""
     return f"""
 import os, signal
 from rowkey.table import Scan
@@ -88,7 +88,7 @@ main()
 
 
 def build_signal_after_first_batch(name: str) -> str:
-    """Code for `run_apart`: a signal comes once a load has written its first batch."""
+    """Return code for `run_in_process` that sends a signal after a load's first batch."""
     return f"""
 import os, signal
 from threading import Thread
@@ -105,7 +105,7 @@ main()
 
 
 def _get_exit_code() -> int:
-    """The exit code of the command, which always leaves with a number."""
+    """Return the exit code of the command, which always exits with a number."""
     try:
         main()
     except SystemExit as left:

@@ -1,4 +1,4 @@
-"""Tables that the tests of the command use: a folder with a design, and a table of every type."""
+"""Tables for the tests of the command: a folder with a design and a table of every type."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ROWS = """\
 
 @pytest.fixture(scope="session")
 def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a table of five rows in its folder `data`, to be copied."""
+    """Return a folder with a table of five rows in its folder `data`, to be copied."""
     folder = tmp_path_factory.mktemp("things")
     (folder / "things.toml").write_text(EVERYTHING)
     design, on = folder / "things.toml", f"rocks:{folder / 'data'}"
@@ -64,7 +64,7 @@ def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def things_folder(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with a table of five rows on `rocks:data`."""
+    """Return the current folder, with a table of five rows on `rocks:data`."""
     shutil.copytree(filled_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path

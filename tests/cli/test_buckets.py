@@ -1,4 +1,4 @@
-"""The verb `buckets`: what a table has, another number for it, and those it has had."""
+"""The command `buckets` shows, changes and lists the bucket counts of a table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ clients     may work for 7 s without the catalog; a change waits for 1 s
 
 
 def test_a_table_gets_another_number(things_folder: Path) -> None:
-    """It is shown before and after, listed, and every row is found."""
+    """A changed bucket count is shown and listed, and every row is still found."""
     del things_folder
     assert (0, SHOWN, "") == run_buckets("show")
     rows = run("scan", "things", *ON, "-f", "jsonl").out
@@ -56,7 +56,7 @@ def test_a_table_gets_another_number(things_folder: Path) -> None:
 
 
 def test_a_time_that_was_lost_is_not_made_up(things_folder: Path) -> None:
-    """A catalog that was put back does not know when a number was announced."""
+    """A rebuilt catalog shows no time for a bucket count whose announcement is unknown."""
     del things_folder
     assert 0 == run_buckets("set", 8)[0]
     with rowkey.open("things", "rocks:data") as table:
@@ -72,12 +72,12 @@ def test_a_time_that_was_lost_is_not_made_up(things_folder: Path) -> None:
 
 
 def split_columns(line: str) -> list[str]:
-    """The columns of a line, which two spaces or more part."""
+    """Return the columns of a line, separated by two spaces or more."""
     return [one.strip() for one in line.split("  ") if one.strip()]
 
 
 def test_one_that_is_announced_is_told(things_folder: Path) -> None:
-    """A setter that died leaves an announcement, which says how to end it; the same line does."""
+    """An unfinished change is shown with the command that completes it, which works."""
     del things_folder
     with rowkey.open("things", "rocks:data") as table:
         BucketChange(table, 8)._announce_counts()
@@ -92,14 +92,14 @@ def test_one_that_is_announced_is_told(things_folder: Path) -> None:
 
 
 def run_buckets(*words: object) -> tuple[int, str, str]:
-    """What the verb leaves with and prints of the table of things."""
+    """Return the exit code and the output of `buckets` for the table of things."""
     what, *more = words
     done = run("buckets", what, "things.toml", *more, *ON)
     return done.code, done.out, done.err
 
 
 def list_regions() -> list[object]:
-    """The regions of the table of things."""
+    """Return the regions of the table of things."""
     found: list[object] = json.loads(run("count", "things", *ON, "--regions", "-f", "json").out)[
         "regions"
     ]
@@ -107,7 +107,7 @@ def list_regions() -> list[object]:
 
 
 def test_it_is_told_to_programs(things_folder: Path) -> None:
-    """As JSON, with progress a line of JSON on standard error."""
+    """With -f json the result is JSON, and progress is lines of JSON on standard error."""
     del things_folder
     document = json.loads(run_buckets("show", "-f", "json")[1])
     part = {"place": 0, "part": "bucket(host, 4)", "buckets": 4, "live": [4], "tells_apart": []}
@@ -165,7 +165,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("words", "said"), WRONG, ids=str)
 def test_what_is_wrong_is_said(things_folder: Path, words: tuple[object, ...], said: str) -> None:
-    """It leaves with 2, says why, and changes nothing."""
+    """A wrong use of `buckets` exits with 2, says why, and changes nothing."""
     del things_folder
     code, out, err = run_buckets(*words)
     assert (2, "") == (code, out)
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_said(things_folder: Path, words: tuple[object, ...], s
 
 
 def test_a_table_that_is_not_there_is_told(things_folder: Path) -> None:
-    """By its name, with those that are."""
+    """A missing table is named, with the tables that exist."""
     del things_folder
     done = run("buckets", "show", "thinks", *ON)
     assert (2, "") == (done.code, done.out)

@@ -1,4 +1,4 @@
-"""`rowkey check`: what the rules find, told to people and machines, and what it leaves with."""
+"""The output and exit codes of `rowkey check`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ line = { type = "text", max_bytes = 500 }
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with a design that has a warning and a remark."""
+    """Return the current folder, with a design that has a warning and a remark."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "front.toml").write_text(FRONT)
     return tmp_path
@@ -52,13 +52,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 @pytest.mark.usefixtures("folder")
 def test_findings_of_the_severity_are_left_with_1(more: list[str], code: int) -> None:
-    """0 is clean of them, 2 is wrong usage."""
+    """A check exits with 0 if clean, 1 with findings, and 2 on wrong usage."""
     assert code == run("check", "front.toml", *more).code
 
 
 @pytest.mark.usefixtures("folder")
 def test_findings_are_told_by_place_gravest_first() -> None:
-    """Each on one line that begins with file and line; a heading counts each severity."""
+    """Each finding is a line with its file and line number, by severity under counts."""
     lines = run("check", "front.toml").out.splitlines()
     told = lines[lines.index("1 warning") :]
     assert "front.toml:2: key: RK101 monotone-lead: the key begins with ts" == told[1][:62]
@@ -69,13 +69,13 @@ def test_findings_are_told_by_place_gravest_first() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_an_unknown_rule_is_told_the_nearest() -> None:
-    """It is wrong usage, in a sentence."""
+    """An unknown rule is wrong usage, and the nearest rule is suggested."""
     found = run("check", "front.toml", "--select", "monotone-leed")
     assert "Did you mean monotone-lead?" in found.err
 
 
 def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
-    """It is no finding any more, and not forgotten."""
+    """An allowed finding is printed with its reason and not counted."""
     (folder / "front.toml").write_text(
         FRONT.replace('[host]"', '[host]" # rowkey: allow monotone-lead - one row a day')
     )
@@ -85,13 +85,13 @@ def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
 
 
 def run_check_json(*arguments: object) -> dict[str, Any]:
-    """What `rowkey check -f json` prints."""
+    """Return what `rowkey check -f json` prints."""
     found: dict[str, Any] = json.loads(run("check", *arguments, "-f", "json").out)
     return found
 
 
 def test_machines_are_told_the_same(folder: Path) -> None:
-    """Every field is documented, and each finding has all of them."""
+    """The JSON document has every documented field for each finding."""
     (folder / "front.toml").write_text(
         FRONT.replace('host = "text"', 'host = "text" # rowkey: allow unbounded-key - short')
     )
@@ -109,7 +109,7 @@ def test_machines_are_told_the_same(folder: Path) -> None:
 
 
 def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
-    """Its name and the number of its events are told; one that cannot be read is wrong usage."""
+    """A given sample is named with its events, and an unreadable one is wrong usage."""
     (folder / "rows.csv").write_text("ts,host,line\n" + "".join(f"{n},a,b\n" for n in range(200)))
     told = run_check_json("front.toml", "--sample", "rows.csv")
     assert {"path": "rows.csv", "events": 200, "remark": None} == told["sample"]
@@ -119,7 +119,7 @@ def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
 
 
 def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> None:
-    """It is said, aside and in the document, and the declaration is judged."""
+    """A missing declared sample is reported, and the design is checked without it."""
     (folder / "front.toml").write_text(FRONT + '\n[sample]\npath = "nothing.csv"\n')
     found = run("check", "front.toml")
     assert 1 == found.code
@@ -128,7 +128,7 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
 
 
 def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
-    """A second put may store a copy, which reads merge: it is no second row for every reader."""
+    """A salted key is reported, since a second put may store a copy of the row."""
     (folder / "front.toml").write_text(FRONT.replace("key", 'key = "[salt(4)][ts][host]" #', 1))
     told = run("check", "front.toml").out
     assert 2 == told.count("a second put of a row may store a second copy under another salt")
@@ -138,14 +138,14 @@ def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
 
 
 def test_rules_are_listed() -> None:
-    """Each on a line, with its code, severity, name and what it finds."""
+    """`rowkey rules` prints a line for each rule, which begins with its code."""
     lines = run("rules").out.splitlines()
     assert len(RULES) == len(lines)
     assert all(rule.code == line[:5] for rule, line in zip(select_rules(), lines, strict=True))
 
 
 def test_a_rule_tells_all_about_itself() -> None:
-    """Its sections, and its two designs."""
+    """The explanation of a rule has all sections and both example designs."""
     found = run("rules", "monotone-lead").out
     assert found.startswith("RK101 monotone-lead (warning): ")
     for title in ("What it does: ", "Why it hurts: ", "Use instead: ", "Source: ", "Bad:", "Good:"):
@@ -154,7 +154,7 @@ def test_a_rule_tells_all_about_itself() -> None:
 
 
 def test_the_catalogue_is_told_to_machines() -> None:
-    """Every field is documented, and every rule has all of them."""
+    """The JSON list of rules has every documented field for each rule."""
     told = json.loads(run("rules", "-f", "json").out)
     assert [rule.code for rule in select_rules()] == [one["code"] for one in told["rules"]]
     names = {path.removeprefix("rules[].").removesuffix("[]") for path in DOCUMENTED} - {"format"}
@@ -185,7 +185,7 @@ where = "user = ?"
 
 
 def test_fixes_are_written_and_told(folder: Path) -> None:
-    """Comments stay, what was mended is told aside, and nothing is left to find."""
+    """Fixes keep comments, are reported on stderr, and leave no finding to fix."""
     (folder / "slow.toml").write_text(SLOW)
     found = run("check", "slow.toml", "--fix")
     assert (0, 2) == (found.code, found.err.count("slow.toml: fixed families.d.block_"))
@@ -196,7 +196,7 @@ def test_fixes_are_written_and_told(folder: Path) -> None:
 
 
 def test_a_diff_writes_nothing(folder: Path) -> None:
-    """It prints what would change, and leaves with 1 where anything would."""
+    """A diff prints the changes, writes no file, and exits with 1 if there are changes."""
     (folder / "slow.toml").write_text(SLOW)
     found = run("check", "slow.toml", "--diff", "--select", "RK406")
     lines = found.out.splitlines()

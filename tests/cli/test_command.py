@@ -35,7 +35,7 @@ COMMANDS = _list_commands()
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the examples of the help name, made the current one."""
+    """Return the current folder, with the files that the examples of the help use."""
     (tmp_path / "logs.toml").write_text(LOGS)
     (tmp_path / "designs").mkdir()
     (tmp_path / "designs" / "a.toml").write_text(LOGS)
@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def table_folder(verb: str, folder: Path) -> Path:
-    """The folder, for verbs of a table with one in it, made and filled, unless they make it."""
+    """Return the folder, with a filled table for the commands that need one."""
     if verb in ("compare", "report"):
         for name in ("by_time", "by_host"):
             (folder / f"{name}.toml").write_text((folder / "logs.toml").read_text())
@@ -73,7 +73,7 @@ def _needs_table(verb: str) -> bool:
 
 
 def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
-    """Run the command as a process of its own."""
+    """Run the command in a process of its own."""
     kept: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 60}
     return subprocess.run([find_command(), *arguments], check=False, **(kept | more))
 
@@ -86,14 +86,14 @@ LIVE_OUTPUT: dict[str, Any] = {"capture_output": False}
 
 
 def test_the_verbs_are_those_of_the_folder() -> None:
-    """A verb is there on the day its file appears."""
+    """Each file of the commands' folder is a command."""
     files = Path(import_module("rowkey.cli.commands").__path__[0]).glob("[a-z]*.py")
     assert {"check", "simulate"} < {file.stem for file in files} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_each_verb_has_help_with_an_example(verb: str) -> None:
-    """What it does in a sentence, its options with meanings, and a line to copy."""
+    """The help of each command has a description, its options and an example."""
     found = run(verb, "--help")
     assert (0, "") == (found.code, found.err)
     assert _list_examples(found.out)
@@ -114,7 +114,7 @@ def _list_examples(text: str) -> list[str]:
 
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
-    """Each line runs as it stands in a folder with such files, without a word of error."""
+    """Each example of the help runs without an error."""
     for example in _list_examples(run(verb, "--help").out):
         line = example.replace("rowkey ", f"{find_command()} ", 1)
         done = subprocess.run(
@@ -128,12 +128,12 @@ def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "-h"]])
 def test_help_may_be_asked_for_in_short(arguments: list[str]) -> None:
-    """-h is --help."""
+    """The option -h prints the same as --help."""
     assert run(*arguments).out.startswith("Usage: rowkey")
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    """One number, from the package's own metadata."""
+    """The printed version is that of the package's metadata."""
     assert f"rowkey, version {version('rowkey')}\n" == run("--version").out
 
 
@@ -150,7 +150,7 @@ print(*sorted(sys.modules), file=sys.stderr)
 
 
 def _list_loaded_modules(program: str) -> set[str]:
-    """The modules that a program loads, which it prints to stderr."""
+    """Return the modules that a program imports and prints to stderr."""
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
@@ -158,20 +158,20 @@ def _list_loaded_modules(program: str) -> set[str]:
 
 
 def test_help_loads_no_room() -> None:
-    """`rowkey --help` is as quick as Python: it loads neither click nor a room."""
+    """`rowkey --help` imports neither click nor a package of rowkey, so that it starts fast."""
     loaded = _list_loaded_modules(LISTING_CODE.format(arguments=["--help"]))
     assert {"rowkey", "rowkey.cli"} == {name for name in loaded if name.startswith("rowkey")}
     assert "click" not in loaded
 
 
 def test_help_is_what_the_command_says() -> None:
-    """The page made beforehand is what click would print, and what it prints for no verb."""
+    """The prebuilt help page is what click prints, also without a command."""
     spoken = run("--help").out
     assert spoken == run().err + run().out == run("--debug", "--help").out
 
 
 def test_checking_loads_no_numpy(folder: Path) -> None:
-    """Rules and properties need no arrays: `rowkey check` runs in hooks."""
+    """`rowkey check` does not import NumPy, so that it is fast in hooks."""
     loaded = _list_loaded_modules(
         LISTING_CODE.format(arguments=["check", str(folder / "logs.toml")])
     )
@@ -184,7 +184,7 @@ def test_checking_loads_no_numpy(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_exit_codes() -> None:
-    """0 clean, 1 findings, 2 wrong usage or file; findings may be told to leave with 0."""
+    """The exit code is 0 for clean, 1 for findings unless disabled, and 2 for wrong usage."""
     found = {
         "check logs.toml": 0,
         "check wrong.toml": 1,
@@ -210,7 +210,7 @@ def test_exit_codes() -> None:
 
 
 def test_a_hot_design_is_a_finding(folder: Path) -> None:
-    """The verdict hot leaves with 1, unless told not to."""
+    """A hot verdict exits with 1, or with 0 if findings are disabled."""
     hot = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
     hot = hot.replace('"per_bucket"', '{ algorithm = "uniform", regions = 16 }')
     (folder / "hot.toml").write_text(hot)
@@ -231,7 +231,7 @@ WRONG = [
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
 @pytest.mark.usefixtures("folder")
 def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
-    """At most three lines, none of them a traceback, and nothing on stdout."""
+    """An error is at most three lines on stderr, without a traceback."""
     found = run(*arguments)
     assert (2, "") == (found.code, found.out)
     assert 1 <= found.err.count("\n") <= 3
@@ -241,7 +241,7 @@ def test_errors_are_short_and_go_to_stderr(arguments: list[str]) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
-    """A verb that needs a sound file prints two mistakes, and names the verb that prints all."""
+    """A command prints two mistakes of a file and names the command that prints all."""
     lines = run("encode", "wrong.toml").err.splitlines()
     assert "rowkey: and 31 more mistakes; rowkey check wrong.toml prints all" == lines[2]
     assert 33 == len(run("check", "wrong.toml").out.splitlines())
@@ -258,19 +258,19 @@ def test_a_file_with_many_mistakes_says_how_to_see_all() -> None:
     ],
 )
 def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> None:
-    """A slip, an abbreviation and another tool's name each suggest the command that is meant."""
+    """A misspelt, shortened or foreign command name gets a suggestion."""
     assert (
         f"rowkey: unknown command '{typed}'. Did you mean {meant}?" == run(typed).err.split("\n")[0]
     )
 
 
 def test_an_unknown_command_near_none_lists_all() -> None:
-    """A name that is near no command lists all commands."""
+    """An unknown name that resembles no command lists all commands."""
     assert f"Commands: {', '.join(COMMANDS)}." in run("frobnicate").err
 
 
 def test_format_is_always_that_of_the_output(folder: Path) -> None:
-    """`--format` is `-f` in every command that has it, and the input's is `--sample-format`."""
+    """`--format` and `-f` always set the output, and `--sample-format` sets the input."""
     for name in COMMANDS:
         command = program.get_command(click.Context(program), name)
         assert command is not None
@@ -281,7 +281,7 @@ def test_format_is_always_that_of_the_output(folder: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_documented_completion_works(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each shell gets the script whose line the reference prints, and commands are completed."""
+    """The documented line installs a completion of commands in each shell."""
     page = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
     assert f"_ROWKEY_COMPLETE={shell}_source rowkey" in page.read_text(encoding="utf-8")
     monkeypatch.setenv("_ROWKEY_COMPLETE", f"{shell}_source")
@@ -300,7 +300,7 @@ def test_the_version_is_printed() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_sample_is_no_standard_input() -> None:
-    """A sample is read twice, so `-` is refused with a way that works."""
+    """A sample `-` is refused with a remedy, since a sample is read twice."""
     found = run("init", "--sample", "-")
     assert 2 == found.code
     assert "Save it to a file first" in found.err
@@ -308,7 +308,7 @@ def test_a_sample_is_no_standard_input() -> None:
 
 @pytest.mark.parametrize("line", ["init --sample rows.csv", "report logs.toml"])
 def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
-    """A file that exists stays as it is unless `--force` is given."""
+    """An existing file is overwritten only with `--force`."""
     (folder / "rows.csv").write_text("host,ts\n" + "web-1,1609459200000\n" * 9)
     (folder / "out").write_text("mine")
     kept = run(*line.split(), "-o", "out")
@@ -319,14 +319,14 @@ def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
 
 
 def test_splits_begin_with_a_recommendation(folder: Path) -> None:
-    """The number of regions to create comes first, and the sources after it."""
+    """The output of `splits` begins with the number of regions, then its sources."""
     lines = run("splits", folder / "logs.toml").err.splitlines()
     assert "Recommended: 16 regions, as the design has." == lines[0]
     assert lines.index("What each source says:") > 1
 
 
 def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What rowkey did not foresee is no traceback either, leaves with 70, and --debug shows it."""
+    """An unexpected error exits with 70, and only --debug shows the traceback."""
     import rowkey.design
 
     def fails(_: str) -> None:
@@ -341,12 +341,12 @@ def test_a_mistake_of_ours_is_told_as_one(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_debug_shows_where_an_error_arose(folder: Path) -> None:
-    """For those who mend rowkey, and for reports."""
+    """With --debug an error shows its traceback."""
     assert "Traceback" in spawn("--debug", "encode", str(folder / "wrong.toml")).stderr
 
 
 def test_a_full_disk_is_told_in_a_line() -> None:
-    """What cannot be written is no traceback."""
+    """A full disk is reported in one line without a traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
         done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **LIVE_OUTPUT)
     said = f"rowkey: standard output: it cannot be written: {os.strerror(errno.ENOSPC)}. "
@@ -355,7 +355,7 @@ def test_a_full_disk_is_told_in_a_line() -> None:
 
 
 def test_a_closed_pipe_is_quiet(folder: Path) -> None:
-    """Who reads the first line only is told no more, and the code is that of a closed pipe."""
+    """A closed pipe ends the command without a message and with its own exit code."""
     rows = '{"host": "web-1", "ts": 1609459200000}\n' * 50_000
     command = f"{shlex.join(ROWKEY)} encode logs.toml | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
@@ -367,7 +367,7 @@ def test_a_closed_pipe_is_quiet(folder: Path) -> None:
 
 @pytest.mark.parametrize("line", ["simulate logs.toml", "schema", "check logs.toml"])
 def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
-    """Nobody reads: whatever is printed, the code is neither 0 nor that of a finding."""
+    """With a closed pipe the exit code is neither 0 nor that of a finding."""
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "wb") as pipe:  # noqa: PTH123
@@ -376,7 +376,7 @@ def test_a_closed_pipe_is_no_finding(folder: Path, line: str) -> None:
 
 
 def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
-    """Ctrl-C in the midst of a long run: one word, no traceback."""
+    """A simulation that gets Ctrl-C prints one word and exits with 130."""
     (folder / "long.toml").write_text(LOGS.replace("500/s", "1000000/s").replace("60s", "15m"))
     command = [*ROWKEY, "simulate", "long.toml", "--progress", "json"]
     with subprocess.Popen(
@@ -395,7 +395,7 @@ def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
 
 
 def _run_on_terminal(folder: Path, **environment: str) -> str:
-    """What a simulation shows on a terminal."""
+    """Return what a simulation prints on a terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     shown = b""
@@ -420,14 +420,14 @@ def _run_on_terminal(folder: Path, **environment: str) -> str:
 
 
 def test_colour_is_for_terminals_that_want_it(folder: Path) -> None:
-    """A terminal gets colours; with NO_COLOR it gets no escape code at all."""
+    """A terminal gets colours, and with NO_COLOR no escape codes."""
     assert ESCAPE in _run_on_terminal(folder)
     assert ESCAPE not in _run_on_terminal(folder, NO_COLOR="1")
 
 
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
-    """What is piped holds no escape code and nothing of progress."""
+    """Output into a pipe has no escape codes and no progress."""
     command = program.get_command(click.Context(program), verb)
     assert command is not None
     takes = {one.name for one in command.params if isinstance(one, click.Argument)}
@@ -443,7 +443,7 @@ def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
 
 
 def test_a_terminal_that_knows_no_unicode_is_no_error(folder: Path) -> None:
-    """What it cannot show is escaped, in text and in JSON that still parses."""
+    """An ASCII terminal gets escaped characters, and valid JSON."""
     design = LOGS.replace("host", '"größe"').replace('"größe",', '"größe",')
     (folder / "g.toml").write_text(design.replace('"[', "'''[").replace(']"', "]'''"))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}

@@ -1,4 +1,4 @@
-"""`rowkey compare`: what it prints, for people and for machines, and what it leaves with."""
+"""The output and exit codes of `rowkey compare`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FRONT, HOSTS = "front.toml", "hosts.toml"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with two designs and a sample."""
+    """Return the current folder, with two designs and a sample."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / FRONT).write_text(f'table = "logs"\nkey = "[ts][host]"\n{UNIFORM}{WORDS}')
     (tmp_path / HOSTS).write_text(
@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("count", [2, 5, 8])
 def test_the_table_fits_80_columns(count: int) -> None:
-    """With two designs, and with eight; each row has a figure of each."""
+    """The table of two or eight designs fits 80 columns and has a figure for each."""
     designs = [FRONT, HOSTS, *[FRONT] * (count - 2)]
     told = run("compare", *designs, "--sample", "events.csv")
     lines = told.out.splitlines()
@@ -65,7 +65,7 @@ def test_the_table_fits_80_columns(count: int) -> None:
 
 @pytest.mark.parametrize("transform", sorted(KEYS))
 def test_every_transform_is_compared_and_reported(folder: Path, transform: str) -> None:
-    """A key that a check accepts has figures next to another key, in a table and on a page."""
+    """Any valid key has figures next to another key, in the table and in a report."""
     text = f'table = "logs"\nkey = "{KEYS[transform]}"{WORDS}'
     (folder / "other.toml").write_text(text.replace("max_bytes = 8", "max_bytes = 40"))
     for command in ("compare", "report"):
@@ -75,7 +75,7 @@ def test_every_transform_is_compared_and_reported(folder: Path, transform: str) 
 
 
 def test_rows_left_out_are_told(folder: Path) -> None:
-    """A line that is no event is counted in the table, and for each design in the document."""
+    """Skipped lines of the sample are counted in the table and for each design in JSON."""
     path = folder / "events.csv"
     path.write_text(path.read_text("utf-8") + "h-1,never\n")
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv")
@@ -90,7 +90,7 @@ def test_rows_left_out_are_told(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_best_of_a_row_is_marked() -> None:
-    """By a star, which no colour is needed to see."""
+    """The best figure of a row is marked by a star, which needs no colour."""
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv").out.splitlines()
     rows = {line[:24].strip(): line[24:].split() for line in reversed(told) if line[24:]}
     bears = rows["writes a second, at most"]
@@ -103,7 +103,7 @@ def test_the_best_of_a_row_is_marked() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_every_json_field_is_documented() -> None:
-    """The document has fields of the reference only, and the reference no other ones."""
+    """The JSON document has exactly the fields of the reference."""
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json")
     document = json.loads(told.out)
     found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in list_paths(document)}
@@ -119,7 +119,7 @@ def test_every_json_field_is_documented() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_same_seed_gives_the_same_document() -> None:
-    """But for the time to make a key, which the clock tells."""
+    """Two comparisons with one seed are equal except for the time per key."""
 
     def document() -> list[object]:
         told = run("compare", FRONT, HOSTS, "--sample", "events.csv", "-f", "json", "--seed", "3")
@@ -129,7 +129,7 @@ def test_the_same_seed_gives_the_same_document() -> None:
 
 
 def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
-    """Each behind its file and line; the exit code is 2."""
+    """The mistakes of all files are printed with file and line, and the exit code is 2."""
     (folder / "one.toml").write_text('table = "logs"\nkey = "[x]"\n[fields]\nhost = "text"\n')
     (folder / "two.toml").write_text('table = "logs"\nkey = "[host]"\n[fields]\nhost = "txt"\n')
     told = run("compare", "one.toml", "two.toml", FRONT, "--sample", "events.csv")
@@ -148,7 +148,7 @@ def test_mistakes_of_all_files_are_told_at_once(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_compared_leaves_with_2(more: list[str], said: str) -> None:
-    """What is missing is said in a sentence."""
+    """Designs that cannot be compared exit with 2 and a message that says why."""
     told = run("compare", FRONT, HOSTS, *more)
     assert (2, "") == (told.code, told.out)
     assert said in told.err
@@ -156,7 +156,7 @@ def test_what_cannot_be_compared_leaves_with_2(more: list[str], said: str) -> No
 
 @pytest.mark.usefixtures("folder")
 def test_one_design_is_no_comparison() -> None:
-    """It takes two, and at most eight."""
+    """A comparison needs two to eight designs."""
     alone = run("compare", FRONT, "--sample", "events.csv").err
     assert "1 design cannot be compared; expected 2 to 8 designs" in alone
     many = run("compare", *[FRONT] * 9, "--sample", "events.csv").err
@@ -164,7 +164,7 @@ def test_one_design_is_no_comparison() -> None:
 
 
 def test_a_reason_is_told_once_for_all_designs(tmp_path: Path) -> None:
-    """Three designs of which a read returns nothing have one line for it."""
+    """A reason that applies to three designs is printed once."""
     (tmp_path / "e.csv").write_text(
         "host,ts,v\n" + "".join(f"h{n % 9},{n},1\n" for n in range(90)), encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""Conditions of the command line: what each means, and that none of them is misread in silence."""
+"""The conditions of the command line are parsed correctly or refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowkey.schema import Condition
 
 
 def parse_one(test: str) -> tuple[str, str, tuple[object, ...]]:
-    """Field, operator and operands of one condition."""
+    """Return field, operator and operands of one condition."""
     (found,) = parse_conditions([test])
     return found.field, found.operator, found.operands
 
@@ -48,7 +48,7 @@ def parse_one(test: str) -> tuple[str, str, tuple[object, ...]]:
 def test_what_a_condition_means(
     test: str, field: str, operator: str, values: tuple[object, ...]
 ) -> None:
-    """All behind the operator is the value; spaces on both sides of it belong to it."""
+    """Everything after the operator is the value, without trimming."""
     assert (field, operator, values) == parse_one(test)
 
 
@@ -59,7 +59,7 @@ def test_what_a_condition_means(
      "n inside [1]"],
 )  # fmt: skip
 def test_what_is_no_condition_is_told(test: str) -> None:
-    """It is repeated, with the forms there are."""
+    """An invalid condition is quoted, with the valid forms."""
     with pytest.raises(click.UsageError) as told:
         parse_conditions([test])
     assert told.value.message.startswith(f"--where {test!r} is not a condition; expected FIELD=")
@@ -78,7 +78,7 @@ def test_what_is_no_condition_is_told(test: str) -> None:
     ],
 )
 def test_what_is_no_list_is_told(test: str, what: str) -> None:
-    """A list that is none says what one is."""
+    """An invalid list is refused with an example of a list."""
     with pytest.raises(click.UsageError) as told:
         parse_conditions([test])
     assert what in told.value.message
@@ -86,7 +86,7 @@ def test_what_is_no_list_is_told(test: str, what: str) -> None:
 
 @pytest.mark.parametrize("test", ["x" * 10**7, "n in " + "[" * 10**7, "n in [" + "9" * 10**5])
 def test_a_monstrous_condition_is_told_in_a_line(test: str) -> None:
-    """Ten megabytes are neither repeated nor parsed for long."""
+    """A condition of ten megabytes is refused quickly in one short line."""
     with pytest.raises(click.UsageError) as told:
         parse_conditions([test])
     assert len(told.value.message) < 400
@@ -98,7 +98,7 @@ NAMES = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True)
 
 @given(NAMES, VALUES, st.lists(VALUES | st.integers(), max_size=5))
 def test_every_value_can_be_asked_for(name: str, value: str, values: list[str | int]) -> None:
-    """Whatever a text holds, = and a JSON list take it as it is; quotes do not change a name."""
+    """Any text can be compared with = or in a JSON list, and names may be quoted."""
     one = Condition(name, "=", (value,))
     several = Condition(name, "in", tuple(values))
     listed = json.dumps(values)

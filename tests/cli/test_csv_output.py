@@ -47,7 +47,7 @@ DUMP = ("dump", "notes.toml", "--on", "rocks:data", "-f", "csv")
 
 @pytest.fixture(autouse=True)
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with a table of hostile rows on `rocks:data`."""
+    """Return the current folder, with a table of hostile rows on `rocks:data`."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.toml").write_text(DESIGN, "utf-8")
     assert 0 == run("create", "notes.toml", "--on", "rocks:data").code
@@ -57,7 +57,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_on_terminal(*words: str) -> tuple[str, str]:
-    """What a process prints whose standard output is a terminal, and what it says on stderr."""
+    """Return what a process prints on a terminal, and its standard error."""
     master, slave = os.openpty()
     command = [find_command(), *words]
     with subprocess.Popen(command, stdout=slave, stderr=subprocess.PIPE) as process:
@@ -76,7 +76,7 @@ def run_on_terminal(*words: str) -> tuple[str, str]:
 
 
 def parse(text: str) -> list[dict[str, str]]:
-    """The rows of CSV."""
+    """Return the rows of CSV text."""
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
@@ -84,7 +84,7 @@ def parse(text: str) -> list[dict[str, str]]:
     "words", [SCAN, DUMP, (*DUMP, "--spreadsheet"), (*DUMP, "-o", "/dev/stdout")]
 )
 def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple[str, ...]) -> None:
-    """Each is an escape, in values and in names; the rest stays as it is."""
+    """On a terminal CSV has control characters of values and names escaped."""
     printed, said = run_on_terminal(*words)
     assert ([], []) == (find_unsafe_characters(printed), find_unsafe_characters(said))
     names = [row[next(key for key in row if "name" in key)] for row in parse(printed)]
@@ -93,7 +93,7 @@ def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple
 
 @pytest.mark.parametrize(("words", "encoding"), [(SCAN, "ascii"), (DUMP, "latin-1")])
 def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
-    """Every character comes out as it was stored, in UTF-8 whatever the locale; `load` reads it."""
+    """CSV in a pipe is UTF-8 with every character as stored, and `load` reads it."""
     env = {**os.environ, "PYTHONIOENCODING": encoding}
     command = [find_command(), *words]
     done = subprocess.run(command, capture_output=True, check=True, env=env)
@@ -108,7 +108,7 @@ def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
 
 @pytest.mark.parametrize("words", [SCAN, DUMP, (*DUMP, "-o", "notes.csv")])
 def test_cells_that_a_spreadsheet_runs_are_counted_once(words: tuple[str, ...]) -> None:
-    """Text only, names as well; numbers that begin with a minus are no formulas."""
+    """Texts and names that look like formulas are counted, negative numbers are not."""
     begin = f"{N_FORMULAS} text cells begin with =, +, -, @, a tab or a line end"
     fix = "a spreadsheet may run as a formula; write CSV for a spreadsheet with --spreadsheet"
     found = run(*words)
@@ -116,7 +116,7 @@ def test_cells_that_a_spreadsheet_runs_are_counted_once(words: tuple[str, ...]) 
 
 
 def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
-    """Each gets a ' in front, the others stay, and it is said that `load` is not to read it."""
+    """With --spreadsheet a formula gets a leading ', with a warning not to load the file."""
     found = run(*DUMP, "--spreadsheet")
     assert 0 == found.code
     said = (
@@ -131,7 +131,7 @@ def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
 
 
 def test_rows_without_formulas_are_written_without_a_word() -> None:
-    """Neither counted nor guarded: the file is the same with and without --spreadsheet."""
+    """Rows without formulas give the same CSV with --spreadsheet, without a message."""
     (design := Path("plain.toml")).write_text(DESIGN.replace('"=name"', "name"), "utf-8")
     on = ("--on", "rocks:plain")
     assert 0 == run("create", design, *on).code
@@ -143,7 +143,7 @@ def test_rows_without_formulas_are_written_without_a_word() -> None:
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet", "arrow"])
 def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
-    """Another form, given or told by the file's name, is wrong usage, and nothing is written."""
+    """--spreadsheet with another format is wrong usage, and nothing is written."""
     for words in (["-f", form], ["-o", f"notes.{form}"]):
         found = run(*DUMP[:-2], *words, "--spreadsheet")
         assert (2, "") == (found.code, found.out)
@@ -153,7 +153,7 @@ def test_only_csv_is_written_for_a_spreadsheet(form: str) -> None:
 
 @pytest.mark.parametrize("form", ["table", "json", "jsonl"])
 def test_other_forms_hold_no_such_character_either(form: str) -> None:
-    """In a pipe as on a terminal; names of columns, too."""
+    """Other formats have no control characters in values and names either."""
     found = run(*SCAN[:-1], form)
     assert ([], "") == (find_unsafe_characters(found.out), found.err)
     assert r"a\u2028b" in found.out
@@ -164,7 +164,7 @@ CELLS = st.text(st.sampled_from([*FORMULA_STARTS, *",\"';x ", "\x1b", "\u202e", 
 
 @given(st.lists(st.tuples(st.none() | CELLS, st.integers(-9, 9)), max_size=5), st.booleans())
 def test_any_text_is_exact_or_guarded(cells: list[tuple[str | None, int]], guards: bool) -> None:
-    """What is read back is what was written, with a ' in front of exactly the counted cells."""
+    """CSV reads back as written, with a leading ' in exactly the counted cells."""
     encoder = CsvEncoder(["t", "n"], ["t"], guards_formulas=guards, escapes_controls=False)
     rows = [{"t": text, "n": number} for text, number in cells]
     found = parse("".join(encoder.encode_lines(rows)))

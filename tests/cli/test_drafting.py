@@ -1,4 +1,4 @@
-"""`rowkey init`: a sample in, a design file out."""
+"""`rowkey init` writes a design file from a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = "".join(f"2024-01-31T12:00:{n % 60:02d}Z,web-{n % 90},{n}\n" for n in ran
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a sample, in which the command runs."""
+    """Return the current folder, with a sample."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "web logs.csv").write_text(f"time,host,seq\n{ROWS}")
     return tmp_path
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("folder")
 def test_a_draft_is_printed() -> None:
-    """Without -o the file goes to standard output, alone."""
+    """Without -o the draft alone goes to standard output."""
     found = run("init", "--sample", "web logs.csv")
     assert (0, "") == (found.code, found.err)
     design = Design.loads(found.out)
@@ -34,7 +34,7 @@ def test_a_draft_is_printed() -> None:
 
 
 def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
-    """With -o it lies there, names the sample from there, and the other verbs take it as it is."""
+    """With -o the draft is a file that names the sample and works in other commands."""
     (folder / "designs").mkdir()
     found = run(
         "init", "--sample", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
@@ -52,7 +52,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
 
 
 def test_a_file_that_is_there_is_kept(folder: Path) -> None:
-    """Nothing is written over."""
+    """An existing file is not overwritten."""
     (folder / "logs.toml").write_text("mine")
     found = run("init", "--sample", "web logs.csv", "-o", "logs.toml")
     assert 2 == found.code
@@ -61,7 +61,7 @@ def test_a_file_that_is_there_is_kept(folder: Path) -> None:
 
 
 def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
-    """A missing file, one without rows, and one of an unknown kind leave with 2 and a sentence."""
+    """A missing, empty or unknown file exits with 2 and a message."""
     (folder / "empty.csv").write_text("a,a\n")
     (folder / "rows.xyz").write_text("a\n1\n")
     for name, said in (
@@ -76,7 +76,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_format_may_be_given() -> None:
-    """--sample-format tells how a file is read whose name does not; the draft keeps it."""
+    """--sample-format sets how the file is read, and the draft declares it."""
     found = run("init", "--sample", "web logs.csv", "--sample-format", "csv")
     assert 0 == found.code
     assert {"kind": "csv"} == Design.loads(found.out).sample_format

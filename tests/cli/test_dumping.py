@@ -1,4 +1,4 @@
-"""Files that rows are written to: their form told by name, whole or not there at all."""
+"""Dumps to files: the name decides the format, and a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DUMP = ("dump", "things.toml", *ON)
 
 
 def run_piped(*more: str) -> bytes:
-    """What a verb prints into a pipe."""
+    """Return what a command prints into a pipe."""
     done = subprocess.run([find_command(), *more], capture_output=True, check=True)
     assert b"" == done.stderr
     return done.stdout
@@ -31,7 +31,7 @@ def run_piped(*more: str) -> bytes:
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_a_file_holds_what_would_be_printed(things_folder: Path, form: str) -> None:
-    """Text is the same in a file, named for its form or with -f, and on standard output."""
+    """A text dump is the same in a file and on standard output."""
     del things_folder
     expected = run_piped(*DUMP, "-f", form)
     for name, more in ((f"a.{form}", []), ("a.txt", ["-f", form]), (f"A.{form.upper()}", [])):
@@ -42,7 +42,7 @@ def test_a_file_holds_what_would_be_printed(things_folder: Path, form: str) -> N
 
 
 def test_columns_hold_the_types_of_the_fields(things_folder: Path) -> None:
-    """Parquet and both forms of Arrow have a column for each field, in its type."""
+    """Parquet and both Arrow formats have a column of the right type for each field."""
     del things_folder
     for name in ("a.parquet", "a.arrow", "a.arrows"):
         assert 0 == run(*DUMP, "-o", name).code
@@ -60,7 +60,7 @@ def test_columns_hold_the_types_of_the_fields(things_folder: Path) -> None:
 
 
 def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
-    """Order, limit and conditions hold for a file; .json is a row a line, as `load` reads it."""
+    """A scan into a file obeys order, limit and conditions, and .json has a row per line."""
     del things_folder
     more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
     for name in ("a.json", "a.parquet"):
@@ -73,7 +73,7 @@ def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
 
 
 def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> None:
-    """It has its columns all the same."""
+    """The dump of an empty table has its columns."""
     del things_folder
     assert 0 == run("create", "things.toml", "--on", "rocks:empty").code
     for name in ("a.parquet", "a.arrow", "a.csv", "a.jsonl"):
@@ -102,7 +102,7 @@ def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> Non
     ],
 )
 def test_a_file_that_cannot_be_is_told(things_folder: Path, words: list[str], what: str) -> None:
-    """It is wrong usage, said in a line; nothing is printed or left behind."""
+    """An impossible output file is wrong usage in one line, and nothing is left."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run(*DUMP, *words)
     assert (2, "", 2) == (done.code, done.out, done.err.count("\n"))
@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_is_told(things_folder: Path, words: list[str], wh
 def test_what_breaks_a_dump_leaves_no_half_file(
     things_folder: Path, form: str, stood: bool
 ) -> None:
-    """A file that stood stays as it was, one that did not is not there, and no other is left."""
+    """A failed dump leaves the earlier file or none, and no partial file."""
     path = things_folder / f"a.{form}"
     if stood:
         path.write_text("before")
@@ -136,7 +136,7 @@ def test_what_breaks_a_dump_leaves_no_half_file(
 
 
 def test_a_dump_that_is_killed_leaves_no_name(things_folder: Path) -> None:
-    """Even a kill that nobody can answer leaves at most a file that says it is a part."""
+    """A killed dump leaves at most a file whose name says that it is partial."""
     assert (
         -signal.SIGKILL
         == run_in_process(
@@ -149,7 +149,7 @@ def test_a_dump_that_is_killed_leaves_no_name(things_folder: Path) -> None:
 
 
 def test_a_link_and_a_device_stay_what_they_are(things_folder: Path) -> None:
-    """A link leads where it led, with the rows at its end; a device is written to as it is."""
+    """A dump follows a link and writes to a device, and replaces neither."""
     (things_folder / "there.csv").write_text("")
     (things_folder / "link.csv").symlink_to("there.csv")
     assert 0 == run(*DUMP, "-o", "link.csv").code
@@ -161,7 +161,7 @@ def test_a_link_and_a_device_stay_what_they_are(things_folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
 def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things_folder: Path, form: str) -> None:
-    """Whoever reads may stop: nothing is said, and the code tells it."""
+    """A pipe that is closed early gives no message, only an exit code."""
     lines = [json.dumps({"host": f"{n:05}" * 20, "ts": n}) for n in range(20_000)]
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
     assert 0 == run("load", "things.toml", "rows.jsonl", *ON).code

@@ -1,4 +1,4 @@
-"""How a verb ends where it cannot print, where a disk is full, and when it is told to go."""
+"""How commands end without output streams, on a full disk, and on signals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {ELSEWHERE}\n"
 
 
 def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
-    """The code, output and errors of the command, its streams redirected by a shell."""
+    """Return code, output and errors of the command with streams redirected by a shell."""
     program = program or (find_command(),)
     line = ["bash", "-c", f'"$@" {redirected}', "bash", *program, *words]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -58,7 +58,7 @@ def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[i
     ids=" ".join,
 )
 def test_no_standard_output_is_told(things_folder: Path, words: tuple[str, ...]) -> None:
-    """What was to be printed has no place to go, which is wrong usage and no mistake of ours."""
+    """A closed standard output is wrong usage if something is to be printed."""
     del things_folder
     code, _, err = run_shell(words, ">&-")
     assert (2, 0) == (code, err.count("Traceback"))
@@ -66,7 +66,7 @@ def test_no_standard_output_is_told(things_folder: Path, words: tuple[str, ...])
 
 
 def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
-    """A file is written without standard output, rows are printed without standard error."""
+    """A command works if only streams that it does not use are closed."""
     expected = run_shell(DUMP, "")
     assert (0, "", "5 rows written to a.jsonl\n") == run_shell((*DUMP, "-o", "a.jsonl"), ">&-")
     assert expected == (0, (things_folder / "a.jsonl").read_text(), "")
@@ -79,7 +79,7 @@ def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
 
 
 def test_the_streams_are_given_back(things_folder: Path) -> None:
-    """Who calls the command from Python has its own streams and signals again."""
+    """A Python caller has its own streams and signal handlers after the command."""
     done = run_in_process(things_folder, CALLER_CODE, "count", "things", *ON)
     assert (0, "5\nTrue True\n", "") == (done.code, done.out, done.err)
 
@@ -102,7 +102,7 @@ print(before == (sys.stdout, sys.stderr), is_default)
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
 def test_a_full_disk_is_told_with_its_name(things_folder: Path, form: str) -> None:
-    """A file is called as it was given, standard output by its name, and nothing else is said."""
+    """A full disk is reported once, with the given file name or standard output."""
     del things_folder
     named = run_shell((*DUMP, "-f", form, "-o", "/dev/full"), "")
     assert (4, "", f"rowkey: /dev/full: {FULL}") == named
@@ -112,7 +112,7 @@ def test_a_full_disk_is_told_with_its_name(things_folder: Path, form: str) -> No
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
 def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, form: str) -> None:
-    """A file that may not grow is told by the name it was to have, and its part is removed."""
+    """A dump onto a full disk names the final file and removes its partial file."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(things_folder, SMALL, *DUMP, "-o", f"a.{form}")
     said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {ELSEWHERE}\n"
@@ -139,7 +139,7 @@ main()
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 4), (errno.EACCES, 2)])
 def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, code: int) -> None:
-    """No room is the disk's trouble, no leave is the command line's."""
+    """A full disk exits as a failure of the disk, a denied file as wrong usage."""
     del things_folder
     with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
         done = run(*DUMP, "-o", "a.csv")
@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, co
 
 
 def test_parts_that_were_left_over_are_in_nobodys_way(things_folder: Path) -> None:
-    """Neither that of a process of the same number nor one of the same letters."""
+    """Partial files left by other processes do not disturb a dump."""
     (things_folder / f".a.csv.{os.getpid()}.part").write_text("left")
     names = iter(["taken", "taken", "fresh"])
     (things_folder / ".a.csv.taken.part").write_text("left")
@@ -163,7 +163,7 @@ def test_parts_that_were_left_over_are_in_nobodys_way(things_folder: Path) -> No
 
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
 def test_a_new_file_has_the_mode_of_any_other(things_folder: Path, mask: int) -> None:
-    """It is what the mask leaves of reading and writing for all."""
+    """A new file has the permissions that the umask allows."""
     before = os.umask(mask)
     try:
         assert 0 == run(*DUMP, "-o", "a.csv").code
@@ -178,7 +178,7 @@ def test_a_new_file_has_the_mode_of_any_other(things_folder: Path, mask: int) ->
 
 @pytest.mark.parametrize("form", ["jsonl", "csv.gz", "arrow", "parquet"])
 def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> None:
-    """SIGTERM in the midst of it: the part is removed, and the code tells the signal."""
+    """A dump that gets SIGTERM removes its partial file and exits with the signal's code."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(
         things_folder, build_signal_during_dump("SIGTERM"), *DUMP, "-o", f"a.{form}"
@@ -189,7 +189,7 @@ def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> 
 
 
 def test_a_signal_that_nobody_hears_is_told(things_folder: Path) -> None:
-    """SIGTERM while an object is freed, where Python drops what is raised: the code tells it."""
+    """SIGTERM during a finalizer, where Python drops exceptions, sets the exit code."""
     done = run_in_process(things_folder, ENDED_IN_DEL, "count", "things", *ON)
     assert (128 + signal.SIGTERM, "5\n") == (done.code, done.out)
 
@@ -214,7 +214,7 @@ COUNT = 80_000
 
 
 def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
-    """SIGTERM in the midst of it: it says how far it came, and the same command writes the rest."""
+    """A load that gets SIGTERM says how far it came, and the same command continues it."""
     lines = (json.dumps({"host": "web", "ts": ts}) for ts in range(10_000, 10_000 + COUNT))
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
     load = ("load", "things.toml", "rows.jsonl", *ON)
@@ -241,7 +241,7 @@ def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
     "name", ["a.csv", "a.jsonl", "a.json", "a.json.gz", "a.parquet", "a.arrow"]
 )
 def test_load_takes_back_what_a_name_told(things_folder: Path, verb: str, name: str) -> None:
-    """Whatever ending told the form, both verbs write there what `load` reads."""
+    """Both commands write by file name a format that `load` reads."""
     del things_folder
     assert 0 == run(verb, "things.toml", *ON, "-o", name).code
     assert 0 == run("create", "things.toml", "--on", "rocks:copy").code

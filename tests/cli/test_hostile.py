@@ -1,4 +1,4 @@
-"""`rowkey check` of hostile files: whatever one says, every form ends soon and stays readable."""
+"""`rowkey check` of hostile files ends soon and prints readable output in every format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from cli.command import run
 from cli.test_notices import parse_github, reject_constant
-from design.measured import measure_yard_s
+from design.measurement import measure_yard_s
 from design.test_hostile import BASE, MEASURE, MOST_MEGABYTES, MOST_YARDS, SPOILERS, TRIES
 from lint.layouts import laid_out
 from rowkey import Design
@@ -78,7 +78,7 @@ LONG = {
 
 @pytest.fixture(scope="module")
 def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What `rowkey check` took for each file, as `form name` to figures."""
+    """Return the measurements of `rowkey check` by `format name`."""
     folder = tmp_path_factory.mktemp("long")
     for name, text in LONG.items():
         (folder / name).write_text(text, "utf-8")
@@ -96,7 +96,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
 def test_a_long_file_ends_soon(
     name: str, form: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
-    """Less than 20 yards of a processor, 200 MB and three megabytes of findings."""
+    """A check takes less than 20 yards of processor time, 200 MB and 3 MB of output."""
     found = measurements[f"{form} {name}"]
     assert found["code"] in (0, 1)
     assert "" == found["err"]
@@ -106,7 +106,7 @@ def test_a_long_file_ends_soon(
 
 
 def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
-    """A line of its own says how many more there are."""
+    """Of many findings of a rule the first are printed, and the rest are counted."""
     found = check_design(Design.loads(LONG["allow_names"])).findings
     told = [one for one in found if one.code == "RK002"]
     expected = (1_001, "59,000 more findings of this rule are not listed")
@@ -117,7 +117,7 @@ def test_of_many_findings_of_a_rule_the_first_are_listed() -> None:
 
 
 def measure_check(data: bytes, form: str) -> float:
-    """Yards of a processor that a file takes to be read, judged and told, in sound forms."""
+    """Return the processor time, in yards, to check a file and format the result."""
     start = process_time()
     text = data.decode("utf-8", "surrogateescape")
     lines: list[str]
@@ -150,14 +150,14 @@ def measure_check(data: bytes, form: str) -> float:
 
 @cache
 def list_trees() -> list[dict[str, Any]]:
-    """Trees of designs: the examples of every rule."""
+    """Return the example designs of every rule as trees."""
     texts = [text for rule in RULES.values() for text in (rule.bad_design, rule.good_design)]
     return [tomllib.loads(text) for text in [*texts, BASE]]
 
 
 @cache
 def list_options() -> dict[str, list[str]]:
-    """The words of each table of a design, as the schema for editors has them."""
+    """Return the options of each table of a design file, from the JSON Schema."""
     schema = build_json_schema()
     tables = {"": schema["properties"], "fields": schema["$defs"]["FieldDeclaration"]["properties"]}
     for word, kind in (
@@ -181,7 +181,7 @@ HOSTILE: list[Any] = [
 
 
 def change_option(tree: Any, chance: random.Random) -> Any:
-    """A tree with one word changed, taken away or added somewhere in it."""
+    """Return a tree with one option changed, removed or added."""
     if not isinstance(tree, dict):
         return chance.choice(HOSTILE)
     copy = dict(tree)
@@ -200,7 +200,7 @@ def change_option(tree: Any, chance: random.Random) -> Any:
 
 @given(st.integers(0, 2**32))
 def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
-    """Twenty files a seed, each an example of a rule with wrong words, laid out anew."""
+    """Example designs with wrong options are checked in every format without a failure."""
     chance = random.Random(seed)
     for _ in range(20):
         tree = chance.choice(list_trees())
@@ -210,14 +210,14 @@ def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
 
 
 def format_toml(tree: dict[str, Any], chance: random.Random) -> str:
-    """A tree in a layout of chance; JSON's words for numbers that are none are TOML's, almost."""
+    """Return a tree as TOML in a random layout."""
     text = laid_out(tree, chance)
     return text.replace("Infinity", "inf").replace("NaN", "nan")
 
 
 @given(st.integers(0, 2**32))
 def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
-    """Forty files a seed, each an example of a rule with a few bytes changed, moved or lost."""
+    """Example designs with changed bytes are checked in every format without a failure."""
     chance = random.Random(seed)
     for _ in range(40):
         data = format_toml(chance.choice(list_trees()), chance).encode()
@@ -235,7 +235,7 @@ def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
 
 
 def assert_quick(data: bytes, chance: random.Random) -> None:
-    """A file takes less than 20 yards in the best of three tries, in one form or another."""
+    """Check that the best of three tries takes less than 20 yards of processor time."""
     form = chance.choice(["sarif", "junit", "github", "github", "github"])
     assert any(measure_check(data, form) < MOST_YARDS for _ in range(TRIES)), data
 
@@ -262,7 +262,7 @@ SAMPLES = {
 def test_a_sample_that_is_none_is_done_without(
     name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told aside, in a line, without waiting for it; and the declaration is judged."""
+    """An unusable sample is reported in a line, and the design is checked without it."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe.csv")
     Path("zeros.csv").symlink_to("/dev/zero")
@@ -278,7 +278,7 @@ def test_a_sample_that_is_none_is_done_without(
 
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="the system has no such files")
 def test_a_file_that_says_it_is_empty_is_not_read() -> None:
-    """What the system makes while it is read may never come: such a file says it has no bytes."""
+    """A special file of size 0 is not read, since reading might never end."""
     design = Design.loads(BASE)
     path = Path("/proc/self/status")
     assert path.read_bytes()

@@ -1,4 +1,4 @@
-"""Files into tables and out again: every format, interrupted loads, progress, broken places."""
+"""Loading files into tables: formats, interruption, progress and failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = 100_000
 
 @pytest.fixture
 def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with an empty table and its rows as a CSV file."""
+    """Return the current folder, with an empty table and its rows as a CSV file."""
     monkeypatch.chdir(tmp_path)
     Path("logs.toml").write_text(LOGS)
     assert 0 == run("create", "logs.toml", *ON).code
@@ -36,19 +36,19 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def dump_rows(table: str = "logs.toml", on: str = "rocks:data") -> str:
-    """All rows of a table as JSON lines."""
+    """Return all rows of a table as JSON lines."""
     found = run("dump", table, "--on", on)
     assert (0, "") == (found.code, found.err)
     return found.out
 
 
 def count_rows() -> int:
-    """How many rows the table holds."""
+    """Return how many rows the table has."""
     return int(run("count", "logs.toml", *ON).out)
 
 
 def convert_rows(name: str) -> None:
-    """The rows of the CSV file, written in the format that a name tells."""
+    """Write the rows of the CSV file in the format of a file name."""
     table = csv.read_csv("rows.csv")
     if name.endswith(".gz"):
         Path(name).write_bytes(gzip.compress(Path("rows.csv").read_bytes()))
@@ -72,7 +72,7 @@ NAMES = ["rows.csv", "more.csv.gz", "rows.jsonl", "rows.parquet", "rows.feather"
 @pytest.mark.parametrize("shuffle", [[], ["--shuffle"]], ids=["", "shuffled"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[str]) -> None:
-    """Shuffled or not, all rows of the file are there, once each."""
+    """Each format loads every row once, shuffled or not."""
     del logs
     convert_rows(name)
     done = run("load", "logs.toml", name, *ON, *shuffle)
@@ -82,7 +82,7 @@ def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[s
 
 
 def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
-    """What each region counts is the same either way: a load writes each row once."""
+    """A shuffled load adds the same number of writes to each region as an ordered one."""
     del logs
     convert_rows("rows.parquet")
     found = []
@@ -96,7 +96,7 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "arrow", "parquet"])
 def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
-    """A dump of every type through a pipe, loaded into another table, is the same table."""
+    """A dump of every type, piped into a load, gives an equal table."""
     with Path(f"all.{form}").open("wb") as file:
         command = [find_command(), "dump", "things.toml", *ON, "-f", form]
         with subprocess.Popen(command, cwd=things_folder, stdout=subprocess.PIPE) as one:
@@ -110,7 +110,7 @@ def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
 
 
 def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
-    """A field that is read `from` another column is found under its own name too."""
+    """A field that is read `from` another column is also found under its own name."""
     del logs
     Path("logs.toml").write_text(LOGS.replace('"text"', '{ type = "text", from = "h" }'))
     Path("rows.csv").write_text("h,ts\nweb-1,5\nweb-2,6\n")
@@ -124,7 +124,7 @@ def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
 
 
 def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
-    """Each column goes to its own field, where it is read `from` one of another's name."""
+    """A column belongs to the field of its name, also if another field is read `from` it."""
     del logs
     fields = '[fields]\nhost = { type = "text", from = "note" }\nnote = "text"\nts = "u32"\n'
     Path("crossed.toml").write_text(f'table = "crossed"\nkey = "[host][ts]"\n{fields}')
@@ -138,7 +138,7 @@ def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
 
 @pytest.mark.parametrize("name", ["some.csv", "some.parquet", "some.arrow", "some.jsonl"])
 def test_a_column_that_may_be_null_may_be_missing(things_folder: Path, name: str) -> None:
-    """Its field stays null in every row, which is said where the file has columns; no other may."""
+    """Only a nullable field may lack its column, and the load says so."""
     table = pa.table({"host": ["a", "b"], "ts": [1, 2], "hits": [5, None]})
     writers = {
         "some.csv": csv.write_csv,
@@ -171,7 +171,7 @@ def test_a_column_that_may_be_null_may_be_missing(things_folder: Path, name: str
 
 
 def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
-    """Up to ten rows left out are named with their lines, the others are written, the code is 1."""
+    """Up to ten skipped rows are named by line, the others are loaded, and the code is 1."""
     del logs
     Path("some.csv").write_text(f"host,ts\nweb-1,{FIRST}\nweb-2,soon\nweb-3,{FIRST}\n,7\nweb-4,\n")
     done = run("load", "logs.toml", "some.csv", *ON)
@@ -184,7 +184,7 @@ def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
 
 
 def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
-    """A row is named by the line it begins on, blank lines and quoted line ends counted."""
+    """A row is named by its first line, also after blank lines and quoted line ends."""
     del logs
     Path("some.csv").write_text(f'host,ts\n"web\n1",{FIRST}\n\nweb-2,soon\n')
     done = run("load", "logs.toml", "some.csv", *ON, "--restart")
@@ -194,7 +194,7 @@ def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
 
 
 def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
-    """Ten rows are named, and the rest is a number."""
+    """Ten skipped rows are named, and the rest is counted."""
     del logs
     Path("some.csv").write_text("host,ts\n" + f"web-1,soon\nweb-1,{FIRST}\n" * 14)
     done = run("load", "logs.toml", "some.csv", *ON)
@@ -204,7 +204,7 @@ def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
 
 
 def test_swapped_arguments_are_recognised(logs: Path) -> None:
-    """A design file in the place of the rows is refused with the right order."""
+    """A design file in place of the rows is refused with the right order."""
     del logs
     done = run("load", "rows.csv", "logs.toml", *ON)
     assert 2 == done.code
@@ -218,7 +218,7 @@ LONG = "x" * 40_000
 
 @pytest.mark.parametrize("shuffle", [[], ["--shuffle"]], ids=["", "shuffled"])
 def test_refused_rows_are_named_by_their_lines(logs: Path, shuffle: list[str]) -> None:
-    """A refused row is named by its line, shuffled or not, and the others are written."""
+    """A refused row is named by its line, shuffled or not, and the others are loaded."""
     del logs
     lines = [f"web-{n % 7},{1_609_459_200_000 + n}" for n in range(40_000)]
     lines[4] = "web-0,never"
@@ -238,7 +238,7 @@ def test_refused_rows_are_named_by_their_lines(logs: Path, shuffle: list[str]) -
 
 
 def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> None:
-    """A thousand rows tell that it is another table's; nothing more of it is tried."""
+    """A load stops after a thousand rows if most of them are refused."""
     del logs
     Path("wrong.csv").write_text("host,ts\n" + f"{LONG},1\n" * 1_100)
     done = run("load", "logs.toml", "wrong.csv", *ON)
@@ -248,7 +248,7 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
 
 
 def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> None:
-    """A field that may be null is null where the file has nothing, not where it has nonsense."""
+    """An invalid value of a nullable field is refused and not stored as null."""
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
     done = run("load", "things.toml", "odd.csv", *ON)
     assert 1 == done.code
@@ -272,7 +272,7 @@ def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> 
 def test_a_file_that_cannot_be_loaded_is_told(
     logs: Path, name: str, text: str | None, what: str
 ) -> None:
-    """In one line with what is wrong; the code is that of a wrong file."""
+    """A file that cannot be loaded is one line of error, with the code of a wrong file."""
     del logs
     if text is not None:
         Path(name).write_text(text)
@@ -286,7 +286,7 @@ def test_a_file_that_cannot_be_loaded_is_told(
 
 
 def _interrupt_load(*more: str) -> int:
-    """How many rows a load has dealt with that gets Ctrl-C once it has told of progress."""
+    """Interrupt a load after its first progress, and return how many rows it had handled."""
     command = ("load", "logs.toml", "many.parquet", *ON, "--progress", "json", *more)
     done = run_in_process(Path.cwd(), build_signal_after_first_batch("SIGINT"), *command)
     first, *_, said, last = filter(None, done.err.splitlines())
@@ -299,7 +299,7 @@ def _interrupt_load(*more: str) -> int:
 
 @pytest.mark.parametrize("more", [[], ["--restart"]], ids=["resumed", "restarted"])
 def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
-    """The same command writes the rest and says how many stood; with --restart it writes all."""
+    """The same command continues an interrupted load, and --restart loads all rows again."""
     del logs
     numbers = pa.array(range(FIRST, FIRST + MANY), pa.int64())
     table = pa.table({"host": pa.array(["web"] * MANY), "ts": numbers})
@@ -315,7 +315,7 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
 
 
 def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
-    """What was passed over lacks a field that the design has since; its values are not lost."""
+    """A load whose design got another field starts again, so no value is lost."""
     del logs
     hosts = pa.array(["web"] * MANY)
     table = pa.table({"host": hosts, "ts": range(FIRST, FIRST + MANY), "note": hosts})
@@ -330,7 +330,7 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
 
 
 def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
-    """Digits that were taken for seconds, or for the calendar, were so by guess."""
+    """A load says which digits it read as seconds or as a calendar date."""
     del logs
     for name, first, what in (("s.csv", 1_609_459_200, ""), ("c.csv", 20_210_101, "calendar")):
         Path(name).write_text("host,ts\n" + "".join(f"a,{first + n}\n" for n in range(3)))
@@ -341,7 +341,7 @@ def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
 
 
 def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
-    """In every form, which has then the names of its columns and no rows."""
+    """An empty table is dumped with its columns and loaded in every format."""
     del logs
     for form in ("jsonl", "csv", "parquet", "arrow"):
         assert 0 == run("dump", "logs.toml", *ON, "-o", f"e.{form}").code
@@ -350,7 +350,7 @@ def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
 
 
 def test_a_pipe_loses_nothing(logs: Path) -> None:
-    """What can be read only once is refused, before anything is written."""
+    """A load from a pipe is refused before anything is written."""
     del logs
     command = [find_command(), "load", "logs.toml", "/dev/stdin", *ON, "--sample-format", "csv"]
     done = subprocess.run(
@@ -369,7 +369,7 @@ def test_a_pipe_loses_nothing(logs: Path) -> None:
 
 @pytest.mark.parametrize("name", ["big.csv", "big.csv.gz"])
 def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
-    """Arrow has read a file of some MB before it gives the first rows: what it gave counts."""
+    """The progress of a CSV load counts rows returned by Arrow, not bytes read ahead."""
     del logs
     lines = [f"web-{n * 7919 % 9973},{1_609_459_200_000 + n}" for n in range(200_000)]
     text = "\n".join(["host,ts", *lines]).encode()
@@ -385,7 +385,7 @@ def test_progress_of_csv_does_not_run_ahead(logs: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", [*NAMES, "many.jsonl.gz"])
 def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
-    """Totals come from the file's own words or from the bytes read, and are right at the end."""
+    """The total in the progress is right at the end, from metadata or bytes read."""
     del logs
     if name == "many.jsonl.gz":
         lines = [json.dumps({"host": f"web-{n * 7919 % 9973}", "ts": n}) for n in range(60_000)]
@@ -403,7 +403,7 @@ def test_progress_knows_where_it_will_end(logs: Path, name: str) -> None:
 
 @pytest.mark.long
 def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> None:
-    """Mixed or not, its row alone is left out, whatever types the other batches then have."""
+    """In a typed file only the row with a value out of range is skipped."""
     numbers = [*range(150_000), 2**40, *range(150_001, 200_000)]
     parquet.write_table(pa.table({"n": pa.array(numbers, pa.int64())}), tmp_path / "n.parquet")
     for shuffle in (False, True):

@@ -1,4 +1,4 @@
-"""Tables, catalogs and descriptors that were lost: nothing is made in their place or removed."""
+"""Lost tables, catalogs and descriptors are reported and never replaced or removed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROWS = [{"host": f"h{number % 5}", "ts": number} for number in range(20)]
 
 @pytest.fixture(scope="module")
 def source() -> Iterator[Path]:
-    """A folder with a design and a closed table of 20 rows."""
+    """Return a folder with a design and a closed table of 20 rows."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         (Path(folder) / "logs.toml").write_text(DESIGN)
         with rowkey.open(Design.loads(DESIGN), f"rocks:{folder}/data") as table:
@@ -47,7 +47,7 @@ def source() -> Iterator[Path]:
 
 @pytest.fixture
 def table(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The directory of the table in a copy of it, which is the current folder."""
+    """Return the directory of the table in a copy, which is the current folder."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         shutil.copytree(source, folder, dirs_exist_ok=True)
         monkeypatch.chdir(folder)
@@ -56,20 +56,20 @@ def table(source: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def all_files() -> dict[str, bytes]:
-    """What lies in the place, but for the lock that openings leave."""
+    """Return the content of all files of the place except the lock."""
     found = {str(path): path for path in Path("data").rglob("*") if path.name != ".lock"}
     return {name: path.read_bytes() if path.is_file() else b"" for name, path in found.items()}
 
 
 def count_rows() -> int:
-    """How many rows the table has."""
+    """Return how many rows the table has."""
     done = run("count", "logs", *ON)
     assert 0 == done.code, done.err
     return int(done.out)
 
 
 def open_design() -> None:
-    """Open the table of the design, which makes one where none is known."""
+    """Open the table of the design, which creates an unknown table."""
     rowkey.open(Design.loads(DESIGN), URL).close()
 
 
@@ -88,7 +88,7 @@ COMMANDS = ("count logs", "count logs.toml", "scan logs", "create logs.toml", "p
 
 @pytest.mark.parametrize("others", [False, True], ids=["alone", "next to another table"])
 def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> None:
-    """The catalog still has the table, so whoever opens or creates it is told that it is lost."""
+    """Opening or creating a table whose directory is lost raises an error."""
     if others:
         other = Design.loads(DESIGN.replace('"logs"', '"others"'))
         rowkey.open(other, URL).close()
@@ -109,7 +109,7 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
 
 
 def test_a_restored_directory_is_opened(table: Path) -> None:
-    """Nothing that was refused meanwhile stands in its way."""
+    """A restored directory opens after earlier refusals."""
     table.rename("away")
     for use in OPENINGS.values():
         with pytest.raises(CorruptionError):
@@ -119,7 +119,7 @@ def test_a_restored_directory_is_opened(table: Path) -> None:
 
 
 def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
-    """The command that the error names forgets it with --yes; then it can be made."""
+    """The suggested command removes the lost table's entry, and it can be created."""
     shutil.rmtree(table)
     asked = run("repair", URL, "logs.toml")
     assert asked.code != 0
@@ -132,7 +132,7 @@ def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
 
 
 def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
-    """A table that never had other counts tells its design, by its name too."""
+    """Without its catalog a table with one bucket count is still opened, also by name."""
     del table
     shutil.rmtree("data/.catalog")
     assert len(ROWS) == count_rows()
@@ -143,7 +143,7 @@ def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
 
 
 def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
-    """Rows lie under counts that only the catalog had: nothing is opened, made or changed."""
+    """Without its catalog a table with several bucket counts is refused and unchanged."""
     del table
     done = run("buckets", "set", "logs", "8", *ON)
     assert 0 == done.code, done.err
@@ -168,7 +168,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("name", FOREIGN)
 def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> None:
-    """The file is named, nothing is removed, and the table is as it was."""
+    """A drop of a table with a foreign file names the file and removes nothing."""
     (table / name).parent.mkdir(exist_ok=True)
     (table / name).write_text("mine")
     first = name.split("/", maxsplit=1)[0]
@@ -182,7 +182,7 @@ def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> N
 
 
 def test_a_link_in_the_place_of_a_table_is_left_alone(table: Path) -> None:
-    """What a link leads to is another's directory: it is no table, and stays as it is."""
+    """A link in place of a table directory is refused and left alone."""
     target = table.rename(Path("mine").resolve())
     table.symlink_to(target)
     before = sorted(path.name for path in target.iterdir())
@@ -213,7 +213,7 @@ def _flip(path: Path) -> None:
 def test_a_table_without_its_descriptor_is_left_alone(
     table: Path, spoil: Callable[[Path], None], *, has_catalog: bool
 ) -> None:
-    """Nobody opens, creates or drops it, no file goes, and a repair gives all rows back."""
+    """A table without a descriptor is refused unchanged, and a repair restores it."""
     spoil(table / DESCRIPTOR_FILE)
     if not has_catalog:
         shutil.rmtree("data/.catalog")
@@ -231,7 +231,7 @@ def test_a_table_without_its_descriptor_is_left_alone(
 
 
 def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
-    """A folder of somebody's files with a table's name is neither used nor removed."""
+    """A foreign folder with a table's name is neither used nor removed."""
     shutil.rmtree(table.parent)
     table.mkdir(parents=True)
     (table / "20240101.log").write_text("mine")
@@ -246,7 +246,7 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
 
 
 def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
-    """What the catalog remembers and the place lacks is damage, whatever else is sound."""
+    """A table in the catalog without a directory is reported as damage."""
     shutil.rmtree(table)
     for words, code in (
         (("verify", *ON), 3),
@@ -261,7 +261,7 @@ def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
 
 
 def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
-    """The new place lacks none that the old one has."""
+    """A repair into a new place saves all tables if one is damaged."""
     other = Design.loads(DESIGN.replace('"logs"', '"other"'))
     with rowkey.open(other, URL) as opened:
         opened.put(ROWS[0])
@@ -273,7 +273,7 @@ def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
 
 
 def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
-    """A place without damage is told as such, and no other is made."""
+    """A repair of an undamaged place reports that and creates no new place."""
     del table
     done = run("repair", URL, "--into", "rocks:saved")
     assert (0, "nothing was saved, because no table is damaged\n") == (done.code, done.err)
@@ -281,7 +281,7 @@ def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
 
 
 def test_a_command_tells_what_may_be_lost(table: Path) -> None:
-    """A count of a table that can no longer tell whether its end is there says so beside it."""
+    """A count warns if the table cannot tell whether its last rows are lost."""
     (table / "high-water").unlink()
     main = "from rowkey.cli import main\nmain()"
     done = run_in_process(Path.cwd(), main, "count", "logs.toml", *ON)

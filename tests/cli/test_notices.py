@@ -1,4 +1,4 @@
-"""`rowkey check -f sarif`, `github` and `junit`: held to the schemas that others publish."""
+"""`rowkey check -f sarif`, `github` and `junit` conform to published schemas."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ JUNIT = XMLSchema10(Path(__file__).parents[1] / "data" / "junit-10.xsd")
 
 @pytest.fixture(scope="module")
 def sarif() -> Draft4Validator:
-    """The schema that OASIS publishes."""
+    """Return the SARIF schema of OASIS."""
     data = SARIF.read_bytes()
     assert OASIS == sha256(data).hexdigest()
     return Draft4Validator(json.loads(data))
 
 
 def reject_constant(word: str) -> float:
-    """Fails: JSON has no word for a number that is none."""
+    """Fail, since JSON has no NaN and no infinity."""
     raise AssertionError(word)
 
 
 def parse_sarif(text: str, schema: Draft4Validator) -> dict[str, Any]:
-    """The run of a SARIF log, which its schema allows, and which says what a schema cannot."""
+    """Return the run of a SARIF log after validating the log."""
     told = json.loads(text, parse_constant=reject_constant)
     assert [] == [error.message for error in schema.iter_errors(told)]
     run_: dict[str, Any] = told["runs"][0]
@@ -89,13 +89,13 @@ def parse_sarif(text: str, schema: Draft4Validator) -> dict[str, Any]:
 
 
 def get_fingerprint(result: dict[str, Any]) -> tuple[str, str]:
-    """What tells a result from all others of a run, whatever line it stands on."""
+    """Return what identifies a result in a run, whatever its line number."""
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     return place, result["partialFingerprints"]["codeAndPath/v1"]
 
 
 def parse_junit(text: str) -> Element:
-    """The root of JUnit's XML, which its schema allows, and whose counts are right."""
+    """Return the root of JUnit's XML after validating the schema and the counts."""
     assert [] == [error.reason for error in JUNIT.iter_errors(text)]
     root = fromstring(text.encode())
     for suite in [root, *root]:
@@ -109,7 +109,7 @@ def parse_junit(text: str) -> Element:
 
 
 def parse_github(text: str) -> list[dict[str, str]]:
-    """The commands, as GitHub's runner reads them; every line is one."""
+    """Return the workflow commands as GitHub's runner parses them."""
     found = []
     for line in text.splitlines():
         match = re.fullmatch(r"::(error|warning|notice) ([^:]*)::(.+)", line)
@@ -123,7 +123,7 @@ def parse_github(text: str) -> list[dict[str, str]]:
 
 
 def decode_property(value: str) -> str:
-    """A property as actions/runner reads it, ActionCommand.cs."""
+    """Decode a property as ActionCommand.cs of actions/runner does."""
     for code, meant in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
         value = value.replace(code, meant)
     return value
@@ -134,14 +134,14 @@ def decode_property(value: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, made the current one."""
+    """Return an empty folder, made the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def files(folder: Path) -> list[str]:
-    """A file with findings, one of which is allowed, one that is no design, and a clean one."""
+    """Return a file with findings, one of them allowed, an invalid file and a clean file."""
     (folder / "front.toml").write_text(ALLOWED)
     (folder / "no, design.toml").write_text("table = 1\n")
     (folder / "clean.toml").write_text(CLEAN)
@@ -151,7 +151,7 @@ def files(folder: Path) -> list[str]:
 def test_sarif_has_results_rules_and_what_is_allowed(
     files: list[str], sarif: Draft4Validator
 ) -> None:
-    """A result points at its rule, file and word; what is allowed is suppressed with the reason."""
+    """A SARIF result has rule, file and option, and an allowed one is suppressed."""
     found = run("check", *files, "-f", "sarif")
     assert 1 == found.code
     ran = parse_sarif(found.out, sarif)
@@ -168,7 +168,7 @@ def test_sarif_has_results_rules_and_what_is_allowed(
 
 
 def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
-    """What would end a property or a line is escaped; nothing is said of a clean file."""
+    """GitHub commands are escaped lines, and a clean file has none."""
     out = run("check", *files, "-f", "github").out
     start = "::warning file=front.toml,line=2,title=RK101 monotone-lead::the key begins with ts"
     assert out.startswith(start)
@@ -177,7 +177,7 @@ def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
 
 
 def test_junit_counts_what_fails(files: list[str]) -> None:
-    """A suite a file, a case a finding or one where there is none; lesser findings are skipped."""
+    """JUnit has a suite per file, a case per finding, and minor findings are skipped."""
     suites = parse_junit(run("check", *files, "-f", "junit", "--severity", "error").out)
     assert files == [suite.get("name") for suite in suites]
     front, broken, clean = suites
@@ -190,7 +190,7 @@ def test_junit_counts_what_fails(files: list[str]) -> None:
 
 
 def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) -> None:
-    """Of every severity, with and without a sample's figures: all schemas allow it."""
+    """Findings of every rule, with and without a sample, are valid in all formats."""
     checked = []
     for rule in RULES.values():
         design = Design.loads(rule.bad_design)
@@ -212,7 +212,7 @@ def test_every_rule_is_told_in_every_form(folder: Path, sarif: Draft4Validator) 
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
-    """A clean file gives a run without results, a suite with a case that passed, and no line."""
+    """A clean file is a run without results, a suite with a passed case, or no line."""
     Path("clean.toml").write_text(CLEAN)
     assert [] == parse_sarif(run("check", "clean.toml", "-f", "sarif").out, sarif)["results"]
     assert [[]] == [list(c) for c in parse_junit(run("check", "clean.toml", "-f", "junit").out)[0]]
@@ -236,7 +236,7 @@ def test_no_name_breaks_a_form(
     field: str,
     text: str,
 ) -> None:
-    """Names of files and fields are told so that no line, command, tag or escape comes of them."""
+    """Hostile names of files and fields break no line, command, tag or escape."""
     folder = tmp_path_factory.mktemp("names")
     file = f"{name}.toml"
     quoted = json.dumps(field.encode("utf-8", "replace").decode())
@@ -266,7 +266,7 @@ def test_no_name_breaks_a_form(
 def test_a_file_is_named_from_the_current_folder(
     given_: Sequence[str], expected: str, folder: Path, sarif: Draft4Validator
 ) -> None:
-    """However it was given; what lies elsewhere has its whole place."""
+    """A file is named relative to the current folder, or absolutely outside of it."""
     (folder / "sub").mkdir()
     for place in (folder, folder.parent):
         (place / "front.toml").write_text(FRONT)

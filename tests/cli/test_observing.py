@@ -1,4 +1,4 @@
-"""The verbs of running tables, on disk: described, watched and proved."""
+"""The commands `describe`, `live` and `prove` on tables on disk."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ON = ("--on", "rocks:data")
 
 
 def get_usage_error(outcome: Outcome) -> str:
-    """The first line of an error of usage, which prints nothing else."""
+    """Return the first line of a usage error, which prints nothing else."""
     assert (2, "") == (outcome.code, outcome.out)
     return outcome.err.splitlines()[0]
 
 
 def test_a_table_is_described(things_folder: Path) -> None:
-    """What is printed is its design, which `check` takes; a file that is there is left alone."""
+    """The printed description is a design that `check` accepts, and files are kept."""
     found = run("describe", "things", *ON)
     assert 0 == found.code
     assert Design.loads(EVERYTHING) == Design.loads(found.out)
@@ -45,7 +45,7 @@ def test_a_table_is_described(things_folder: Path) -> None:
 
 
 def test_a_described_table_is_made_again(things_folder: Path) -> None:
-    """Created from its description and described again, it is the same file."""
+    """A table created from a description has the same description."""
     first = run("describe", "things", *ON).out
     (things_folder / "again.toml").write_text(first)
     assert 0 == run("create", "again.toml", "--on", "rocks:other").code
@@ -55,7 +55,7 @@ def test_a_described_table_is_made_again(things_folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl"])
 def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
-    """Each form is printed as it is asked for: once at the end, or a line for each look."""
+    """An idle table is observed as idle, with one result at the end or a line per look."""
     del things_folder
     found = run("live", "things", *ON, "--every", "50ms", "--for", "150ms", "-f", form)
     assert (0, "") == (found.code, found.err)
@@ -76,7 +76,7 @@ ALLOWED = "expected a whole number followed by ms, s, m, h or d, above 0 and at 
 
 
 def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
-    """Lengths of time that are none are told at once, with what to write, and a wrong design."""
+    """Invalid durations and a wrong design are refused at once with a remedy."""
     del things_folder
     wrong = run("live", "things", *ON, "--every", "x", "--for", "y", "--design", "nothing.toml")
     assert (2, "") == (wrong.code, wrong.out)
@@ -109,7 +109,7 @@ def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["live", "describe"])
 def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> None:
-    """Those that are there, the name instead of a file, and how to make one where there is none."""
+    """A missing table's error names the existing tables, or how to create one."""
     del things_folder
     none = "rowkey: rocks:data: there is no table"
     said = {
@@ -133,7 +133,7 @@ def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> No
 def test_what_was_seen_until_it_is_interrupted_is_printed(
     things_folder: Path, form: str, name: str
 ) -> None:
-    """The last look is shown as if it had ended by itself, and it is said that it did not."""
+    """An interrupted observation prints its last look and says so."""
     words = ("live", "things", *ON, "--every", "10ms", "--for", "1h", "-f", form)
     done = run_in_process(things_folder, INTERRUPTED.replace("NAME", name), *words)
     said = {"SIGINT": (130, "interrupted"), "SIGTERM": (143, "ended by SIGTERM")}
@@ -164,7 +164,7 @@ main()
 
 
 def test_a_design_is_proved(things_folder: Path) -> None:
-    """The sample is written, counted and dropped; a design without one says what it needs."""
+    """A proof writes and counts the sample, and drops the table unless it is to be kept."""
     rows = [f"web-{n % 7},{1_000 * n}" for n in range(300)]
     (things_folder / "rows.csv").write_text("\n".join(["host,ts", *rows, ""]))
     found = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "3")
@@ -188,7 +188,7 @@ def test_a_design_is_proved(things_folder: Path) -> None:
 def test_a_proof_leaves_with_what_it_comes_to(
     things_folder: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, code: int
 ) -> None:
-    """A difference is a failed verification; what is not known is a finding."""
+    """A difference in a proof is a failed verification, and an unknown is a finding."""
     (things_folder / "rows.csv").write_text("host,ts\nweb-1,1\nweb-2,2\n")
     words = ("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "1")
     monkeypatch.setattr(Proof, "verdict", property(lambda _: verdict))

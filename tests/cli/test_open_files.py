@@ -1,4 +1,4 @@
-"""Commands of a process that may open only a few files: each says so, and loses nothing."""
+"""Commands that may open only a few files say so and lose nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or 
 
 
 def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = False) -> Outcome:
-    """Run a command in a process that may have only some files open, its modules' or its own."""
+    """Run a command in a process with a limit of open files, in its modules or in total."""
     if not imports_anew:
         return run_in_process(folder, LIMIT.format(limit=limit), *words)
 
@@ -63,13 +63,13 @@ def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = Fals
 
 
 def count_rows() -> int:
-    """How many rows the table has, asked with all the files that are needed."""
+    """Return how many rows the table has, without a limit of open files."""
     return int(run("count", "things.toml", *ON).out)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_without_files_left_says_so(things_folder: Path, name: str) -> None:
-    """It ends as ever, or with 4 and the remedy in one line; all rows are there afterwards."""
+    """A command at the limit of open files works, or exits with 4 and keeps all rows."""
     (things_folder / "more.csv").write_text(MORE)
     codes = set()
     uses_table = ON[0] in COMMANDS[name]
@@ -121,7 +121,7 @@ main()
 def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
     things_folder: Path, file: str, words: tuple[str, ...]
 ) -> None:
-    """A design, a sample, rows, or a module that is imported late: the limit is named."""
+    """A design, sample or late module that cannot be opened names the limit."""
     (things_folder / "more.csv").write_text(MORE)
     (things_folder / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
     found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=True)
@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
 
 
 def test_a_library_that_the_linker_cannot_open_is_told_alike(things_folder: Path) -> None:
-    """What the dynamic linker cannot open is an `ImportError` with the system's words."""
+    """A library that cannot be opened, an `ImportError`, names the limit too."""
     start = """
 import sys
 class Linker:

@@ -1,4 +1,4 @@
-"""What packed cells save is told where a design is judged: by `check` and by `simulate`."""
+"""`check` and `simulate` report the bytes that packed cells save."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOGETHER, ALONE = CELL + 1 + 2 + 2, 2 * (CELL + 1)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder, made the current one, with a packed design and the recording that it names."""
+    """Return the current folder, with a packed design and its recording."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "logs.toml").write_text(PACKED + SAMPLE)
     rows = [f"h{n % 7},{1_609_459_200_000 + n},{n % 100},5" for n in range(500)]
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("verb", ["check", "simulate"])
 def test_the_bytes_saved_are_told_to_the_byte(folder: Path, verb: str) -> None:
-    """On the sample that the design names, in words and for machines."""
+    """With a sample the saved bytes are exact, in text and in JSON."""
     del folder
     words = f"{ALONE:.1f}: packing saves {1 - TOGETHER / ALONE:.0%}, measured on 500 events"
     told = " ".join(run(verb, "logs.toml", *_list_extra_options(verb)).out.split())
@@ -57,7 +57,7 @@ def _list_extra_options(verb: str) -> list[str]:
 
 
 def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
-    """A sample that is not there, or lacks the fields, is no error of `check`: it estimates."""
+    """Without a usable sample the saved bytes are estimated from declared widths."""
     for sample in ("host,ts\na,1\n", None):
         if sample is None:
             (folder / "rows.csv").unlink()
@@ -70,7 +70,7 @@ def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
 
 
 def test_a_design_that_packs_nothing_is_told_nothing(folder: Path) -> None:
-    """There is nothing to say, and null for machines."""
+    """A design without packs has no such line, and null in JSON."""
     (folder / "logs.toml").write_text(LOGS)
     assert "pack" not in run("check", "logs.toml").out
     assert None is json.loads(run("check", "logs.toml", "-f", "json").out)["packing"]

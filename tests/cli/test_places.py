@@ -1,4 +1,4 @@
-"""Where tables live: places that cannot be used, designs that drift, and what a terminal shows."""
+"""Unusable places, designs that drifted, and output on a terminal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COMMANDS = [
 def test_a_directory_that_another_process_has_is_told(
     things_folder: Path, words: list[str]
 ) -> None:
-    """Every verb leaves with 4, prints nothing, and says what to do."""
+    """Every command exits with 4 and a remedy if another process has the directory."""
     del things_folder
     with open_engine("rocks:data"):
         done = run(*words, *ON)
@@ -57,7 +57,7 @@ with open_engine("rocks:data"):
 
 
 def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> None:
-    """The same between two processes: the second is refused, and served once the first has left."""
+    """A second process is refused, and works as soon as the first has ended."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER],
         cwd=things_folder,
@@ -73,7 +73,7 @@ def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> No
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
 def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[str]) -> None:
-    """A file where a directory should be: the place cannot be used, which is no wrong usage."""
+    """A file in place of the directory exits with 4 and not as wrong usage."""
     del things_folder
     Path("taken").write_text("")
     done = run(*words, "--on", "rocks:taken/data")
@@ -108,7 +108,7 @@ def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[s
     ],
 )
 def test_a_wrong_place_is_wrong_usage(things_folder: Path, url: str, what: str) -> None:
-    """A scheme that is none, and a place without the table: the command line is to be mended."""
+    """An unknown scheme and a place without the table are wrong usage."""
     del things_folder
     done = run("scan", "things.toml", "--on", url)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
@@ -117,7 +117,7 @@ def test_a_wrong_place_is_wrong_usage(things_folder: Path, url: str, what: str) 
 
 
 def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
-    """Nobody listens there: the place cannot be used, which is no wrong usage."""
+    """A cluster that does not answer exits with 4."""
     del things_folder
     done = run("scan", "things.toml", "--on", "hbase://localhost:1/hbase")
     assert (4, "", 1) == (done.code, done.out, done.err.count("\n"))
@@ -127,7 +127,7 @@ def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["thing", "..", "a\0b", "\ud800", "x" * 10**6, "", "a\nb"])
 def test_a_name_that_no_table_has_is_told(things_folder: Path, name: str) -> None:
-    """It is told with the tables there are, on one line."""
+    """An unknown table is reported in one line with the existing tables."""
     del things_folder
     done = run("scan", name, *ON)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
@@ -136,7 +136,7 @@ def test_a_name_that_no_table_has_is_told(things_folder: Path, name: str) -> Non
 
 
 def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
-    """What an engine lacks while it is read or written leaves with 4 as well."""
+    """An engine that fails during a read or write exits with 4."""
     del things_folder
     full = Unavailable("data/things", "the disk is full", remedy="Free space.")
     with patch("rowkey.engines.rocksdb.RocksStore.mutate", side_effect=full):
@@ -146,7 +146,7 @@ def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
 
 
 def test_a_kind_that_is_broken_is_outside_of_rowkey(things_folder: Path) -> None:
-    """A design whose kind comes from a broken package leaves with 4 as well, whatever the verb."""
+    """A broken plugin package exits with 4 in every command."""
     del things_folder
     broken = Unavailable("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
@@ -159,7 +159,7 @@ READING = [words for words in COMMANDS if words[0] != "create"]
 
 @pytest.mark.parametrize("words", READING, ids=lambda words: str(words[0]))
 def test_a_directory_that_is_not_there_is_not_made(things_folder: Path, words: list[str]) -> None:
-    """Who asks for a table of it is told, and nothing is left behind."""
+    """A missing directory is reported and not created."""
     done = run(*words, "--on", "rocks:other/data")
     line = "rowkey: rocks:other/data: no table is stored at this URL. Check the URL, or create a "
     remedy = "table: rowkey create DESIGN --on rocks:other/data."
@@ -171,7 +171,7 @@ def test_a_directory_that_is_not_there_is_not_made(things_folder: Path, words: l
 
 
 def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None:
-    """What is declared stands beside what is remembered, a line each, and nothing is written."""
+    """A drifted design prints each declared and stored value, and writes nothing."""
     drifted = EVERYTHING.replace("bucket(host, 4)", "bucket(ts, 4)").replace(
         'day    = { type = "date"', 'day    = { type = "text"'
     )
@@ -191,7 +191,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None
 
 
 def _run_on_terminal(command: list[str], folder: Path, typed: str = "") -> tuple[int, str]:
-    """The code of a process whose input, output and errors are a terminal, and what it shows."""
+    """Return exit code and output of a process whose streams are a terminal."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
     shown = b""
@@ -220,7 +220,7 @@ def _write_lines(folder: Path, count: int) -> None:
 
 
 def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
-    """A line that is written over, and cleared before the last word; no colour with NO_COLOR."""
+    """Progress overwrites one line and is cleared at the end, plain with NO_COLOR."""
     _write_lines(things_folder, 40_000)
     code, shown = _run_on_terminal(
         [find_command(), "load", "things.toml", "rows.jsonl", *ON], things_folder
@@ -235,7 +235,7 @@ def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
 
 
 def test_progress_for_machines_is_json(things_folder: Path) -> None:
-    """A line a second and one at the end, which tells all rows; without it, none."""
+    """Progress as JSON is a line per second and a last one with all rows, on request only."""
     _write_lines(things_folder, 40_000)
     done = run("load", "things.toml", "rows.jsonl", *ON, "--progress", "json")
     *told, last = done.err.splitlines()
@@ -250,7 +250,7 @@ def test_progress_for_machines_is_json(things_folder: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "code"), [("things\n", 0), ("thing\n", 2), ("\x04", 130)])
 def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: int) -> None:
-    """The right name drops the table, another leaves it, and the end of input leaves it too."""
+    """A drop needs the right name typed; another name or the end of input keeps the table."""
     left, shown = _run_on_terminal(
         [find_command(), "drop", "things.toml", *ON], things_folder, typed
     )
@@ -260,7 +260,7 @@ def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: in
 
 
 def test_arrow_is_not_for_a_terminal(things_folder: Path) -> None:
-    """Bytes would only confuse it: the command says where they belong."""
+    """Arrow output to a terminal is refused with a remedy."""
     code, shown = _run_on_terminal(
         [find_command(), "dump", "things.toml", *ON, "-f", "arrow"], things_folder
     )

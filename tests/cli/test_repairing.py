@@ -1,4 +1,4 @@
-"""The commands `verify` and `repair`, on directories that were damaged after a kill or at rest."""
+"""The commands `verify` and `repair` on damaged directories."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BEFORE = 5
 
 @pytest.fixture
 def log(things_folder: Path) -> Path:
-    """The log of a table that was killed with 200 rows in it."""
+    """Return the log of a table that was killed with 200 rows in it."""
     done = subprocess.run([sys.executable, "-c", KILLED], cwd=things_folder, check=False)
     assert -signal.SIGKILL == done.returncode
     logs = sorted((things_folder / "data" / "things").glob("*.log"))
@@ -45,7 +45,7 @@ def log(things_folder: Path) -> Path:
 
 
 def damage(log: Path) -> int:
-    """Turn a bit over in the middle of a log, and give the byte."""
+    """Flip a bit in the middle of a log and return its offset."""
     content = bytearray(log.read_bytes())
     at = len(content) // 2
     content[at] ^= 4
@@ -54,20 +54,20 @@ def damage(log: Path) -> int:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, but for the lock and RocksDB's own diary."""
+    """Return the content of a folder's files except the lock and RocksDB's own log."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(p): p.read_bytes() for p in files if "LOG" not in p.name and p.name != ".lock"}
 
 
 def count_rows() -> int:
-    """How many rows the table holds."""
+    """Return how many rows the table has."""
     done = run("count", "things", *ON)
     assert 0 == done.code
     return int(done.out)
 
 
 def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
-    """It is told and left alone without --yes; with it, what precedes it is kept and is read."""
+    """Only with --yes a repair cuts a damaged log and keeps what precedes the damage."""
     at = damage(log)
     refused = run("count", "things", *ON)
     assert 4 == refused.code
@@ -100,12 +100,12 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
 
 
 def find_reported_byte(text: str) -> int:
-    """The byte at which damage is told to begin."""
+    """Return the offset at which damage is reported to begin."""
     return int(text.partition("damaged at byte ")[2].split(":")[0].replace(",", ""))
 
 
 def test_machines_are_told_the_same(log: Path) -> None:
-    """One document tells what was found, and with --yes what was done."""
+    """The JSON document has the damage, and with --yes the repair."""
     damage(log)
     asked = run("repair", "rocks:data", "-f", "json")
     found = json.loads(asked.out)["tables"][0]
@@ -129,7 +129,7 @@ def test_machines_are_told_the_same(log: Path) -> None:
 
 @pytest.mark.parametrize(("typed", "rows"), [("y\n", range(6, 205)), ("n\n", range(0))])
 def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
-    """Yes cuts and no leaves all as it is."""
+    """On a terminal yes repairs the log and no changes nothing."""
     damage(log)
     with patch("click.testing._NamedTextIOWrapper.isatty", return_value=True):
         done = run("repair", "rocks:data", "--progress", "none", stdin=typed)
@@ -144,7 +144,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
 
 
 def test_a_sound_place_is_left_with_0(log: Path) -> None:
-    """A kill damages nothing: all 200 rows are there, before and after."""
+    """A killed table is undamaged: both commands exit with 0 and keep all 200 rows."""
     del log
     done = run("repair", "rocks:data", "--yes")
     assert (0, "") == (done.code, done.err)
@@ -162,7 +162,7 @@ def _spoil_a_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [_lose_a_file, _spoil_a_file])
 def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Path], None]) -> None:
-    """It leaves with 4, says what is broken and what saves the rest, and changes nothing."""
+    """Damage outside of logs exits with 4, names the file and a remedy, and changes nothing."""
     spoil(log.parent)
     before = read_files(Path("data"))
     done = run("repair", "rocks:data", "--yes")
@@ -173,7 +173,7 @@ def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Pa
 
 
 def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
-    """A file that is gone takes its rows; those of the log are there, the old place untouched."""
+    """A repair into a new place saves all readable rows and leaves the old place alone."""
     for file in log.parent.glob("*.sst"):
         file.unlink()
     before = read_files(Path("data"))
@@ -189,7 +189,7 @@ def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
 
 @pytest.mark.parametrize("flips", [1, 2])
 def test_rows_are_saved_whole_or_listed(things_folder: Path, flips: int) -> None:
-    """Of a table with damaged blocks, a row is as it was, or lies in a stretch that is listed."""
+    """Each row of a table with damaged blocks is saved complete or is in a listed gap."""
     rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(20_000)]
     (things_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert 0 == run("load", "things", "rows.jsonl", *ON).code
@@ -220,7 +220,7 @@ def test_rows_are_saved_whole_or_listed(things_folder: Path, flips: int) -> None
 
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: str) -> None:
-    """The others are told and mended; then it leaves with 4 and names those that are broken."""
+    """A repair repairs other tables, then exits with 4 and names the broken ones."""
     others = ("aaa", "zzz")
     for name in others:
         shutil.copytree(log.parent, Path("data") / name)
@@ -247,7 +247,7 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
 
 
 def test_who_only_looks_changes_no_file(log: Path) -> None:
-    """The logs of sound tables are read and stay, whatever state the settings were in."""
+    """`verify` changes no file, whatever the state of the settings file."""
     settings = log.parent / SETTINGS_FILE
     for content in (settings.read_bytes(), b"", None):
         settings.unlink()
@@ -263,7 +263,7 @@ def test_who_only_looks_changes_no_file(log: Path) -> None:
 
 
 def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path) -> None:
-    """Named by its file, its entry goes out of the catalog that the file declares."""
+    """A table named by its file is removed from the catalog that the file declares."""
     design = Path("apart.toml")
     design.write_text(
         'table = "apart"\nkey = "[n]"\ncatalog = "file:apart"\n[fields]\nn = "u8"\n', "utf-8"
@@ -278,7 +278,7 @@ def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path)
 
 @pytest.mark.parametrize("spoil", [damage, lambda log: _spoil_a_file(log.parent)])
 def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], object]) -> None:
-    """It is gone with its rows and its entry in the catalog, so that another can be made."""
+    """A damaged table is dropped with its catalog entry and can be created again."""
     spoil(log)
     assert 4 == run("count", "things", *ON).code
     done = run("drop", "things", *ON, "--yes", "things")
@@ -302,7 +302,7 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
 def test_a_place_that_cannot_be_mended_is_wrong_usage(
     things_folder: Path, words: tuple[str, ...], what: str
 ) -> None:
-    """It is told in a line, and nothing is made."""
+    """A place that cannot be repaired is one line of error, and nothing is created."""
     _lose_a_file(things_folder / "data" / "things")
     done = run(*words)
     assert 2 == done.code
@@ -311,7 +311,7 @@ def test_a_place_that_cannot_be_mended_is_wrong_usage(
 
 
 def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
-    """Another process has it: that is told first."""
+    """A place in use by another process is reported and not repaired."""
     del things_folder
     with open_engine("rocks:data"):
         for words in (("repair", "rocks:data", "--yes"), ("verify", *ON)):

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def design(tmp_path: Path) -> Path:
-    """A design file of which events are made."""
+    """Return a design file that declares generated events."""
     path = tmp_path / "logs.toml"
     path.write_text(LOGS, encoding="utf-8")
     return path
 
 
 def test_a_report_is_written(design: Path, tmp_path: Path) -> None:
-    """The page is a file; standard output stays empty, and stderr says how large it is."""
+    """The report is a file; stdout stays empty, and stderr has the size."""
     page = tmp_path / "logs.html"
     told = run("report", design, "-o", page)
     assert (0, "") == (told.code, told.out)
@@ -30,14 +30,14 @@ def test_a_report_is_written(design: Path, tmp_path: Path) -> None:
 
 
 def test_a_report_goes_into_a_pipe(design: Path) -> None:
-    """A hyphen is standard output, in the language that was asked for."""
+    """With `-` the report goes to standard output in the requested language."""
     told = run("report", design, "-o", "-", "--lang", "zh", "--redact")
     assert (0, "") == (told.code, told.err)
     assert told.out.startswith('<!DOCTYPE html>\n<html lang="zh-Hans">')
 
 
 def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> None:
-    """Files of one name in two folders are called by these, and a file given twice by a number."""
+    """Files of one name get their folder's name, and a file given twice gets a number."""
     other = tmp_path / "other"
     other.mkdir()
     copy = other / design.name
@@ -51,7 +51,7 @@ def test_designs_of_one_name_are_told_apart(design: Path, tmp_path: Path) -> Non
 
 
 def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path) -> None:
-    """Where there is no one sample, the page and stderr say so, and each design is told."""
+    """Without a common sample the page and stderr say so, and each design is shown."""
     other = tmp_path / "other.toml"
     other.write_text(LOGS, encoding="utf-8")
     page = tmp_path / "both.html"
@@ -65,7 +65,7 @@ def test_designs_without_a_sample_are_not_compared(design: Path, tmp_path: Path)
 
 
 def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
-    """Designs of one sample stand in one page, the comparison first, in each language."""
+    """Designs with one sample share a page that begins with the comparison, per language."""
     paths = write_logs(tmp_path)
     page = tmp_path / "all.html"
     told = run("report", *paths.values(), "-o", page, "--lang", "zh", "--redact")
@@ -77,7 +77,7 @@ def test_designs_are_compared_in_a_report(tmp_path: Path) -> None:
 
 
 def test_a_page_has_eight_designs_at_most(design: Path) -> None:
-    """More designs than a comparison takes are refused before anything is replayed."""
+    """More than eight designs are refused before anything is replayed."""
     told = run("report", *[design] * 9)
     assert (2, "") == (told.code, told.out)
     assert "9 designs" in told.err
@@ -85,7 +85,7 @@ def test_a_page_has_eight_designs_at_most(design: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["report", "compare"])
 def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> None:
-    """Where no boundaries follow from the sample, its second half is replayed if that is asked."""
+    """The second half of a sample is replayed on request if no split keys come from it."""
     paths = write_logs(tmp_path)
     other = tmp_path / "other.toml"
     other.write_text(paths["spread"].read_text("utf-8"), encoding="utf-8")
@@ -98,7 +98,7 @@ def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> Non
 
 
 def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
-    """A mistake in a design is told, and no page is left behind."""
+    """An invalid design is reported, and no page is written."""
     design.write_text(LOGS.replace("[host]", "[hots]"), encoding="utf-8")
     page = tmp_path / "logs.html"
     told = run("report", design, "-o", page)
@@ -119,5 +119,5 @@ def test_a_broken_design_leaves_no_file(design: Path, tmp_path: Path) -> None:
     ],
 )
 def test_designs_are_called_by_their_files(paths: list[str], names: list[str]) -> None:
-    """By as much of the path as tells them apart, and never by all of it without need."""
+    """Designs are named by the shortest part of their paths that distinguishes them."""
     assert names == choose_names(paths)

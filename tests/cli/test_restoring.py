@@ -1,4 +1,4 @@
-"""The verb `repair` with a design: what a catalog has lost is told, and put back if confirmed."""
+"""`repair` with a design restores what the catalog lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {"rowkey.generation": "1", "rowkey.counts": "0=16"}
 
 @pytest.fixture
 def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The document of a table of logs, whose catalog is a folder."""
+    """Return the document of a table of logs, whose catalog is a folder."""
     monkeypatch.chdir(tmp_path)
     Path("logs.toml").write_text(f'catalog = "file:designs"\n{LOGS}', encoding="utf-8")
     assert 0 == run("create", "logs.toml", "--on", ON).code
@@ -25,7 +25,7 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
-    """Without --yes it is told and left alone; afterwards nothing is lost."""
+    """With --yes the lost entry is restored; without it nothing changes."""
     entry.unlink()
     asked = run("repair", ON, "logs.toml")
     assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
@@ -46,7 +46,7 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
 
 
 def test_machines_are_told_what_is_lost(entry: Path) -> None:
-    """One document, whose fields are documented, with what was done if anything was."""
+    """The JSON document has only documented fields, with what was restored."""
     sound = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
     assert {"format": 1, "url": ON, "tables": [], "catalog": None} == sound
     entry.unlink()
@@ -60,7 +60,7 @@ def test_machines_are_told_what_is_lost(entry: Path) -> None:
 
 
 def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
-    """Whoever opens a table of a later generation is told what mends it, and it does."""
+    """Opening a table with changed buckets and no entry names the repair, which works."""
     entry.unlink()
     with open_engine(ON) as engine:
         store = engine.open_table("logs")
@@ -79,7 +79,7 @@ def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
 
 
 def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
-    """A ZooKeeper that is not there costs its time-out, and the command leaves with 4."""
+    """An unreachable ZooKeeper takes its timeout, and the command exits with 4."""
     away = LOGS.replace('"logs"', '"away"')
     where = 'catalog = "zookeeper://127.0.0.1:1?timeout=200ms"'
     Path("away.toml").write_text(f"{where}\n{away}", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a table holds comes back from every file it can be dumped to: load(dump(x)) = x."""
+"""Every file that a table is dumped to loads as an equal table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ AWKWARD = {
 
 @st.composite
 def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
-    """A design with columns of some types, each nullable, and rows for it."""
+    """Draw a design with nullable columns of some types, and rows for it."""
     chosen = draw(st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=5))
     words = [draw(declarations(name)).model_copy(update={"nullable": True}) for name in chosen]
     fields: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _get_type(words: Any) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all examples write into."""
+    """Return a folder that all examples write to."""
     return tmp_path_factory.mktemp("dumped")
 
 
@@ -89,7 +89,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_dumped_is_what_is_loaded(
     folder: Path, form: str, given_table: tuple[Design, list[dict[str, Any]]]
 ) -> None:
-    """Every type, null or not, comes back as it was from every form, and each row once."""
+    """Values of every type, null or not, are equal after a dump and a load in every format."""
     design, rows = given_table
     to = Destination.from_options(
         None, str(folder / f"all.{form}"), ("jsonl", "csv", "arrow", "parquet")
@@ -110,12 +110,12 @@ def test_what_is_dumped_is_what_is_loaded(
 
 
 def _is_beyond_parquet(row: dict[str, Any]) -> bool:
-    """Whether a row may hold seconds that are no milliseconds of 64 bits."""
+    """Return whether a row may have seconds that exceed 64-bit milliseconds."""
     return any(isinstance(value, int) and value > 2**63 // 1_000 for value in row.values())
 
 
 def test_parquet_says_which_time_it_cannot_hold(folder: Path) -> None:
-    """It has no seconds: those that are too many milliseconds are refused, and no file is left."""
+    """A dump to Parquet refuses seconds that exceed its milliseconds and leaves no file."""
     design = Design("t", "[ts]", fields={"ts": "timestamp_s"})
     to = Destination("parquet", str(folder / "late.parquet"))
     with rowkey.open(design, "memory:") as table:
@@ -138,7 +138,7 @@ EMPTY = Design(
 
 
 def test_null_and_empty_text_stand_apart_in_csv(folder: Path) -> None:
-    """Null is nothing between two commas, an empty text two quotes; so they are read, too."""
+    """CSV has null as nothing and an empty text as two quotes, and reads both."""
     path = folder / "empties.csv"
     text = 'host,ts,note,raw\n"",1,,\na,2,"",""\nb,3," ",00\n'
     with rowkey.open(EMPTY, "memory:") as table:
@@ -156,7 +156,7 @@ def test_null_and_empty_text_stand_apart_in_csv(folder: Path) -> None:
 
 
 def test_nothing_is_an_empty_text_where_null_cannot_be(folder: Path) -> None:
-    """Other programs write an empty text as nothing: of a text that must be there, it is one."""
+    """An empty CSV value of a text field that is not nullable is an empty text."""
     path = folder / "others.csv"
     path.write_text("host,ts,note\n,1,\n")
     with rowkey.open(EMPTY, "memory:") as table:
@@ -165,7 +165,7 @@ def test_nothing_is_an_empty_text_where_null_cannot_be(folder: Path) -> None:
 
 
 def test_packed_files_are_the_same_bytes_each_time(folder: Path) -> None:
-    """No time of day is in them, so that equal tables have equal dumps."""
+    """Equal tables give equal compressed dumps, without a time of day."""
     path = folder / "same.csv.gz"
     with rowkey.open(EMPTY, "memory:") as table:
         table.put({"host": "a", "ts": 1})

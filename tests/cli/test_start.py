@@ -55,7 +55,7 @@ UNNEEDED = {
 
 
 def find_loaded_modules(folder: Path, *arguments: str) -> set[str]:
-    """The modules that a process of the command has imported at its end."""
+    """Return the modules that a process of the command has imported at its end."""
     report = "atexit.register(lambda: print(json.dumps([*sys.modules]), file=sys.stderr))"
     start = f"import atexit, json, sys; {report}; sys.argv = ['rowkey', *{arguments!r}]"
     run = subprocess.run(
@@ -71,7 +71,7 @@ def find_loaded_modules(folder: Path, *arguments: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a valid design."""
+    """Return a folder with a valid design."""
     path = tmp_path_factory.mktemp("start")
     (path / "logs.toml").write_text(DESIGN)
     return path
@@ -79,7 +79,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(folder: Path) -> set[str]:
-    """The modules that checking the design imports."""
+    """Return the modules that checking the design imports."""
     return find_loaded_modules(folder, "check", "logs.toml")
 
 
@@ -126,7 +126,7 @@ def test_checking_twice_writes_no_file(tmp_path: Path) -> None:
 
 
 def find_lazy_packages() -> Iterator[Source]:
-    """The packages that import their files on first use."""
+    """Return the packages that import their files on first use."""
     for source in read_sources():
         is_package = source.is_package_file and source.name == "__init__"
         if is_package and "= build_lazy_getattr(" in source.text:
@@ -135,7 +135,7 @@ def find_lazy_packages() -> Iterator[Source]:
 
 @pytest.mark.parametrize("package", find_lazy_packages(), ids=lambda package: package.package)
 def test_a_lazy_package_imports_what_it_declares(package: Source) -> None:
-    """A name comes from the file that the imports for type checkers name."""
+    """A lazy name comes from the file that the imports for type checkers name."""
     [declared] = [node for node in package.tree.body if isinstance(node, ast.If)]
     imports = {
         (node.module, alias.name, alias.asname or alias.name)

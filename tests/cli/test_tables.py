@@ -1,4 +1,4 @@
-"""The verbs of a table, on disk: made, written, read, counted, explained and dropped."""
+"""The commands of tables on disk: create, put, get, scan, count, explain and drop."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ON = ("--on", "rocks:data")
 
 
 def run_on_things(verb: str, *more: object, **given: Any) -> Outcome:
-    """A verb asked of the table of things."""
+    """Run a command on the table of things."""
     return run(verb, "things.toml", *ON, *more, **given)
 
 
 def list_hosts(*more: object) -> list[tuple[str, int]]:
-    """Host and time of the rows of a scan, in their order."""
+    """Return host and time of a scan's rows in their order."""
     found = run_on_things("scan", *more, "-f", "jsonl")
     assert (0, "") == (found.code, found.err)
     rows = map(json.loads, found.out.splitlines())
@@ -35,7 +35,7 @@ def list_hosts(*more: object) -> list[tuple[str, int]]:
 
 
 def get_error_line(outcome: Outcome) -> str:
-    """The one line of an error: it is of the command line or of a file, and prints nothing else."""
+    """Return the one line of an error that prints nothing else."""
     assert (2, "") == (outcome.code, outcome.out)
     first, *more = outcome.err.splitlines()
     assert more in ([], [f"Try '{first.partition(':')[0]} --help'."])
@@ -46,7 +46,7 @@ def get_error_line(outcome: Outcome) -> str:
 
 
 def test_a_table_is_made_once(things_folder: Path) -> None:
-    """It says its regions and families; a second time is an error, and leaves the rows alone."""
+    """A new table prints its regions and families, and creating it again is an error."""
     del things_folder
     assert "there is a table things already" in get_error_line(run("create", "things.toml", *ON))
     assert 5 == len(list_hosts())
@@ -55,7 +55,7 @@ def test_a_table_is_made_once(things_folder: Path) -> None:
 
 
 def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
-    """A design whose splits follow from a sample needs one, and the regions are what was cut."""
+    """Split keys from a sample need the sample, and the regions have them."""
     design, sample, on = tmp_path / "logs.toml", tmp_path / "s.csv", f"rocks:{tmp_path / 'data'}"
     splits = '{ algorithm = "sample", regions = 4 }'
     words = LOGS.replace("[bucket(host, 16)]", "").replace('"per_bucket"', splits)
@@ -72,7 +72,7 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
-    """Without its name, or with another, it stays; with it, the table is gone and can be made."""
+    """A table is dropped only with its name typed, and can be created again."""
     del things_folder
     assert "things is not dropped: it is not confirmed" in get_error_line(run_on_things("drop"))
     assert "things is not dropped: 'thing' is not its name" in get_error_line(
@@ -93,7 +93,7 @@ def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
 
 
 def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
-    """Values are as they are typed, all behind the first =; what is left out stays as it was."""
+    """A put stores values as typed after the first =, and keeps other fields."""
     del things_folder
     key = ("host=a=b", "ts=1970-01-01T00:00:07Z")
     done = run_on_things("put", *key, "price=2.5", "text= x ", "raw=", "ok=")
@@ -109,7 +109,7 @@ def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
 
 
 def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> None:
-    """Null of JSON deletes a cell; --replace leaves nothing of what stood."""
+    """A JSON null deletes a value, and --replace deletes all other values."""
     del things_folder
     key = '"host": "web-1", "ts": 1000'
 
@@ -124,7 +124,7 @@ def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> No
 
 
 def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder: Path) -> None:
-    """Each refused line stands with its number, blank ones counted; the others are there."""
+    """Refused lines are named with their numbers, and the other rows are written."""
     del things_folder
     good, wrong = '{"host": "q", "ts": %d}', '{"host": "q", "ts": "soon"}'
     unknown = '{"host": "q", "ts": 2, "hots": 1}'
@@ -139,7 +139,7 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder:
 
 
 def test_many_refused_lines_are_counted(things_folder: Path) -> None:
-    """Ten are told, further ones are counted."""
+    """Ten refused lines are printed, and further ones are counted."""
     del things_folder
     done = run_on_things("put", stdin="no\n" * 1_000)
     assert 2 == done.code
@@ -162,7 +162,7 @@ def test_many_refused_lines_are_counted(things_folder: Path) -> None:
     ],
 )
 def test_a_wrong_row_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
-    """What is wrong, with the value and what is allowed."""
+    """An invalid row is one line with the value and the allowed ones."""
     del things_folder
     assert what in get_error_line(run_on_things("put", *words))
 
@@ -171,7 +171,7 @@ def test_a_wrong_row_is_told_in_a_line(things_folder: Path, words: list[str], wh
 
 
 def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
-    """No row is a finding; a field that is not of the key is a mistake."""
+    """A missing row exits with 1, and a field outside of the key is wrong usage."""
     del things_folder
     found = run_on_things("get", "host=web-1", "ts=77")
     assert (1, "", "things has no row with host=web-1 ts=77\n") == (
@@ -204,7 +204,7 @@ EXPECTED: list[dict[str, Any]] = [
 
 
 def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
-    """Decimals, dates, bytes and ids are readable texts, increments and times are numbers."""
+    """JSON has decimals, dates, bytes and ids as texts, and numbers and times as numbers."""
     del things_folder
     lines = run_on_things("scan", "-f", "jsonl").out.splitlines()
     assert EXPECTED == json.loads(run_on_things("scan", "-f", "json").out)
@@ -213,7 +213,7 @@ def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
 
 
 def test_csv_holds_the_rows(things_folder: Path) -> None:
-    """Line ends and quotes within a value stay; null is nothing, an empty text two quotes."""
+    """CSV keeps line ends and quotes, null is nothing, and an empty text is two quotes."""
     del things_folder
     printed = run_on_things("scan", "-f", "csv").out
     rows = [
@@ -225,7 +225,7 @@ def test_csv_holds_the_rows(things_folder: Path) -> None:
 
 
 def test_arrow_holds_the_rows(things_folder: Path) -> None:
-    """The stream has a column for each field, in its type."""
+    """The Arrow stream has a column of the right type for each field."""
     command = [find_command(), "scan", "things.toml", *ON, "-f", "arrow"]
     done = subprocess.run(command, cwd=things_folder, capture_output=True, check=True)
     table = pa.ipc.open_stream(done.stdout).read_all()
@@ -235,7 +235,7 @@ def test_arrow_holds_the_rows(things_folder: Path) -> None:
 
 
 def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
-    """A line each, names above, columns one below the other; what would break a line is escaped."""
+    """A printed table has aligned columns with names, and line breaks are escaped."""
     del things_folder
     head, rule, *lines = run_on_things("scan").out.splitlines()
     assert len(EXPECTED) == len(lines)
@@ -280,7 +280,7 @@ def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
 def test_rows_that_meet_all_conditions(
     things_folder: Path, tests: list[str], found: list[int]
 ) -> None:
-    """Each operator, on fields of the key and of columns of every type."""
+    """A scan returns exactly the rows that meet all conditions, for every operator."""
     del things_folder
     given = [word for test in tests for word in ("--where", test)]
     assert found == [ts for _, ts in list_hosts(*given)]
@@ -310,7 +310,7 @@ def test_rows_that_meet_all_conditions(
     ],
 )
 def test_a_wrong_read_is_told_in_a_line(things_folder: Path, words: list[str], what: str) -> None:
-    """It leaves with 2, prints no row, and neither a traceback nor ten megabytes."""
+    """An invalid read exits with 2 and a short line, without rows or a traceback."""
     del things_folder
     line = get_error_line(run_on_things("scan", *words))
     assert what in line
@@ -318,7 +318,7 @@ def test_a_wrong_read_is_told_in_a_line(things_folder: Path, words: list[str], w
 
 
 def test_order_and_limit(things_folder: Path) -> None:
-    """By a field of the key either way, by a column, and only as many rows as are wanted."""
+    """Rows come ordered by key fields or a column, up to the limit."""
     del things_folder
     assert [1000, 2000, 3000] == [
         n for _, n in list_hosts("--where", "host=web-1", "--order", "ts")
@@ -332,7 +332,7 @@ def test_order_and_limit(things_folder: Path) -> None:
 
 @pytest.mark.parametrize("order", ["", "host desc"])
 def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
-    """Page after page, each in a process' time of its own, gives the rows of one scan."""
+    """Pages read by separate processes are together the rows of one scan."""
     del things_folder
     asked = ["--order", order, "-f", "jsonl"]
     pages: list[str] = []
@@ -352,7 +352,7 @@ def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
 
 
 def test_regions_tell_what_they_have_counted(things_folder: Path) -> None:
-    """As text and as JSON, which agree with each other and with what was put."""
+    """Region counts as text and as JSON agree with the rows put."""
     del things_folder
     found = json.loads(run_on_things("count", "--regions", "-f", "json").out)
     lines = run_on_things("count", "--regions").out.splitlines()
@@ -372,7 +372,7 @@ def test_regions_tell_what_they_have_counted(things_folder: Path) -> None:
 
 
 def test_reads_are_explained(things_folder: Path) -> None:
-    """The declared ones by name or all, or one in conditions; as text and as JSON."""
+    """Declared reads and ad hoc conditions are explained as text and as JSON."""
     named, every = run("explain", "things.toml", "tail"), run("explain", "things.toml")
     assert named.out == every.out
     assert "read    tail: " in named.out
@@ -394,7 +394,7 @@ def test_reads_are_explained(things_folder: Path) -> None:
 
 
 def test_the_name_stands_for_the_design(things_folder: Path) -> None:
-    """What the table was made with is remembered beside it: its file is not needed any more."""
+    """A table's name suffices in place of its design file."""
     (things_folder / "things.toml").unlink()
     lines = run("scan", "things", *ON, "-f", "jsonl").out
     assert EXPECTED == [json.loads(line) for line in lines.splitlines()]

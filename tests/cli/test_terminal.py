@@ -1,4 +1,4 @@
-"""What a terminal is given: no value, name or path moves its cursor or turns its text around."""
+"""On a terminal no value, name or path moves the cursor or reverses text."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ COMMANDS = [
 
 
 def find_unsafe_characters(text: str) -> list[str]:
-    """The characters of a text that are more than a letter on its line."""
+    """Return the characters of a text that may not be printed on a terminal."""
     return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sample with hostile values and designs that name them."""
+    """Return a folder with a hostile sample and designs that name its values."""
     here = tmp_path_factory.mktemp("hostile")
     with (here / "events.csv").open("w", newline="", encoding="utf-8") as stream:
         rows = csv.writer(stream)
@@ -80,20 +80,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_value_reaches_the_terminal_as_it_is(words: tuple[str, ...], folder: Path) -> None:
-    """No verb prints a control character, an end of a line or a mark of direction of a value."""
+    """No command prints control characters, line ends or direction marks of values."""
     found = run(*(folder / word if word in KEYS else word for word in words))
     assert ([], []) == (find_unsafe_characters(found.out), find_unsafe_characters(found.err))
     assert found.code in ((1, 2) if words[-1] == "\x1b[2J" else (0, 1))
 
 
 def test_a_draft_of_hostile_values_is_plain_text(folder: Path) -> None:
-    """The file that `init` writes may be looked at, and holds what was there."""
+    """The file that `init` writes from hostile values is plain text with all values."""
     found = run("init", "--sample", folder / "events.csv")
     assert (0, []) == (found.code, find_unsafe_characters(found.out))
 
 
 def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
-    """Rows that are read back as JSON hold the characters that were not shown."""
+    """JSON rows with escaped characters parse to the stored values."""
     row = {"host": HOSTILE[0] + HOSTILE[3] + HOSTILE[8], "ts": 1}
     key = run("encode", folder / "buckets", stdin=json.dumps(row)).out
     told = run("decode", folder / "buckets", stdin=key).out
@@ -101,7 +101,7 @@ def test_what_is_escaped_in_json_is_the_same_document(folder: Path) -> None:
 
 
 def test_the_console_escapes_whatever_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A renderer that forgets does no harm; colours stay."""
+    """The console escapes any text, also of a renderer that does not, and keeps colours."""
     screen = build_console()
     monkeypatch.setattr(screen, "_file", stream := io.StringIO())
     for text in HOSTILE:

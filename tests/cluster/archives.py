@@ -39,7 +39,7 @@ class Archives:
         return [f"-XX:SharedArchiveFile={path}"] if path.exists() else []
 
     def is_due(self) -> bool:
-        """Return whether this start should write archives: the second one does."""
+        """Return whether this start should write archives, which the second start does."""
         if all(self.path(name).exists() for name in WRITERS):
             return False
         if self._folder.exists():
@@ -50,7 +50,7 @@ class Archives:
         return False
 
     def build_new_path(self, name: str) -> Path:
-        """Return where a process of this run writes its archive before it is kept."""
+        """Return the path of an archive that a process of this run writes."""
         return self.path(name).with_suffix(f".{os.getpid()}")
 
     def keep(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The official Java client, asked through `Judge.java`.
+"""The official Java client, called through `Judge.java`.
 
 A judge speaks HBase: rows inclusive or exclusive, `value OPERATOR cell`, server names. What the
 contract of rowkey's engines makes of that is `judged.py`.

@@ -133,7 +133,7 @@ def convert_errors() -> Iterator[None]:
 
 
 class JudgedCursor(Cursor):
-    """The rows of one range, all read when it is opened."""
+    """A cursor on the rows of one range, all read when it is opened."""
 
     def __init__(self, pieces: Sequence[RowCells]) -> None:
         self._pieces = pieces
@@ -204,7 +204,7 @@ class JudgedReader(Reader):
         return self.judge.scan(self.name, ask, start, stop)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing, since no resource is open."""
 
 
 def _check(ask: CellSelection) -> None:
@@ -385,7 +385,7 @@ class JudgedEngine(Engine):
 
     @property
     def judge(self) -> Judge:
-        """Who is asked."""
+        """Return the official Java client."""
         return self.cluster.judge
 
     @classmethod
@@ -421,4 +421,4 @@ class JudgedEngine(Engine):
             self.judge.drop(name)
 
     def close(self) -> None:
-        """The cluster is whoever's who started it."""
+        """Do nothing: the cluster is stopped by the fixture that started it."""

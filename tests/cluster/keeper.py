@@ -14,7 +14,7 @@ from cluster.processes import State, end
 
 
 def end_orphans(directory: Path) -> None:
-    """Wait for the owner's end, then end the remaining processes and remove the directory."""
+    """Wait until the owner ends, then end the remaining processes and remove the directory."""
     sys.stdin.buffer.read()
     with suppress(FileNotFoundError):
         end(State.read(directory).processes.values(), directory, gently=False)

@@ -28,7 +28,7 @@ def table(hbase_judge: Judge) -> Iterator[str]:
 
 
 def build_put(at: int, value: bytes, family: str = "d", qualifier: bytes = b"q") -> Cell:
-    """A put."""
+    """Return a put cell."""
     return Cell(family, qualifier, at, value)
 
 

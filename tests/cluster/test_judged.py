@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from engines.doing import read_counts
+from engines.store_calls import read_counts
 from rowkey.cells import LATEST, Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import InvalidArgument
@@ -41,7 +41,7 @@ def store(judged_engine: JudgedEngine) -> Iterator[JudgedStore]:
 
 
 def build_put(at: int, value: bytes, qualifier: bytes = b"q") -> Cell:
-    """A put."""
+    """Return a put cell."""
     return Cell("d", qualifier, at, value)
 
 

@@ -1,4 +1,4 @@
-"""Random designs over every word of a design file, and a sound small one to spoil."""
+"""Random designs with every option of a design file, and a valid small one to change."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _rename_fields(term: Term, names: dict[str, str]) -> Term:
 
 @st.composite
 def _families(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
-    """A few families with random attributes."""
+    """Draw a few families with random attributes."""
     found: dict[str, dict[str, Any]] = {}
     for name in draw(st.lists(_FAMILIES, max_size=3, unique=True)):
         chosen = draw(st.lists(st.sampled_from(sorted(ATTRIBUTES)), max_size=6, unique=True))
@@ -91,7 +91,7 @@ def _attribute(word: str) -> st.SearchStrategy[Any]:
 
 @st.composite
 def _field(draw: st.DrawFn, words: dict[str, Any], families: list[str], number: int) -> Any:
-    """The words of a field with whatever else may be said of it."""
+    """Draw the options of a field, with optional ones."""
     more: dict[str, Any] = {
         "from": _TEXTS,
         "family": st.sampled_from(families or ["d"]),
@@ -194,7 +194,7 @@ def _splits(draw: st.DrawFn, key: Key) -> Any:
 
 @st.composite
 def trees(draw: st.DrawFn) -> dict[str, Any]:
-    """The words of a sound design, as a file or Python would give them."""
+    """Draw a valid design as a tree, as a file or Python would give it."""
     words = draw(_words())
     try:
         Design(**words)
@@ -252,7 +252,7 @@ def _words(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _drop_followers(writes: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Take out what may not stand beside arrival per(field)."""
+    """Remove options that may not be combined with arrival per(field)."""
     if "period" in writes:
         writes.pop("rate", None)
     for name, words in fields.items():

@@ -1,6 +1,6 @@
-"""A small reader of JSON Schemas, to hold the schema of design files against design files.
+"""A small validator of JSON Schemas, for the schema of design files.
 
-It knows the words that this schema uses, and stumbles over any other, so that none is passed over.
+It knows the keywords that this schema uses and raises on any other one, so that none is ignored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Schema:
         self.root = root
 
     def list_breaches(self, value: Any) -> list[str]:
-        """Where a document breaks the schema, as dotted paths, each once."""
+        """Return the paths at which a document breaks the schema, each once."""
         return list(dict.fromkeys(self._breaches(value, self.root, ())))
 
     def _breaches(self, value: Any, asked: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
@@ -73,7 +73,7 @@ class Schema:
     def _check_members(
         self, word: str, value: dict[str, Any], asked: dict[str, Any], path: tuple[str, ...]
     ) -> Iterator[str]:
-        """Breaches of one word of a schema about the members of an object."""
+        """Yield the breaches of one keyword about the members of an object."""
         said, known = asked[word], asked.get("properties", {})
         for name, one in value.items():
             below = (*path, name)

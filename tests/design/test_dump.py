@@ -19,26 +19,26 @@ PYTHON = {"Design": Design, "datetime": dt}
 
 @given(designs.designs)
 def test_a_design_survives_its_file(design: Design) -> None:
-    """Loading what was dumped gives the same design."""
+    """A dumped design loads as an equal design."""
     text = design.dumps()
     assert design == Design.loads(text)
 
 
 @given(designs.designs)
 def test_a_dumped_file_dumps_the_same_again(design: Design) -> None:
-    """The text of a design is one text."""
+    """Dumping a loaded dump gives the same text."""
     assert design.dumps() == Design.loads(design.dumps()).dumps()
 
 
 @given(designs.designs)
 def test_a_design_survives_python(design: Design) -> None:
-    """Evaluating what a design prints gives the same design."""
+    """Evaluating the repr of a design gives an equal design."""
     assert design == eval(repr(design), PYTHON)
 
 
 @given(designs.designs)
 def test_a_key_may_be_given_as_its_terms(design: Design) -> None:
-    """Notation and terms are the same declaration."""
+    """A key in notation equals the same key given as terms."""
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     table, key = words.pop("table"), words.pop("key")
     assert key == format_key(design.key.terms)
@@ -47,7 +47,7 @@ def test_a_key_may_be_given_as_its_terms(design: Design) -> None:
 
 @given(designs.trees())
 def test_what_was_given_is_what_is_kept(words: dict[str, Any]) -> None:
-    """No word is lost between a file's tree and the design made of it."""
+    """A design's tree has every option of the file."""
     design = Design(**words)
     again = Design(**tomllib.loads(design.dumps()))
     assert design == again
@@ -80,7 +80,7 @@ SHORTEST = 'table = "t"\nkey   = "[id]"\n\n[fields]\nid   = "u64"\nnote = "text"
 
 
 def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
-    """What a file says it still says when it was loaded and dumped; nothing else is added."""
+    """Options declared with their defaults stay in a dump, and no others are added."""
     design = Design.loads(DEFAULTS)
     assert DEFAULTS == design.dumps()
     assert SHORTEST == Design.loads(SHORTEST).dumps()
@@ -88,14 +88,14 @@ def test_words_that_say_the_default_are_kept_where_they_were_declared() -> None:
 
 
 def test_designs_that_mean_the_same_have_one_shortest_text() -> None:
-    """Without words that say the default; the catalog keeps it, and its hash."""
+    """Equivalent designs have the same shortest text and hash, without defaults."""
     assert SHORTEST == Design.loads(DEFAULTS).dumps(defaults=False)
     entries = [CatalogEntry.from_design(Design.loads(text), (), 0) for text in (DEFAULTS, SHORTEST)]
     assert entries[0] == entries[1]
 
 
 def test_what_is_none_says_nothing() -> None:
-    """Python may give it, a file cannot."""
+    """An option given as None in Python is left out."""
     design = Design(
         "t",
         "[id]",
@@ -111,7 +111,7 @@ def test_what_is_none_says_nothing() -> None:
 
 @given(designs.designs)
 def test_rules_find_in_a_dumped_file_what_they_find_in_the_design(design: Design) -> None:
-    """They ask which words were declared: those, and no others, are declared again."""
+    """A dumped file has the same findings as its design."""
     again = Design.loads(design.dumps())
     found = [
         sorted((one.code, one.path, one.message) for one in check_design(each).findings)
@@ -133,7 +133,7 @@ RAW = {
 
 @pytest.mark.parametrize("key", RAW)
 def test_keys_with_escapes_stand_between_three_quotes(key: str) -> None:
-    """Where plain quotes would need backslashes and three need none."""
+    """A key that needs backslashes in plain quotes is dumped in three quotes."""
     fields = {"id": "u64", "log-event": "text", "a'''b": "text"}
     design = Design("t", key, fields=fields)
     assert RAW[key] == design.dumps().splitlines()[1]
@@ -141,12 +141,12 @@ def test_keys_with_escapes_stand_between_three_quotes(key: str) -> None:
 
 
 def test_every_word_of_a_file_is_dumped_readably() -> None:
-    """The layout: top words, one line a field, a table a family, reads as a list."""
+    """A dump has top-level options first, a line per field and a table per family."""
     assert designs.SOUND == Design.loads(designs.SOUND).dumps()
 
 
 def test_dates_and_lists_of_heavy_values_survive() -> None:
-    """Times stand as TOML writes them, long lists one value a line."""
+    """Dates are dumped as TOML dates, and long lists with a value per line."""
     day = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
     fields = {"ts": {"type": "timestamp_ms", "heavy": [day]}}
     fields["e"] = {"type": "text", "heavy": [f"entity {number}" for number in range(20)]}
@@ -156,14 +156,14 @@ def test_dates_and_lists_of_heavy_values_survive() -> None:
 
 
 def test_endless_numbers_survive() -> None:
-    """Infinity has a spelling of its own in TOML and in Python."""
+    """Infinity is dumped and read back in TOML and in Python."""
     design = Design("t", "[x]", fields={"x": {"type": "float64", "heavy": [float("inf"), 1e300]}})
     assert design == Design.loads(design.dumps())
     assert design == eval(repr(design), PYTHON)
 
 
 def test_values_no_file_can_hold_are_refused() -> None:
-    """What Python could declare and a file could not would not survive."""
+    """A value that TOML cannot hold is refused when a design is built in Python."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[x]", fields={"x": {"type": "bytes", "heavy": [b"x"]}})
     expected = (
@@ -174,7 +174,7 @@ def test_values_no_file_can_hold_are_refused() -> None:
 
 
 def test_a_list_of_splits_with_braces_stands_one_a_line() -> None:
-    """A brace within a key is no table: five thousand keys are no line of 60,000 characters."""
+    """A long list of split keys with braces is dumped with a key per line."""
     splits = [f"row{{{number}" for number in range(10, 60)]
     design = Design("t", "[id]", fields={"id": "text"}, splits=splits)
     assert '  "row{42",' in design.dumps().splitlines()

@@ -25,13 +25,13 @@ def test_the_command_prints_it() -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_examples_are_accepted(path: Path) -> None:
-    """An editor underlines nothing in a design that ships."""
+    """The JSON Schema accepts every shipped design."""
     assert [] == SCHEMA.list_breaches(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 @given(designs)
 def test_sound_designs_are_accepted(design: Design) -> None:
-    """An editor underlines nothing in a file that rowkey finds sound."""
+    """The JSON Schema accepts every file that rowkey accepts."""
     assert [] == SCHEMA.list_breaches(tomllib.loads(design.dumps()))
 
 
@@ -56,7 +56,7 @@ def test_sound_designs_are_accepted(design: Design) -> None:
     ],
 )  # fmt: skip
 def test_slips_are_underlined(text: str, path: str) -> None:
-    """A misspelt word, an unknown kind and a value out of range are refused where they stand."""
+    """The JSON Schema reports a wrong option, type or value at its path."""
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
     assert [] == SCHEMA.list_breaches(sound)
     assert [path] == SCHEMA.list_breaches(sound | tomllib.loads(text))
@@ -64,7 +64,7 @@ def test_slips_are_underlined(text: str, path: str) -> None:
 
 @pytest.mark.parametrize("splits", ["hex-string", {"algorithm": "per-bucket"}, [r"\x01", "b"]])
 def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
-    """A name with dashes, a name with arguments and a list of keys are all right."""
+    """The JSON Schema accepts splits as a name, as a name with arguments and as a list."""
     assert [] == SCHEMA.list_breaches(
         {"table": "t", "key": "[a]", "fields": {"a": "u8"}, "splits": splits}
     )
@@ -72,20 +72,20 @@ def test_every_spelling_of_splits_is_accepted(splits: object) -> None:
 
 @pytest.mark.parametrize("word", ["table", "key", "fields"])
 def test_what_must_be_given_is_asked_for(word: str) -> None:
-    """A file without a table, a key or fields is refused as a whole."""
+    """The JSON Schema requires a table, a key and fields."""
     sound = {"table": "t", "key": "[a]", "fields": {"a": "u8"}}
     assert [""] == SCHEMA.list_breaches({name: sound[name] for name in sound if name != word})
 
 
 def test_every_section_of_a_wrong_file_is_underlined() -> None:
-    """The file of all mistakes is refused in each of its sections."""
+    """The JSON Schema reports mistakes in every section of the file of all mistakes."""
     found = SCHEMA.list_breaches(tomllib.loads(WRONG.read_text(encoding="utf-8")))
     sections = {"colour", "splits", "fields", "families", "cluster", "writes", "reads", "sample"}
     assert sections == {path.partition(".")[0] for path in found}
 
 
 def test_every_word_has_its_meaning() -> None:
-    """What an editor shows beside a word is what the reference says of it."""
+    """The JSON Schema has the description of each option that the reference has."""
     definitions = build_json_schema()["$defs"]
     tables = {**definitions, "": build_json_schema()}
     silent = [

@@ -1,4 +1,4 @@
-"""Values that stand for the parameters of a range: whatever the type, some row lies within."""
+"""Example values of the parameters of a range enclose some row for every type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPES: list[Any] = [
 @pytest.mark.parametrize("where", ["f >= ? and f < ?", "f > ? and f <= ?", "f between ? and ?"])
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_no_range_of_an_example_is_empty(kind: Any, where: str) -> None:
-    """A full scan is told as one, and never as a read of nothing."""
+    """An example of a range is never empty, so its read is a full scan."""
     fields = {"id": "u64", "f": kind}
     reads = [{"name": "r", "where": where}]
     design = Design("t", "[bucket(id, 4)][id]", fields=fields, reads=reads, splits="per_bucket")

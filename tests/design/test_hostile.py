@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from design import designs
-from design.measured import measure_yard_s
+from design.measurement import measure_yard_s
 from rowkey import Design
 from rowkey.design.toml_scanner import MAX_DESIGN_BYTES
 from rowkey.errors import InvalidDesign
 
 pytestmark = pytest.mark.xdist_group("hostile_designs")  # all are measured once
-MEASURE = Path(__file__).with_name("measured.py")
+MEASURE = Path(__file__).with_name("measurement.py")
 MOST_YARDS = 20
 """Times what Python's own reader takes for a file of the greatest size, for any file at all.
 
@@ -33,32 +33,32 @@ TOP, REST = BASE.split("\n\n", 1)
 
 
 def _with_key_part(part: str) -> str:
-    """The sound file with another first part of its key."""
+    """Return the valid file with another first part of its key."""
     return BASE.replace("[bucket(host, 16)]", part)
 
 
 def _with_splits(value: str) -> str:
-    """The sound file with other splits."""
+    """Return the valid file with other splits."""
     return BASE.replace('"per_bucket"', value)
 
 
 def _with_field(words: str) -> str:
-    """The sound file with one field more."""
+    """Return the valid file with one more field."""
     return BASE.replace("[families.d]", f"more = {words}\n\n[families.d]")
 
 
 def _with_field_name(name: str) -> str:
-    """The sound file with a field of another name."""
+    """Return the valid file with a field of another name."""
     return BASE.replace("[families.d]", f'{name} = "u8"\n\n[families.d]')
 
 
 def _with_servers(value: str) -> str:
-    """The sound file with another number of servers."""
+    """Return the valid file with another number of servers."""
     return BASE.replace("servers = 4", f"servers = {value}")
 
 
 def _format_keys(count: int, width: int) -> str:
-    """A list of ascending keys as a file has it."""
+    """Return a list of ascending split keys as TOML."""
     return "[" + ",".join(f'"{number:0{width}}"' for number in range(count)) + "]"
 
 
@@ -245,7 +245,7 @@ SPLITS_NAMES = [*FILES][::3]
 
 @pytest.fixture(scope="module")
 def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What `rowkey check` and `rowkey splits` took for each file, as `verb name` to figures."""
+    """Return the measurements of `check` and `splits` by `command name`."""
     folder = tmp_path_factory.mktemp("hostile")
     for name, (text, _) in FILES.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -286,7 +286,7 @@ MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE}
 def test_a_hostile_file_is_refused_by_name(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
-    """Checking it tells what is wrong, in sentences, and leaves with 1."""
+    """Checking a hostile file prints its mistakes as sentences and exits with 1."""
     found = measurements[f"check {name}"]
     assert (1, "") == (found["code"], found["err"])
     assert MESSAGES[name] in found["out"]
@@ -297,7 +297,7 @@ def test_a_hostile_file_is_refused_by_name(
 def test_other_verbs_refuse_it_in_three_lines(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
-    """They leave with 2, print nothing as data, and at most three lines of error."""
+    """Other commands exit with 2, no output, and at most three lines of error."""
     found = measurements[f"splits {name}"]
     assert (2, "") == (found["code"], found["out"])
     assert "Traceback" not in found["err"]
@@ -308,7 +308,7 @@ def test_other_verbs_refuse_it_in_three_lines(
 def test_it_takes_little_time_and_memory(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
-    """Less than 20 yards of a processor and 200 MB, for either verb, in the best of three runs."""
+    """Either command takes less than 20 yards of processor time and 200 MB."""
     for verb in ("check", "splits") if name in SPLITS_NAMES else ("check",):
         found = measurements[f"{verb} {name}"]
         assert found["yards"] < MOST_YARDS
@@ -319,7 +319,7 @@ def test_it_takes_little_time_and_memory(
 def test_a_small_file_takes_little_whatever_it_says(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
-    """Whether it is a design or not, no verb takes longer over it, needs more, or fails."""
+    """No small file, valid or not, makes a command slow, large or fail."""
     for verb in ("check", "splits"):
         found = measurements[f"{verb} {name}"]
         assert "Traceback" not in found["err"]
@@ -360,7 +360,7 @@ SPOILERS = [
 
 @given(st.integers(0, 2**32), st.sampled_from(["sound", "wrong"]))
 def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: str) -> None:
-    """Forty files a seed, each with a few slips: no other error, none slow."""
+    """A randomly changed file is a design or has mistakes, quickly and without other errors."""
     chance = random.Random(seed)
     text = BASE if which == "sound" else MEASURE.with_name("wrong.toml").read_text("utf-8")
     text = re.sub(" +#!.*", "", text)
@@ -373,7 +373,7 @@ def test_thousands_of_spoiled_files_give_designs_or_sentences(seed: int, which: 
 
 
 def _measure_read(text: str) -> float:
-    """Yards of a processor that a text takes, whether it is a design or not."""
+    """Return the processor time, in yards, of reading a text, valid or not."""
     start = process_time()
     try:
         assert Design.loads(text).table
@@ -386,7 +386,7 @@ def _measure_read(text: str) -> float:
 def test_bytes_of_any_sort_are_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
-    """A file of random bytes is no design, and says so."""
+    """A file of random bytes is refused with a message."""
     path = tmp_path_factory.mktemp("bytes") / "design.toml"
     path.write_bytes(data)
     with pytest.raises(InvalidDesign) as caught:
@@ -396,13 +396,13 @@ def test_bytes_of_any_sort_are_refused(
 
 @pytest.mark.parametrize("text", ["\udce9fields = 1", BASE + "x = '\ud83d'", "# \udcff\n" + BASE])
 def test_half_a_character_is_refused(text: str) -> None:
-    """Python reads bytes that are not UTF-8 so where it is told to go on; no name is made of it."""
+    """A name with a lone surrogate, from bytes that are not UTF-8, is refused."""
     with pytest.raises(InvalidDesign, match=r"'\\ud[c8]..'; expected text that UTF-8 can encode"):
         Design.loads(text)
 
 
 def test_a_file_of_the_greatest_size_is_read() -> None:
-    """256 KiB, comments included; one byte more is refused."""
+    """A file of 256 KiB is read, and one more byte is refused."""
     padded = BASE + "#" * (MAX_DESIGN_BYTES - len(BASE))
     assert Design.loads(BASE) == Design.loads(padded)
     with pytest.raises(InvalidDesign, match="262,145 bytes"):
@@ -410,14 +410,14 @@ def test_a_file_of_the_greatest_size_is_read() -> None:
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """Editors on Windows write one."""
+    """A file may begin with a byte order mark, as Windows editors write."""
     path = tmp_path / "design.toml"
     path.write_text(BASE.replace("\n", "\r\n"), "utf-8-sig", newline="")
     assert Design.loads(BASE) == Design.read(path)
 
 
 def test_no_text_of_a_file_is_compiled_as_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every regular expression is the house's own: none holds a word of the file."""
+    """No regular expression is compiled from a text of the file."""
     compiled: list[str] = []
     compile_ = re._compile  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""What a hostile text may cost: no pattern in it is run as one, no number of it is allocated."""
+"""A hostile text is never run as a pattern, and no number of a file is allocated."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ PATTERNS = {
 
 
 def quote(text: str) -> str:
-    """A text as TOML has it."""
+    """Return a text as a TOML string."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def place_text(text: str) -> dict[str, str]:
-    """The sound file with a text in each place where a file has one of its writer's."""
+    """Return the valid file with a text in each place for free text."""
     key = "'''" + text.replace("'", "") + "'''"
     said = quote(text)
     field, read = "[families.d]", 'where = "host = ?"'
@@ -104,7 +104,7 @@ def measure_judging_s(file: str) -> float:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_no_pattern_is_run(pattern: str) -> None:
-    """Neither a pattern nor the text that makes it slow takes longer than a plain one, anywhere."""
+    """A regular expression or its worst case text takes no longer than a plain text."""
     for hostile in (pattern, PATTERNS[pattern]):
         plain = place_text("abcdefgh" * (len(hostile) // 8 + 1))
         slow = {
@@ -126,7 +126,7 @@ NUMBERS = (
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_refused_before_anything_of_its_size_is_made(name: str) -> None:
-    """Reading the file allocates less than 50 MB at any moment, whatever it says."""
+    """Reading any number in a file allocates less than 50 MB."""
     text, message = FILES[name]
     assert isinstance(text, str)
     tracemalloc.start()

@@ -19,14 +19,14 @@ BETWEEN = " || "
 
 
 def list_mistakes(text: str) -> tuple[Mistake, ...]:
-    """Everything that is wrong with a design file."""
+    """Return all mistakes of a design file."""
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(text)
     return caught.value.mistakes
 
 
 def list_expected(text: str) -> list[tuple[int, str]]:
-    """The sentences that stand behind the lines of a file, with their lines."""
+    """Return the messages in the comments of a file, with their lines."""
     return [
         (number, sentence)
         for number, line in enumerate(text.splitlines(), 1)
@@ -36,14 +36,14 @@ def list_expected(text: str) -> list[tuple[int, str]]:
 
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
-    """Mistakes in all sections, each with its line, in the order of the file, and no other."""
+    """All mistakes of a file are reported in file order with their lines, and no others."""
     text = WRONG.read_text(encoding="utf-8")
     found = list_mistakes(text)
     assert list_expected(text) == [(one.line, str(one)) for one in found]
 
 
 def test_each_line_of_the_error_names_file_line_and_column() -> None:
-    """As compilers print it, so that editors jump there."""
+    """Each line of the error begins with file, line and column, as of a compiler."""
     with pytest.raises(InvalidDesign) as caught:
         Design.read(WRONG)
     lines = str(caught.value).splitlines()
@@ -68,7 +68,7 @@ LEFTOVERS = [
 
 
 def is_well_formed(mistake: Mistake) -> bool:
-    """Whether a mistake reads as the house's sentence, and nothing of the library shows.
+    """Return whether a message has the form of rowkey's messages and nothing of pydantic.
 
     The path is left out of that: a file may call its fields whatever it likes.
     """
@@ -82,7 +82,7 @@ def is_well_formed(mistake: Mistake) -> bool:
 
 
 def test_every_mistake_is_a_sentence_of_the_house() -> None:
-    """`path: what; expected allowed. Remedy`, without leftovers of the schema library."""
+    """Every message has the form `path: problem; expected allowed. Remedy`."""
     found = list_mistakes(WRONG.read_text(encoding="utf-8"))
     assert [] == [str(one) for one in found if not is_well_formed(one)]
 
@@ -91,7 +91,7 @@ VALUES: list[Any] = [0, -1, 10**30, 1.5, "", "x", "5", True, [], ["x"], {}, {"x"
 
 
 def _list_paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place of a tree."""
+    """Return the paths of all values of a tree."""
     steps = (
         tree.items()
         if isinstance(tree, dict)
@@ -101,7 +101,7 @@ def _list_paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def _spoil(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """A tree with another value at one place."""
+    """Return a tree with another value at one path."""
     if not path:
         return value
     copy = dict(tree) if isinstance(tree, dict) else list(tree)
@@ -111,7 +111,7 @@ def _spoil(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 @given(designs.trees(), st.data())
 def test_a_spoiled_word_gives_well_said_mistakes_or_none(words: dict[str, Any], data: Any) -> None:
-    """Any value in any place is taken or refused in the house's form, never with another error."""
+    """Any value at any path is accepted or refused with well-formed messages."""
     tree = {word: value for word, value in words.items() if word != "families"}
     place = data.draw(st.sampled_from(_list_paths(tree)[1:]))
     try:
@@ -136,7 +136,7 @@ SPOILS = {
 
 @given(st.sets(st.sampled_from(sorted(SPOILS)), min_size=1))
 def test_each_mistake_is_told_whatever_else_is_wrong(chosen: set[str]) -> None:
-    """As many mistakes as were made: none hides another, and none makes another."""
+    """Several mistakes in a file give as many messages."""
     text = designs.SOUND
     for sound in chosen:
         assert sound in text
@@ -167,7 +167,7 @@ FOLLOW_UPS = {
 
 @pytest.mark.parametrize("case", FOLLOW_UPS)
 def test_one_mistake_is_told_once(case: str) -> None:
-    """That a wrong field is missing in the key, the read and the writes is not told."""
+    """An invalid field is reported once and not as missing in key, read and writes."""
     sound, wrong = FOLLOW_UPS[case]
     text = designs.SOUND.replace("[writes]", '[writes]\narrival = "per(host)"\ntime = "ts"')
     assert sound in text
@@ -175,7 +175,7 @@ def test_one_mistake_is_told_once(case: str) -> None:
 
 
 def test_missing_words_are_named_with_their_meaning() -> None:
-    """An empty file lacks three."""
+    """An empty file lacks three options, each named with its meaning."""
     expected = [
         "table: the option is missing; expected the table name, with its namespace if it has one.",
         (
@@ -188,13 +188,13 @@ def test_missing_words_are_named_with_their_meaning() -> None:
 
 
 def test_a_misspelled_word_is_not_missing_as_well() -> None:
-    """`tabel` was meant to be table: one mistake, with its line."""
+    """A misspelt `tabel` is one mistake with its line, and `table` is not also missing."""
     found = list_mistakes(designs.SOUND.replace("table ", "tabel "))
     assert [(1, "Did you mean table?")] == [(one.line, one.remedy) for one in found]
 
 
 def test_mistakes_in_python_have_no_line_and_the_order_of_the_key() -> None:
-    """A design written in Python is told the same, without a file."""
+    """A design written in Python has the same messages without lines."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[aa][bb][cc]" * 4, fields={"x": "u8"})
     places = [(one.line, one.path) for one in caught.value.mistakes]
@@ -234,7 +234,7 @@ SYNTAX = {
 
 @pytest.mark.parametrize("text", SYNTAX)
 def test_what_is_no_toml_is_shown_with_its_line(text: str) -> None:
-    """Before syntax is right nothing else can be told, so the line is shown."""
+    """A TOML syntax error is reported with the text of its line."""
     (found,) = list_mistakes(text)
     assert SYNTAX[text] == (found.line, found.problem, found.expected, found.remedy)
 
@@ -244,7 +244,7 @@ ODD_NAMES = ["[key]", "function-x", "a.b", "..", ".", "a[0]", "a b", "fields.hos
 
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
-    """Path and line name the field, by its words as by itself, and hide no other mistake."""
+    """A mistake is found at its path and line whatever the name of its field."""
     wrong = "\n".join(
         [
             f'"{name}" = {{ type = "nope" }}',
@@ -267,14 +267,14 @@ def test_a_mistake_is_found_whatever_its_field_is_called(name: str) -> None:
 
 @given(st.lists(spellings.names | st.text(max_size=6), min_size=1, max_size=4))
 def test_a_path_is_cut_where_its_names_end(names: list[str]) -> None:
-    """What a path lies below is the same path without its last names, whatever those hold."""
+    """All prefixes of a formatted path are found, whatever its names contain."""
     path = tuple(names)
     above = [format_path(path[:length]) for length in range(len(path), 0, -1)]
     assert above == list(iter_path_prefixes(format_path(path)))
 
 
 def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
-    """Its value and the words there are stand beside it."""
+    """A wrong option of a family with any name is reported with value and choices."""
     text = designs.SOUND.replace("[families.d]", '[families."x.y"]\nversion = 3\n"a.b" = 1\n')
     found = [one for one in list_mistakes(text) if one.path.startswith("families")]
     assert ['families."x.y".version', 'families."x.y"."a.b"'] == [one.path for one in found]
@@ -304,7 +304,7 @@ MEANT = {
 
 @pytest.mark.parametrize("part", MEANT)
 def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
-    """One thing is told in the singular, and the cure where it is known."""
+    """A mistake in a key is one message with a remedy if it is known."""
     (found,) = list_mistakes(designs.SOUND.replace("[bucket(host, 16)]", part))
     assert MEANT[part] == (found.problem, found.remedy)
     assert found.expected
@@ -320,7 +320,7 @@ NEVER = {
 
 @pytest.mark.parametrize("where", NEVER)
 def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
-    """Without values, as soon as the file is read."""
+    """A read that no values can satisfy is reported when the file is read."""
     text = designs.SOUND.replace("host = ?", where)
     (found,) = list_mistakes(text)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if one.startswith("where"))
@@ -341,7 +341,7 @@ def test_a_type_of_sql_suggests_a_field_type(written: str, meant: str) -> None:
 
 
 def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
-    """What was declared is proposed, also where its own declaration has a mistake."""
+    """A misspelt field name is corrected to a field whose declaration is invalid too."""
     with pytest.raises(InvalidDesign) as caught:
         Design("t", "[hosst][ts]", fields={"host": "txt", "ts": "timestamp_ms"})
     told = {mistake.path: mistake for mistake in caught.value.mistakes}
@@ -358,7 +358,7 @@ def test_a_misspelled_field_may_mean_one_that_is_wrong_itself() -> None:
     ],
 )  # fmt: skip
 def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
-    """However it is written: a list that names one twice was meant to name two."""
+    """A heavy value that is listed twice is reported, in any spelling."""
     text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {words} }}\nv = "u8"\n'
     [mistake] = list_mistakes(text)
     assert f"{said} is listed twice; expected each value once. Remove one of them." == str(mistake)

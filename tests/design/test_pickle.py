@@ -36,7 +36,7 @@ def _find_key_line(design: Design) -> int:
 
 
 def test_a_copy_leaves_its_design_as_it_was() -> None:
-    """Reading rows of other bucket counts, or by a dictionary, changes only a copy."""
+    """A copy with other bucket counts or a dictionary does not change the design."""
     design = Design("t", "[bucket(id, 16)][code(host)][id]", fields={"id": "u64", "host": "text"})
     key, dictionary = design.key, design.key.dictionary
     changed = design.copy_for_reading([design.copy_with_counts({0: 32})])
@@ -47,7 +47,7 @@ def test_a_copy_leaves_its_design_as_it_was() -> None:
 
 
 def test_a_design_that_reads_several_counts_can_be_pickled() -> None:
-    """Rows of 16 and of 32 buckets are still found after the design was pickled."""
+    """A pickled design still finds rows of 16 and of 32 buckets."""
     one = Design("t", "[bucket(id, 16)][id]", fields={"id": "u64"})
     both = one.copy_for_reading([one.copy_with_counts({0: 32})])
     copy = pickle.loads(pickle.dumps(both))

@@ -1,4 +1,4 @@
-"""Regions that follow from the key of a design."""
+"""Split keys that follow from the key of a design."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIELDS = {"host": "text", "level": {"type": "choice", "of": ["a", "b"]}}
 
 
 def build_design(key: str) -> Design:
-    """A design with one region per value of the leading part."""
+    """Return a design with one region per value of the leading part."""
     return Design("t", key, fields=FIELDS, splits="per_bucket")
 
 

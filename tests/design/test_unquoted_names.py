@@ -1,4 +1,4 @@
-"""Names of other letters than ASCII: TOML wants them in quotes, and the mistake says so."""
+"""Unquoted TOML names with non-ASCII letters get a remedy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ts = "timestamp_ms"
     ],
 )
 def test_a_name_without_its_quotes_is_given_them(line: str, name: str) -> None:
-    """The line is named, and what is to be written."""
+    """An unquoted name is reported with its line and the quoted name."""
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
     [mistake] = caught.value.mistakes
@@ -39,14 +39,14 @@ def test_a_name_without_its_quotes_is_given_them(line: str, name: str) -> None:
 
 
 def test_with_its_quotes_it_is_a_name() -> None:
-    """The remedy, followed, gives a design; the key needs no quotes."""
+    """With the quotes of the remedy the file is valid, and the key needs none."""
     design = Design.loads(TEXT.format(line='"主机" = "text"'))
     assert ["主机", "ts"] == list(design.fields)
 
 
 @pytest.mark.parametrize("line", ["a b = 1", "= 1", "x = 'é", 'x = "主机'])
 def test_another_slip_is_not_mended_with_quotes(line: str) -> None:
-    """Only a name's letters are a matter of quotes."""
+    """Other syntax errors get no remedy about quotes."""
     with pytest.raises(InvalidDesign) as caught:
         Design.loads(TEXT.format(line=line))
     assert "" == caught.value.mistakes[0].remedy

@@ -68,14 +68,14 @@ class Block:
     needs_cluster: bool = False
 
     def calls(self, programs: frozenset[str]) -> bool:
-        """Whether one of its commands begins with one of these programs."""
+        """Return whether a command of the block begins with one of some programs."""
         is_console = self.language == "console"
         return is_console and any(f"$ {name} " in self.text for name in programs)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A block that was run.
+    """A block with the output of running it.
 
     Args:
         block: the block.
@@ -87,12 +87,12 @@ class Outcome:
 
     @property
     def is_as_written(self) -> bool:
-        """Whether the page says what was printed."""
+        """Return whether the page has the actual output."""
         return matches(self.block.text, self.actual)
 
 
 def parse_blocks(page: str) -> list[Block]:
-    """The fenced blocks of a page, from top to bottom."""
+    """Return the fenced blocks of a page from top to bottom."""
     return [
         Block(found[1], "", found[3], found.start(3), needs_cluster=True)
         if found[2] == CLUSTER
@@ -127,12 +127,12 @@ def run_page(
 
 
 def _replace_cluster_url(printed: str, cluster: str | None) -> str:
-    """What was printed, with the URL that pages give a cluster."""
+    """Return output with the URL that pages give a cluster."""
     return printed.replace(cluster, SOMEWHERE) if cluster else printed
 
 
 def matches(expected: str, actual: str) -> bool:
-    """Whether two texts are equal, a line `...` of the first standing for any lines.
+    """Return whether two texts are equal, where `...` in the first is any lines.
 
     >>> matches("a\\n...\\nd\\n", "a\\nb\\nc\\nd\\n"), matches("a\\n", "b\\n")
     (True, False)
@@ -144,7 +144,7 @@ def matches(expected: str, actual: str) -> bool:
 
 
 def _run_console(text: str, folder: Path) -> str:
-    """The commands of a block, each followed by what it prints."""
+    """Return the commands of a block, each followed by its output."""
     commands = _list_commands(text)
     script = "".join(
         f"{strip_prompts(command)}\n_code=$?; printf '\\n{_END}\\n'; (exit $_code)\n"
@@ -171,7 +171,7 @@ def _run_console(text: str, folder: Path) -> str:
 
 
 def _list_commands(text: str) -> list[str]:
-    """The commands of a block with their prompts, without what they print."""
+    """Return the commands of a block with their prompts, without output."""
     commands: list[str] = []
     for line in text.splitlines(keepends=True):
         if line.startswith("$ "):
@@ -182,7 +182,7 @@ def _list_commands(text: str) -> list[str]:
 
 
 def strip_prompts(command: str) -> str:
-    """A command without its prompts.
+    """Return a command without its prompts.
 
     >>> strip_prompts("$ cat \\\\\\n> file\\n")
     'cat \\\\\\nfile'
@@ -191,7 +191,7 @@ def strip_prompts(command: str) -> str:
 
 
 class _Recorder(doctest.DocTestRunner):
-    """Keeps what each example prints, whether it was expected or not."""
+    """Records the output of each example, expected or not."""
 
     def __init__(self) -> None:
         super().__init__(verbose=False, optionflags=doctest.ELLIPSIS)
@@ -216,7 +216,7 @@ class _Recorder(doctest.DocTestRunner):
 
 
 def _run_python(text: str, names: dict[str, Any]) -> str:
-    """The examples of a block, each followed by what it prints."""
+    """Return the examples of a block, each followed by its output."""
     test = doctest.DocTestParser().get_doctest(text, names, "page", None, 0)
     recorder = _Recorder()
     recorder.run(test, out=lambda _: None, clear_globs=False)
@@ -230,7 +230,7 @@ def _run_python(text: str, names: dict[str, Any]) -> str:
 
 
 def rewrite_page(page: str, outcomes: list[Outcome]) -> str:
-    """The page with what its blocks print now."""
+    """Return the page with the current output of its blocks."""
     for outcome in reversed(outcomes):
         block = outcome.block
         if not outcome.is_as_written:
@@ -239,7 +239,7 @@ def rewrite_page(page: str, outcomes: list[Outcome]) -> str:
 
 
 def main() -> None:
-    """Write what is printed now into the pages that are named."""
+    """Write the current output into the named pages."""
     parser = ArgumentParser(description="Write what the examples of pages print now.")
     parser.add_argument("--on", dest="cluster", metavar="URL", help="a cluster for those that need")
     parser.add_argument("pages", nargs="+", type=Path)

@@ -1,4 +1,4 @@
-"""The claims of the documents: each has a verdict, and a rule, a test, or a reason for none."""
+"""Each claim of the documents has a verdict, and a rule, a test, or a reason for none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAGE = ROOT / "docs" / "where-the-books-are-wrong.md"
 
 
 def test_every_claim_has_a_rule_or_a_test_or_a_reason() -> None:
-    """Each claim has an entry, a verdict, and a rule and a test or the reason for none."""
+    """Each claim has a verdict, and a rule and a test or the reason for none."""
     assert [] == list(check_claims(read_claims(), find_evidence()))
 
 

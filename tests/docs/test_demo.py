@@ -1,4 +1,4 @@
-"""The demonstration, the picture and the locks: what a newcomer sees first, and installs."""
+"""The demonstration, its picture and the lock files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPORT_BYTES_MOST = 1_000_000
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the demonstration prints into a pipe, and the folder it fills."""
+    """Return the demonstration's output into a pipe and the folder that it fills."""
     folder = tmp_path_factory.mktemp("demo")
     command = [sys.executable, str(ROOT / "tools" / "demo.py"), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -35,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
 
 
 def documents(folder: Path) -> dict[str, Any]:
-    """The JSON of every design of the demonstration, by data set and name."""
+    """Return the JSON of every design of the demonstration by data set and name."""
     return {
         path.relative_to(folder).with_suffix("").as_posix(): json.loads(path.read_text("utf-8"))
         for path in sorted(folder.glob("*/*.json"))
@@ -43,7 +43,7 @@ def documents(folder: Path) -> dict[str, Any]:
 
 
 def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
-    """Each design that ships has its text and its JSON, and they come to the same verdict."""
+    """Each shipped design has a text and a JSON document with the same verdict."""
     _, folder = demo
     found = documents(folder)
     designs = {
@@ -57,14 +57,14 @@ def test_demo_judges_every_example(demo: tuple[str, Path]) -> None:
 
 
 def test_demo_shows_what_it_promises(demo: tuple[str, Path]) -> None:
-    """Time first is hot on both; on whole hours the remainder is too, and the hash is not."""
+    """Keys that begin with the time are hot, mod is hot on whole hours, and hash is not."""
     verdicts = {name: document["verdict"] for name, document in documents(demo[1]).items()}
     assert "hot" == verdicts["flights/time_first"] == verdicts["apache/time_first"]
     assert ("hot", "even") == (verdicts["flights/mod"], verdicts["flights/hashed"])
 
 
 def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
-    """On both recordings each read is one range of one design, and a whole scan of another."""
+    """Each read is one range of one design and a whole scan of another."""
     for document in documents(demo[1]).values():
         assert 2 == len(document["reads"])
     lines = [line for line in demo[0].splitlines() if "the whole table" in line]
@@ -73,7 +73,7 @@ def test_demo_shows_what_even_writes_cost(demo: tuple[str, Path]) -> None:
 
 
 def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
-    """Each recording has one page that compares its designs, named in the text, light to send."""
+    """Each recording has one small report, named in the text, that compares its designs."""
     text, folder = demo
     reports = sorted(folder.glob("*/report.html"))
     assert {path.parent.name for path in folder.glob("*/*.json")} == {
@@ -88,7 +88,7 @@ def test_demo_leaves_a_report_to_open(demo: tuple[str, Path]) -> None:
 
 
 def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
-    """No colour and no cut column stands in a pipe; it says where to go on."""
+    """In a pipe the demonstration has no colours or cut columns, and names the next step."""
     text, folder = demo
     assert "\x1b" not in text
     assert "…" not in text
@@ -98,7 +98,7 @@ def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
 
 
 def test_picture_is_of_these_designs(demo: tuple[str, Path]) -> None:
-    """The picture is light, well formed, and shows the verdicts that the demonstration comes to."""
+    """The picture is small, valid, and shows the demonstration's verdicts."""
     told = " ".join(ET.parse(PICTURE).getroot().itertext())
     assert PICTURE.stat().st_size < PICTURE_BYTES_MOST
     for name in ("time_first", "mod", "hashed"):
@@ -111,7 +111,7 @@ def test_picture_is_of_these_designs(demo: tuple[str, Path]) -> None:
 
 @pytest.mark.parametrize("name", ["run", "dev"])
 def test_lock_pins_every_dependency(name: str) -> None:
-    """A lock pins each package it must, every pin has hashes, and none says where it is from."""
+    """A lock pins each dependency with hashes and names no index."""
     text = (ROOT / "requirements" / f"{name}.lock").read_text("utf-8")
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     groups = declared["dependency-groups"]

@@ -1,4 +1,4 @@
-"""The page of proofs is of the designs that are there, and says what was measured."""
+"""The page of proofs agrees with the designs and with the measurements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALLOWED = 8_192
 
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
-    """`make proof` wrote both, and nobody has edited either since."""
+    """The page is what `make proof` generates from its results."""
     assert proof.build_page(RESULTS) == proof.PAGE.read_text(encoding="utf-8")
 
 
@@ -41,7 +41,7 @@ SHORT = DESIGNS[:: len(proof.KINDS) + 1]
     ],
 )
 def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> None:
-    """What was measured is of this very file, recording, encoder and HBase."""
+    """Each proof has the fingerprint of the current file, sample, encoder and HBase."""
     measured = RESULTS["proofs"][name]
     stands_for = proof.compute_fingerprint(path)
     assert stands_for == {word: measured.get(word) for word in stands_for}
@@ -49,7 +49,7 @@ def test_each_proof_is_of_the_files_that_are_there(name: str, path: Path) -> Non
 
 @pytest.mark.parametrize(("name", "path"), DESIGNS, ids=lambda one: str(one)[-30:])
 def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
-    """What was measured is of this very design and recording, and as predicted."""
+    """Each proof has the current design and sample, and measured what was predicted."""
     measured = RESULTS["proofs"][name]
     data = Design.read(path).sample_path
     assert data is not None
@@ -69,7 +69,7 @@ def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
 def test_another_recording_or_another_encoder_is_another_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A proof is stale once the design, the data, or what is written of them has changed."""
+    """A proof is outdated after a change of the design, its sample or the encoder."""
     name, path = next(one for one in proof.iter_designs() if one[0] == "apache/advised")
     design = Design.read(path)
     assert design.sample_path is not None
@@ -96,7 +96,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
 
 
 def test_bytes_on_disk_are_as_predicted() -> None:
-    """Where nothing is encoded: within 3 % in large files; of small ones the page says the miss."""
+    """Bytes of large files are within 3 % of the prediction, small ones are on the page."""
     page = " ".join(proof.PAGE.read_text(encoding="utf-8").split())
     sizes = {name: measured["bytes"] for name, measured in RESULTS["proofs"].items()}
     plain = {name: one for name, one in sizes.items() if "NONE, NONE" == one["encoding"]}
@@ -115,7 +115,7 @@ def test_bytes_on_disk_are_as_predicted() -> None:
 
 
 def test_the_page_tells_how_many_counts_are_not_zero() -> None:
-    """Of a design that writes to one region at most one count a phase is."""
+    """The page has the number of nonzero counts of each proof: 20 of a time-first key."""
     lines = proof.PAGE.read_text(encoding="utf-8").splitlines()
     told = {}
     for line in lines[: lines.index("## Reads")]:

@@ -1,4 +1,4 @@
-"""The generated reference: it is what the classes say, and nothing public is missing from it."""
+"""The generated reference agrees with the classes and has every public name."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ KINDS: dict[str, Mapping[str, Any]] = {
 
 
 def read_page(name: str) -> str:
-    """A page of the reference."""
+    """Return a page of the reference."""
     return (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
 
 
 def run_check(folder: Path) -> subprocess.CompletedProcess[str]:
-    """What `tools/docs.py --check` says of a folder."""
+    """Return what `tools/docs.py --check` prints for a folder."""
     command = [sys.executable, str(ROOT / "tools" / "docs.py"), "--check", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_a_stale_page_is_seen(tmp_path: Path) -> None:
-    """The diff shows pages that were changed, are missing or too many, and no other page."""
+    """The diff shows exactly the changed, missing and surplus pages."""
     folder = tmp_path / "reference"
     shutil.copytree(REFERENCE, folder)
     (folder / "distributions.md").write_text("# Distributions\n", encoding="utf-8")
@@ -92,14 +92,14 @@ def test_a_stale_page_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_its_section(name: str) -> None:
-    """Every kind of a drawer has a heading of its own on the drawer's page."""
+    """Every plugin has a heading on the page of its registry."""
     headings = set(read_page(name).splitlines())
     own = [kind for kind, made in KINDS[name].items() if made.__module__.startswith("rowkey.")]
     assert [] == [kind for kind in own if f"## {kind}" not in headings]
 
 
 def test_every_vector_is_listed() -> None:
-    """The golden vectors of every type and every transform stand in the reference."""
+    """The golden vectors of every type and transform are in the reference."""
     for name in ("fields", "transforms"):
         text = read_page(name)
         for kind in KINDS[name].values():
@@ -107,7 +107,7 @@ def test_every_vector_is_listed() -> None:
 
 
 def test_every_word_is_explained() -> None:
-    """Every word of a design file stands in its table with a meaning."""
+    """Every option of a design file is in its table with a meaning."""
     rows = [
         line.split(" | ")
         for line in read_page("design-file").splitlines()
@@ -119,7 +119,7 @@ def test_every_word_is_explained() -> None:
 
 
 def test_every_verb_and_option_is_listed() -> None:
-    """Every verb stands in the page of the command, with every option it takes."""
+    """Every command is on the page of the command line, with all of its options."""
     text = read_page("cli")
     context = Context(program)
     for verb in program.list_commands(context):
@@ -131,7 +131,7 @@ def test_every_verb_and_option_is_listed() -> None:
 
 
 def test_every_verb_stands_on_the_chinese_page() -> None:
-    """The page in Chinese lists each verb once, and no other."""
+    """The page in Chinese lists each command once, and no other."""
     text = (ROOT / "docs" / "zh.md").read_text(encoding="utf-8")
     rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| `")]
     told = [verb for row in rows for verb in re.findall(r"`(\w+)`", row)]
@@ -151,20 +151,20 @@ DOCUMENTS = (
 
 @pytest.mark.parametrize("fields", DOCUMENTS)
 def test_every_json_field_is_listed(fields: dict[str, str]) -> None:
-    """Every field of a document stands in the page with its meaning."""
+    """Every field of a JSON document is on the page with its meaning."""
     text = read_page("json")
     assert [] == [path for path, says in fields.items() if f"| `{path}` | {says} |" not in text]
 
 
 def test_every_arrival_and_error_is_listed() -> None:
-    """Every arrival and every class of error stands in its page."""
+    """Every arrival and every error class is on its page."""
     arrivals, told = read_page("arrivals"), read_page("errors")
     assert [] == [name for name, each in ARRIVAL_MODES.items() if each.meaning not in arrivals]
     assert [] == [name for name in rowkey.__all__ if "Error" in name and f"## {name}" not in told]
 
 
 def test_every_public_name_is_listed() -> None:
-    """Every name of the front door and of each room's door stands in the page for Python."""
+    """Every public name of rowkey and of its packages is on the page for Python."""
     text = read_page("python")
     assert [] == [name for name in rowkey.__all__ if f"### {name}\n" not in text]
     for path in sorted((ROOT / "src" / "rowkey").glob("*/__init__.py")):
@@ -176,7 +176,7 @@ def test_every_public_name_is_listed() -> None:
 
 
 def test_every_call_and_limit_of_the_client_is_listed() -> None:
-    """What a user of the client calls, sets or joins stands in its page, inherited or not."""
+    """Every method and setting of the client is on its page, inherited ones too."""
     text = read_page("hbase")
     assert [] == [name for name in hbase.__all__ if f"## {name}\n" not in text]
     assert [] == [one.name for one in fields(hbase.Settings) if f"| `{one.name}` | " not in text]
@@ -191,7 +191,7 @@ def test_every_call_and_limit_of_the_client_is_listed() -> None:
 
 
 def test_every_error_of_a_cluster_is_sorted() -> None:
-    """Every class of error of the client stands in its page once, below what to do about it."""
+    """Every error class of the client is on its page once, under its remedy."""
     _, _, text = read_page("hbase-errors").rpartition("```")
     names = {
         one.__name__ for one in list_subclasses(hbase.HBaseError) if one.__module__[:7] == "rowkey."
@@ -203,7 +203,7 @@ def test_every_error_of_a_cluster_is_sorted() -> None:
 
 
 def list_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
-    """All classes that derive from one."""
+    """Return all direct and indirect subclasses of a class."""
     for child in kind.__subclasses__():
         yield child
         yield from list_subclasses(child)

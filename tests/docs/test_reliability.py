@@ -1,4 +1,4 @@
-"""The page on reliability is of what was measured, and nothing measured was wrong in silence."""
+"""The page on reliability agrees with the measurements, and no fault was silent."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ STATES = ("closed", "killed")
 
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
-    """`make test-long` wrote both, and nobody has edited either since."""
+    """The page is what `make test-long` generates from its results."""
     assert reliability.build_page(RESULTS) == reliability.PAGE.read_text(encoding="utf-8")
 
 
 def test_all_faults_were_tried_and_none_was_silent() -> None:
-    """Each file has had 200 flipped bits, 40 cuts and 40 zeroed stretches, and no wrong answer."""
+    """Each file had 200 flipped bits, 40 cuts and 40 zeroed ranges without a wrong result."""
     for state in STATES:
         outcomes = RESULTS["figures"][f"files {state}"]
         assert [] == [wrong for one in outcomes for wrong in one["wrong"]]
@@ -28,7 +28,7 @@ def test_all_faults_were_tried_and_none_was_silent() -> None:
 
 
 def test_no_history_breaks_the_order_of_a_row() -> None:
-    """No engine has had an operation that no order of all of them explains."""
+    """Every recorded history of an engine is linearizable."""
     found = [one for name, one in RESULTS["figures"].items() if name.startswith("linear")]
     assert found
     assert 0 == sum(one["violations"] for one in found)

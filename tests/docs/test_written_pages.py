@@ -1,4 +1,4 @@
-"""The written pages: their examples run as printed, and their links lead somewhere."""
+"""The examples of the written pages print what the pages show, and all links resolve."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PROGRAMS = ("java", "go")
 
 @pytest.fixture(autouse=True)
 def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page finds no table that another left in the memory of this process."""
+    """Remove tables in memory, so that a page finds none of another page."""
     monkeypatch.setattr("rowkey.engines.backends.memory._SHARED_TABLES.by_name", {})
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
-    """Every command and every line of Python of a page prints what stands under it."""
+    """Every example of a page prints the output that the page shows."""
     page = (ROOT / name).read_text(encoding="utf-8")
     missing = frozenset(program for program in PROGRAMS if shutil.which(program) is None)
     for outcome in run_page(page, tmp_path, missing):
@@ -54,7 +54,7 @@ ON_CLUSTER = [
 def test_examples_on_a_cluster_print_what_the_page_says(
     name: str, tmp_path: Path, hbase_url: str
 ) -> None:
-    """What needs a real HBase prints what stands under it too."""
+    """Every example that needs HBase prints the output that the page shows."""
     page = (ROOT / name).read_text(encoding="utf-8")
     for outcome in run_page(page, tmp_path, cluster=hbase_url):
         if not outcome.is_as_written:
@@ -63,7 +63,7 @@ def test_examples_on_a_cluster_print_what_the_page_says(
 
 @pytest.mark.parametrize("name", [*WRITTEN, *ALL])
 def test_links_lead_somewhere(name: str) -> None:
-    """Every link of a page leads to a file of the repository, and to a heading that is there."""
+    """Every link of a page is a file of the repository with that heading."""
     path = ROOT / name
     page = _FENCED.sub("", path.read_text(encoding="utf-8"))
     broken = []
@@ -78,14 +78,14 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def _list_anchors(path: Path) -> set[str]:
-    """The names under which a page's headings are linked."""
+    """Return the anchors of a page's headings."""
     page = _FENCED.sub("", path.read_text(encoding="utf-8"))
     plain = (re.sub(r"[`*]", "", heading).lower() for heading in _HEADING.findall(page))
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
 
 
 def test_every_page_is_reached() -> None:
-    """Every page is linked from the index of the docs, or from a page that is."""
+    """Every page is linked from the index of the docs, or from a linked page."""
     reached, waiting = set(), [ROOT / "docs" / "index.md"]
     while waiting:
         path = waiting.pop().resolve()
@@ -100,7 +100,7 @@ def test_every_page_is_reached() -> None:
 
 
 def test_a_stale_example_is_seen(tmp_path: Path) -> None:
-    """A command and a line of Python that print something else are both found, and mended."""
+    """A command and a Python line with other output are found and corrected."""
     page = (
         "```console\n$ echo one; false\nzwei\n$ echo $?\n1\n```\n"
         "```pycon\n>>> 1 + 1\n3\n>>> len('ab')\n2\n```\n"
@@ -113,7 +113,7 @@ def test_a_stale_example_is_seen(tmp_path: Path) -> None:
 
 
 def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
-    """A marked block is left out without a URL; with one, the URL stands where the page's does."""
+    """A marked block is skipped without a URL, and run with the URL if there is one."""
     needs = f"```console cluster\n$ echo on {SOMEWHERE}\non {SOMEWHERE}\n```\n"
     page = f"```console\n$ echo 1\n1\n```\n{needs}"
     assert 1 == len(list(run_page(page, tmp_path)))
@@ -132,5 +132,5 @@ def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
     ],
 )
 def test_dots_stand_for_lines(expected: str, actual: str, *, equal: bool) -> None:
-    """A line of three dots stands for any lines, and nothing else is loose."""
+    """A line of three dots matches any lines, and all other lines must be equal."""
     assert equal == matches(expected, actual)

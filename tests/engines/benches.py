@@ -1,4 +1,4 @@
-"""The engines as the tests open them: each on a bench with a clock, tables and a way to reopen."""
+"""The engines under test, each with a clock, tables and a way to reopen."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Bench:
         self._made: list[str] = []
 
     def open(self) -> Engine:
-        """The engine, opened once more."""
+        """Open the engine again."""
         return self.kind.open(self.where, clock=self.clock)
 
     def now(self) -> int:
-        """The moment at which times to live are judged, in ms."""
+        """Return the time in ms by which times to live are judged."""
         return self.clock.ms
 
     def advance(self, ms: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.clock.ms += ms
 
     def create(
@@ -63,27 +63,27 @@ class Bench:
         splits: Sequence[bytes] = (),
         attributes: Mapping[str, str] | None = None,
     ) -> Store:
-        """A new table with a name of its own."""
+        """Create a table with a name of its own."""
         name = f"t{next(_NUMBERS)}"
         self._made.append(name)
         spec = TableSpec(name, tuple(families), tuple(splits), attributes or {})
         return self.engine.create_table(spec)
 
     def reopen(self, store: Store) -> Store:
-        """The same table after the engine was closed and opened again."""
+        """Close the engine, open it again and return the same table."""
         name = store.spec.name
         self.engine.close()
         self.engine = self.open()
         return self.engine.open_table(name)
 
     def drop(self, store: Store) -> None:
-        """Drop a table that was made here."""
+        """Drop a table that the bench created."""
         name = store.spec.name
         self._made.remove(name)
         self.engine.drop_table(name)
 
     def close(self) -> None:
-        """Drop what was made, and close."""
+        """Drop all created tables and close the engine."""
         for name in set(self._made) & set(self.engine.list_tables()):
             self.engine.drop_table(name)
         self.engine.close()

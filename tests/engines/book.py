@@ -23,7 +23,7 @@ FOREVER_S = 2**31 - 1
 
 
 class FamilyCells:
-    """The stored cells of one row and family at one moment, and what is true of them.
+    """The stored cells of one row and family at one time, and predicates on them.
 
     Args:
         cells: all of them, in any order.
@@ -36,30 +36,30 @@ class FamilyCells:
         self.cells = sorted((c for c in cells if not self.is_over(c)), key=build_sort_key)
 
     def is_over(self, cell: Cell) -> bool:
-        """The cell's own time to live has ended: its last millisecond is timestamp + TTL."""
+        """Return whether the cell's own time to live has ended, after timestamp + TTL."""
         return cell.ttl_ms is not None and cell.timestamp + cell.ttl_ms < self.now
 
     def lives(self, cell: Cell) -> bool:
-        """The family's time to live has not ended: now - TTL is the oldest living timestamp."""
+        """Return whether the family's time to live includes the cell: now - TTL is the oldest."""
         ttl = self.family.ttl_s
         return ttl == FOREVER_S or cell.timestamp >= self.now - 1000 * ttl
 
     def is_kept_at(self, cell: Cell, rank: int) -> bool:
-        """It lives, or is one of the versions that outlive their time."""
+        """Return whether the cell lives or is one of the minimum number of versions."""
         least = self.family.min_versions
         return self.lives(cell) or (least > 0 and rank <= least)
 
     def seen(self, ask: CellSelection) -> list[Cell]:
-        """What a read gives."""
+        """Return the cells that a read returns."""
         return self.raw(ask) if ask.raw else self.visible(ask)
 
     def raw(self, ask: CellSelection) -> list[Cell]:
-        """Puts and deletes; a delete stands with the puts above it and is no version."""
+        """Return puts and deletes; a delete is no version and comes with the puts above it."""
         inside = [cell for cell in self.cells if is_in_range(cell, ask)]
         return [c for c in inside if count_versions_above(c, inside) <= ask.versions]
 
     def visible(self, ask: CellSelection) -> list[Cell]:
-        """The puts that no delete masks, living, in range, as many versions as asked and kept."""
+        """Return the living, unhidden puts in range, up to the versions asked and kept."""
         start, stop = ask.time_range
         past = self.family.keep_deleted != "FALSE"
         deletes = [
@@ -86,14 +86,14 @@ class FamilyCells:
         ]
 
     def is_last(self, put: Cell, puts: list[Cell], named: bool) -> bool:
-        """With named columns HBase gives one expired version more: the first after living ones."""
+        """Return whether the cell is the one expired version that HBase adds for named columns."""
         if not named or not self.family.min_versions:
             return False
         newer = [c for c in puts if is_same_column(c, put) and c.timestamp > put.timestamp]
         return all(self.lives(one) for one in newer) and len(newer) >= self.family.min_versions
 
     def compacted(self) -> list[Cell]:
-        """What a major compaction leaves."""
+        """Return the cells that a major compaction keeps."""
         keeps = {
             "FALSE": lambda delete: False,
             "TRUE": lambda delete: True,
@@ -114,17 +114,17 @@ class FamilyCells:
 
 
 def is_delete(cell: Cell) -> bool:
-    """It hides, and holds nothing."""
+    """Return whether the cell is a delete of any type."""
     return cell.cell_type != CellType.PUT
 
 
 def is_same_column(one: Cell, other: Cell) -> bool:
-    """They are of one column."""
+    """Return whether both cells are in one column."""
     return one.qualifier == other.qualifier
 
 
 def is_hiding(delete: Cell, put: Cell) -> bool:
-    """The delete hides the put, whichever came first."""
+    """Return whether the delete hides the put, in any order of writing."""
     if delete.cell_type == CellType.DELETE:
         return is_same_column(delete, put) and delete.timestamp == put.timestamp
     if delete.cell_type == CellType.DELETE_COLUMN:
@@ -135,17 +135,17 @@ def is_hiding(delete: Cell, put: Cell) -> bool:
 
 
 def is_hidden(put: Cell, deletes: list[Cell]) -> bool:
-    """Some delete hides the put."""
+    """Return whether some delete hides the put."""
     return any(is_hiding(delete, put) for delete in deletes)
 
 
 def is_in_range(cell: Cell, ask: CellSelection) -> bool:
-    """Its timestamp lies in the half-open range asked for."""
+    """Return whether the cell's timestamp is in the half-open range of the selection."""
     return ask.time_range[0] <= cell.timestamp < ask.time_range[1]
 
 
 def is_wanted(cell: Cell, ask: CellSelection) -> bool:
-    """Its column is one of those asked for."""
+    """Return whether the cell's column is selected."""
     named = (ask.columns or {}).get(cell.family)
     first, last = ask.qualifier_range
     in_names = not named or cell.qualifier in named
@@ -153,7 +153,7 @@ def is_wanted(cell: Cell, ask: CellSelection) -> bool:
 
 
 def count_versions_above(cell: Cell, cells: list[Cell]) -> int:
-    """How many puts of its column stand above it, itself included if it is one."""
+    """Return the number of puts of the cell's column from the newest down to the cell."""
     above = [
         c for c in cells if is_same_column(c, cell) and build_sort_key(c) <= build_sort_key(cell)
     ]
@@ -180,12 +180,12 @@ class Book:
         self.read: list[bytes] = []
 
     def shelf(self, row: bytes, family: str) -> FamilyCells:
-        """What is stored of a row and family."""
+        """Return the stored cells of a row and family."""
         cells = [cell for held, cell in self.stored if held == row and cell.family == family]
         return FamilyCells(cells, self.families[family], self.clock())
 
     def add(self, row: bytes, cell: Cell) -> None:
-        """Store a cell; one of the same coordinates and kind is replaced."""
+        """Store a cell; a cell with the same coordinates and type is replaced."""
         self.stored = [
             (held, old)
             for held, old in self.stored
@@ -194,12 +194,12 @@ class Book:
         self.stored.append((row, cell))
 
     def newest(self, row: bytes, family: str, qualifier: bytes, count: int = 1) -> list[Cell]:
-        """The newest visible versions of a column."""
+        """Return the newest visible versions of a column."""
         ask = type(NEWEST_CELLS)(columns={family: (qualifier,)}, versions=count)
         return self.shelf(row, family).visible(ask)
 
     def mutate(self, mutations: Sequence[RowCells]) -> None:
-        """Store cells; a delete of the newest version looks for it before anything is stored."""
+        """Store cells; a delete of the newest version finds its target before that."""
         for row, cells in mutations:
             now = self.clock()
             for cell in self.resolved(row, cells, now, now):
@@ -207,7 +207,7 @@ class Book:
             self.written.append(row)
 
     def resolved(self, row: bytes, cells: Sequence[Cell], now: int, puts: int) -> list[Cell]:
-        """The cells with their moments: the n-th such delete of a column hides the n-th newest."""
+        """Return cells with timestamps: the n-th such delete of a column hides its n-th newest."""
         done: list[Cell] = []
         seen: list[tuple[str, bytes]] = []
         for cell in cells:
@@ -223,7 +223,7 @@ class Book:
         return done
 
     def increment(self, row: bytes, amounts: Sequence[tuple[str, bytes, int]]) -> list[Cell]:
-        """Add to counters."""
+        """Add to counters and return the sums."""
         sums = []
         for family, qualifier, amount in amounts:
             old = self.newest(row, family, qualifier)
@@ -236,7 +236,7 @@ class Book:
         return self.change(row, columns, values)
 
     def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[Cell]:
-        """Append to cells."""
+        """Append to cells and return the new values."""
         olds = [self.newest(row, family, qualifier) for family, qualifier, _ in pieces]
         values = [
             (old[0].value if old else b"") + piece[2]
@@ -247,7 +247,7 @@ class Book:
     def change(
         self, row: bytes, columns: Sequence[tuple[str, bytes]], values: Sequence[bytes]
     ) -> list[Cell]:
-        """Put values above what is there: later than it, and living as long as it."""
+        """Put values with a later timestamp than the current cell, and with its time to live."""
         cells = []
         for (family, qualifier), value in zip(columns, values, strict=True):
             moment, ttl = self.clock(), None
@@ -281,23 +281,23 @@ class Book:
         return holds
 
     def seen(self, row: bytes, ask: CellSelection) -> RowCells:
-        """What a read gives of a row."""
+        """Return the cells of a row that a read returns."""
         wanted = sorted(self.families if ask.columns is None else ask.columns)
         return RowCells(row, [cell for name in wanted for cell in self.shelf(row, name).seen(ask)])
 
     def get(self, rows: Sequence[bytes], ask: CellSelection = NEWEST_CELLS) -> list[RowCells]:
-        """Some rows."""
+        """Return some rows."""
         self.read += rows
         return [self.seen(row, ask) for row in rows]
 
     def scan(
         self, spans: Sequence[ScanRange], ask: CellSelection = NEWEST_CELLS
     ) -> list[Iterator[RowCells]]:
-        """The rows of some ranges."""
+        """Return the rows of some ranges."""
         return [iter(self.pieces(span, ask)) for span in spans]
 
     def pieces(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
-        """The rows of a range, cut as asked."""
+        """Return the rows of a range, cut by the batch size."""
         keys = sorted({row for row, _ in self.stored}, reverse=ask.reverse)
         inside = [key for key in keys if key >= span.start and (key < span.stop or not span.stop)]
         rows = [row for row in (self.seen(key, ask) for key in inside) if row.cells][: ask.limit]
@@ -309,10 +309,10 @@ class Book:
         ]
 
     def flush(self) -> None:
-        """Nothing: where cells lie is not the book's matter."""
+        """Do nothing, since the book has neither memory nor files."""
 
     def compact(self, *, major: bool = True) -> None:
-        """Drop what a major compaction drops."""
+        """Drop the cells that a major compaction drops."""
         if major:
             coordinates = {(row, cell.family) for row, cell in self.stored}
             self.stored = [
@@ -322,26 +322,26 @@ class Book:
             ]
 
     def snapshot(self) -> Book:
-        """The table as it is; what is read of it counts as read of the table."""
+        """Return a copy of the table, whose reads count as reads of the table."""
         kept = Book(tuple(self.families.values()), self.clock, self.splits)
         kept.stored, kept.read = list(self.stored), self.read
         return kept
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def alter_families(self, families: Sequence[Family]) -> None:
-        """Other attributes count from now on, for what is stored already as well."""
+        """Replace the attributes of families, also for cells that are stored."""
         self.families |= {family.name: family for family in families}
 
     def split(self, at: bytes) -> None:
-        """One region more."""
+        """Add a region."""
         if at in self.splits or not at:
             raise InvalidArgument("at", "a region begins there")
         self.splits = sorted([*self.splits, at])
 
     def list_regions(self) -> list[RegionRequestCounts]:
-        """Regions that have counted what would have been counted had they always been these."""
+        """Return the regions with the counts that they would have had from the start."""
         bounds = list(zip([b"", *self.splits], [*self.splits, b""], strict=True))
 
         def count(rows: list[bytes], start: bytes, stop: bytes) -> int:

@@ -1,4 +1,4 @@
-"""One bench of every engine, for the tests that all of them must pass."""
+"""Fixtures that run a test on every engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from cluster.plugin import CLUSTER
 from engines.benches import BENCHES
 from engines.hbase.bench import HBaseBench
-from engines.hbase.chosen import ALONE, HBASE, find_hbase_bench
+from engines.hbase.exclusions import ALONE, HBASE, find_hbase_bench
 from engines.hbase.slots import Slots
 from rowkey.cells import Family
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each test that takes a bench is run on every engine, and on a real HBase where it can be."""
+    """Run each test that takes a bench on every engine, and on HBase where it can be."""
     if "bench" in metafunc.fixturenames and metafunc.definition.path.parent == HERE:
         there = pytest.mark.xdist_group(CLUSTER)
         chosen = find_hbase_bench(metafunc.definition.originalname)
@@ -34,13 +34,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def hbase_slots(hbase_engine: Engine) -> Slots:
-    """Parts of prepared tables of the real HBase."""
+    """Return the parts of prepared tables of the real HBase."""
     return Slots(hbase_engine)
 
 
 @pytest.fixture
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench | HBaseBench]:
-    """One engine after the other, each open in an empty place."""
+    """Yield each engine in turn, opened in an empty place."""
     if request.param == HBASE:
         engine, slots = map(request.getfixturevalue, ("hbase_engine", "hbase_slots"))
         yield HBaseBench(engine, slots, alone=request.node.originalname in ALONE)
@@ -52,11 +52,11 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench | HB
 
 @pytest.fixture
 def store(bench: Bench) -> Store:
-    """A table of one family that keeps one version."""
+    """Return a table of one family that keeps one version."""
     return bench.create([Family("d")])
 
 
 @pytest.fixture
 def deep(bench: Bench) -> Store:
-    """A table of one family that keeps three versions."""
+    """Return a table of one family that keeps three versions."""
     return bench.create([Family("d", versions=3)])

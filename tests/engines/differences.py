@@ -1,4 +1,4 @@
-"""Where a real HBase may answer otherwise than rowkey's engines: the list of it, which is short.
+"""The few operations to which HBase may answer differently from rowkey's engines.
 
 Each entry carries the steps that show it, so that a test can say when it is no longer true.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference that is legal.
+    """One accepted difference.
 
     Args:
         why: a sentence: what HBase does, and why the engines do not.
@@ -107,7 +107,7 @@ def find_needless(
     here: Callable[[tuple[Family, ...]], World],
     there: Callable[[tuple[Family, ...]], World],
 ) -> list[Difference]:
-    """The entries whose steps give the same in both places, so that they can be dropped.
+    """Return the entries whose steps give the same on both engines, so they can be removed.
 
     Args:
         differences: the list.

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engines.doing import read_counts
+from engines.store_calls import read_counts
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange
 from rowkey.errors import InvalidArgument
@@ -26,7 +26,7 @@ WHOLE = (None, None)
 
 @dataclass
 class World:
-    """Where steps are taken: a table, its clock, and the moment that all distances start from.
+    """A table, its clock, and the start time of all steps.
 
     Args:
         store: a store, or the book.
@@ -41,16 +41,16 @@ class World:
     kept: Any = None
 
     def moment(self, after: int | None) -> int:
-        """The timestamp so many ms after the start; None is the latest."""
+        """Return the timestamp this many ms after the start; None is the latest."""
         return LATEST if after is None else self.start + after
 
 
 class Step(ABC):
-    """Something done to a table."""
+    """An operation on a table."""
 
     @abstractmethod
     def take(self, world: World) -> Any:
-        """Do it; gives what must be the same everywhere."""
+        """Do the step and return what must be equal on every engine."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Change:
     ttl_ms: int | None = None
 
     def cell(self, world: World) -> Cell:
-        """The cell it stands for."""
+        """Return the cell of the change."""
         moment = world.moment(self.after)
         return Cell(self.family, self.qualifier, moment, self.value, self.kind, self.ttl_ms)
 
@@ -78,7 +78,7 @@ class Mutate(Step):
     changes: tuple[Change, ...]
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Apply the cells."""
         cells = [change.cell(world) for change in self.changes]
         world.store.mutate([RowCells(self.row, cells)])
 
@@ -91,7 +91,7 @@ class Increment(Step):
     amounts: tuple[tuple[str, bytes, int], ...]
 
     def take(self, world: World) -> list[int]:
-        """Do it; gives the sums."""
+        """Add to the counters and return the sums."""
         return read_counts(world.store.increment(self.row, self.amounts))
 
 
@@ -103,20 +103,20 @@ class Append(Step):
     pieces: tuple[tuple[str, bytes, bytes], ...]
 
     def take(self, world: World) -> list[bytes]:
-        """Do it; gives the values."""
+        """Append to the cells and return the values."""
         return [cell.value for cell in world.store.append(self.row, self.pieces)]
 
 
 @dataclass(frozen=True)
 class CheckAndMutate(Step):
-    """Change a row if a cell is as it should be."""
+    """Change a row if a cell has the expected value."""
 
     row: bytes
     check: CellCondition
     changes: tuple[Change, ...]
 
     def take(self, world: World) -> bool:
-        """Do it; says whether it was done."""
+        """Check and change the row, and return whether the check held."""
         cells = [change.cell(world) for change in self.changes]
         done: bool = world.store.check_and_mutate(self.row, self.check, cells)
         return done
@@ -124,7 +124,7 @@ class CheckAndMutate(Step):
 
 @dataclass(frozen=True)
 class Selection:
-    """What a read asks for; its times are ms from the start."""
+    """The selection of a read; its times are ms from the start."""
 
     columns: tuple[tuple[str, tuple[bytes, ...]], ...] | None = None
     times: tuple[int | None, int | None] = WHOLE
@@ -136,7 +136,7 @@ class Selection:
     batch: int | None = None
 
     def ask(self, world: World) -> CellSelection:
-        """The same as an engine takes it."""
+        """Return the selection as engines take it."""
         first, second = self.times
         return CellSelection(
             columns=None if self.columns is None else dict(self.columns),
@@ -162,7 +162,7 @@ class Get(Step):
     wanted: Selection
 
     def take(self, world: World) -> list[RowCells]:
-        """Do it; gives the rows."""
+        """Return the rows."""
         return list_rows(world.store.get(self.rows, self.wanted.ask(world)))
 
 
@@ -174,17 +174,17 @@ class Scan(Step):
     wanted: Selection
 
     def take(self, world: World) -> list[list[RowCells]]:
-        """Do it; gives the pieces of each range."""
+        """Return the pieces of each range."""
         cursors = world.store.scan(self.spans, self.wanted.ask(world))
         return [list_rows(cursor) for cursor in cursors]
 
 
 @dataclass(frozen=True)
 class Keep(Step):
-    """Take a snapshot, in place of the one before."""
+    """Take a snapshot that replaces the one before."""
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Take the snapshot."""
         close_snapshot(world)
         world.kept = world.store.snapshot()
 
@@ -196,7 +196,7 @@ class Recall(Step):
     read: Get | Scan
 
     def take(self, world: World) -> Any:
-        """Do it; gives what the read gives."""
+        """Return the result of the read."""
         return self.read.take(replace(world, store=world.kept or world.store))
 
 
@@ -209,37 +209,37 @@ class Settle(Step):
     """
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Flush and compact."""
         world.store.flush()
         world.store.compact(major=True)
 
 
 @dataclass(frozen=True)
 class Flush(Step):
-    """Write to disk what is in memory: no read gives anything else after it."""
+    """Write the memory to disk, which changes no read."""
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Flush."""
         world.store.flush()
 
 
 @dataclass(frozen=True)
 class Merge(Step):
-    """Merge files without dropping anything that a read may give: a minor compaction."""
+    """Run a minor compaction, which changes no read."""
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Compact."""
         world.store.compact(major=False)
 
 
 @dataclass(frozen=True)
 class Alter(Step):
-    """Give a family other attributes."""
+    """Change the attributes of a family."""
 
     family: Family
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Alter the family."""
         world.store.alter_families([self.family])
 
 
@@ -250,18 +250,18 @@ class Divide(Step):
     at: bytes
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Split the region."""
         world.store.split(self.at)
 
 
 @dataclass(frozen=True)
 class Advance(Step):
-    """Let time pass."""
+    """Advance the clock."""
 
     ms: int
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Advance the clock."""
         if world.bench is not None:
             world.bench.advance(self.ms)
 
@@ -271,26 +271,26 @@ class Reopen(Step):
     """Close the engine and open it again."""
 
     def take(self, world: World) -> None:
-        """Do it."""
+        """Close and open the engine."""
         close_snapshot(world)
         if world.bench is not None:
             world.store = world.bench.reopen(world.store)
 
 
 def close_snapshot(world: World) -> None:
-    """Close the snapshot that was taken, if any."""
+    """Close the snapshot if there is one."""
     if world.kept is not None:
         world.kept.close()
         world.kept = None
 
 
 def list_rows(rows: Any) -> list[RowCells]:
-    """Rows as they can be compared, whatever sequences the engine gives."""
+    """Return rows in a form that can be compared, whatever sequences the engine returns."""
     return [RowCells(row, [Cell(*cell) for cell in cells]) for row, cells in rows]
 
 
 def take_step(step: Step, world: World) -> Any:
-    """What comes of a step; a refusal is one as well."""
+    """Return the outcome of a step; a refusal is an outcome too."""
     try:
         return step.take(world)
     except InvalidArgument:
@@ -298,5 +298,5 @@ def take_step(step: Step, world: World) -> Any:
 
 
 def replay(steps: Sequence[Step], world: World) -> list[Any]:
-    """What comes of each of some steps, taken one after the other."""
+    """Return the outcomes of some steps taken one after the other."""
     return [take_step(step, world) for step in steps]

@@ -1,4 +1,4 @@
-"""A clock that is set back, between openings or while a table is open, hides no change."""
+"""A clock that is set back hides no change, between openings or while a table is open."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEEN = 2 * len(CHANGES)
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty place on each embedded engine."""
+    """Return an empty place for each embedded engine."""
     return f"{request.param}:{tmp_path / 'data'}"
 
 
@@ -150,7 +150,7 @@ def test_nobody_waits_for_a_clock_that_is_far_behind(url: str, back_ms: int) -> 
 
 
 def test_timestamps_of_the_cells_never_go_back(tmp_path: Path) -> None:
-    """What is written after a jump of ten years has a timestamp not below what was before."""
+    """After a jump of ten years back new cells have timestamps no lower than before."""
     url, clock = f"rocks:{tmp_path / 'data'}", JumpingClock()
     with rowkey.open(DESIGN, url, clock=clock) as table:
         table.put({"id": 1, "v": "before"})
@@ -162,7 +162,7 @@ def test_timestamps_of_the_cells_never_go_back(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_thousand_changes_after_each_jump_are_seen(tmp_path: Path) -> None:
-    """Ten thousand acknowledged changes all take effect."""
+    """All of ten thousand acknowledged changes after clock jumps take effect."""
     engines: dict[str, Callable[[int], str]] = {
         "rocks": lambda number: f"rocks:{tmp_path / str(number)}",
         "memory": lambda number: f"memory:{tmp_path / str(number)}",

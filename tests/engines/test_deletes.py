@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import (
+from engines.store_calls import (
     compact_to_one_file,
     delete,
     put,
@@ -83,7 +83,7 @@ def test_a_put_after_a_major_compaction_is_seen(kind: CellType, store: Store) ->
 
 
 def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
-    """The version below shows again, after a flush as well."""
+    """After a delete of the newest version the one below is visible, also after a flush."""
     put(deep, b"r", at=1, value=b"old")
     put(deep, b"r", at=2, value=b"new")
     delete(deep, b"r", CellType.DELETE, 2, b"q")
@@ -93,7 +93,7 @@ def test_a_deleted_newest_version_reveals_the_old_one(deep: Store) -> None:
 
 
 def test_an_old_version_is_revealed_while_it_is_stored(store: Store) -> None:
-    """Of a family of one version the old one shows until a compaction has dropped it."""
+    """A surplus old version is visible after a delete until a compaction drops it."""
     for at in (1, 2):
         put(store, b"lost", at=at)
         put(store, b"found", at=at)
@@ -134,7 +134,7 @@ def test_a_delete_in_the_empty_column_is_not_passed_over(store: Store) -> None:
 
 
 def test_deletes_are_read_raw(deep: Store) -> None:
-    """A raw read gives the deletes where they stand, and what they hide."""
+    """A raw read returns deletes in their order and the cells that they hide."""
     put(deep, b"r", at=1)
     put(deep, b"r", at=2)
     for kind in EVERY_KIND:

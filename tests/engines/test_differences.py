@@ -18,7 +18,7 @@ PLANTED = Difference("Nothing differs.", "https://hbase.apache.org", (Family("d"
 
 
 def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
-    """Steps that give the same in both places are no difference, others are one."""
+    """An entry whose steps give the same on both engines is found, and no other."""
 
     def on_engine(families: tuple[Family, ...]) -> steps.World:
         return steps.World(bench.create(families), bench, bench.now())
@@ -34,6 +34,6 @@ def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
 
 
 def test_every_difference_has_a_reason_and_a_link() -> None:
-    """An entry says what differs, where that is spoken of, and how it is seen."""
+    """Each entry has a reason, a link and steps that show the difference."""
     assert all(one.why.endswith(".") and one.steps for one in DIFFERENCES)
     assert all(one.link.startswith("https://") for one in DIFFERENCES)

@@ -10,12 +10,12 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
-from engines import drawing, steps
+from engines import steps, strategies
 from engines.benches import BENCHES
 from engines.book import Book
 from engines.differences import DIFFERENCES, find_needless
 from engines.hbase.bench import HBaseBench
-from engines.hbase.chosen import ALONE, ELSEWHERE
+from engines.hbase.exclusions import ALONE, ELSEWHERE
 from engines.hbase.pacing import PacedTables
 from engines.hbase.slots import Slots
 from engines.test_machine import Machine
@@ -28,30 +28,30 @@ LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EXAMPLES, LENGTH = (300, 40) if LONG else (6, 20)
 SPARE = 1.5
 """Examples for each of them: Hypothesis ends those early that it makes of earlier ones."""
-SHAPES = drawing.SHAPES if LONG else drawing.SHAPES[::8]
-LAYOUTS = drawing.LAYOUTS
+SHAPES = strategies.SHAPES if LONG else strategies.SHAPES[::8]
+LAYOUTS = strategies.LAYOUTS
 CHANGES = steps.Mutate | steps.Increment | steps.Append | steps.CheckAndMutate
 OURS = {steps.Reopen, steps.Alter, steps.Flush, steps.Merge, steps.Keep, steps.Recall}
 """Steps that HBase is not asked for: a cluster is not started anew, a part of a table cannot be
 altered or snapped, and a flush drops what is hidden as far as it is in memory."""
 pauses = st.builds(steps.Advance, st.sampled_from((1, 300, 700, 1_200)))
 settling = st.just(steps.Settle())
-upkeep = st.one_of(pauses, pauses, settling, settling, drawing.divisions)
+upkeep = st.one_of(pauses, pauses, settling, settling, strategies.divisions)
 
 
 class HBaseMachine(Machine):
-    """Takes the steps on a real HBase and in the book, at the pace of the real clock."""
+    """Takes random steps on a real HBase and in the book."""
 
     paces: list[PacedTables]
     """Those of all runs of one test."""
 
     @initialize(
         families=st.sampled_from(SHAPES),
-        splits=drawing.splits,
+        splits=strategies.splits,
         back=st.sampled_from((0, 1_000, 3_500)),
     )
     def create(self, families: tuple[Family, ...], splits: tuple[bytes, ...], back: int) -> None:
-        """A part of a table, an empty book, and a start that lies back, so that time has passed."""
+        """Create a part of a table and an empty book, with a start in the past."""
         self.history: list[steps.Step] = []
         start = self.bench.now() - back
         self.engine = steps.World(self.bench.create(families, splits), self.bench, start)
@@ -60,7 +60,7 @@ class HBaseMachine(Machine):
         self.paces.append(self.pace)
 
     def compare(self, step: steps.Step) -> None:
-        """Take a step on both, with what HBase needs before it."""
+        """Take a step on both and compare the outcomes."""
         if isinstance(step, steps.Divide | steps.Settle):
             for sentinel in self.pace.sentinels(step):
                 self.compare(sentinel)
@@ -88,16 +88,16 @@ class HBaseMachine(Machine):
         self.do(step)
 
     def keep_up_again(self, step: steps.Step) -> None:
-        """Not twice as often: it takes a second."""
+        """Do nothing, since maintenance takes a second."""
 
     def _compare_counts(self) -> None:
-        """Regions are the same; HBase counts a mutation of puts and deletes twice."""
+        """Compare regions; HBase counts a mutation of puts and deletes twice."""
         expected = [region.start for region in self.book.store.list_regions()]
         assert expected == [region.start for region in self.engine.store.list_regions()]
 
 
 def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
-    """Whatever steps are taken, in whatever order, a real HBase gives what the book says."""
+    """A real HBase gives the same results as the reference book for random steps."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), LAYOUTS)
     taken: Counter[str] = Counter()
     paces: list[PacedTables] = []
@@ -112,7 +112,7 @@ def test_hbase_does_as_the_book_says(hbase_engine: Engine) -> None:
 
 
 def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> None:
-    """What the list says of HBase is so: an entry that is no longer needed fails here."""
+    """Each listed difference still exists on a real HBase."""
     slots = Slots(hbase_engine)
     here = BENCHES["memory"](tmp_path / "place")
     start = here.now()
@@ -131,7 +131,7 @@ def test_every_difference_is_still_one(hbase_engine: Engine, tmp_path: Path) -> 
 
 
 def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> None:
-    """The steps that show a difference are taken as all others are, and nothing differs."""
+    """The steps of each listed difference give equal results when they are replayed."""
     bench = HBaseBench(hbase_engine, Slots(hbase_engine), [()])
     kind = type("On", (HBaseMachine,), {"bench": bench, "taken": Counter(), "paces": []})
     for one in DIFFERENCES:
@@ -142,7 +142,7 @@ def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> Non
 
 
 def test_what_is_not_asked_of_hbase_is_there_to_be_asked() -> None:
-    """Every test that is excepted from running on HBase exists."""
+    """Every test that is excluded from HBase exists."""
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
     names = {*ELSEWHERE, *ALONE}
     assert names == {name for name in names if any(f"def {name}(" in text for text in texts)}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from engines import drawing, steps
+from engines import steps, strategies
 from engines.benches import BENCHES
 from engines.book import Book
 from ramdisk import RAM_FOLDER
@@ -27,89 +27,89 @@ SPARE = 1.25
 
 
 class Machine(RuleBasedStateMachine):
-    """Takes the same steps on an engine and in the book, and compares what comes of each."""
+    """Takes random steps on an engine and in the book, and compares the outcomes."""
 
     bench: Bench
     """Set by the test that runs it."""
     taken: Counter[str]
     """How many steps of each kind all runs of one test have taken."""
 
-    @initialize(families=drawing.shapes, splits=drawing.splits)
+    @initialize(families=strategies.shapes, splits=strategies.splits)
     def create(self, families: tuple[Family, ...], splits: tuple[bytes, ...]) -> None:
-        """A new table, and an empty book."""
+        """Create a table and an empty book."""
         start = self.bench.now()
         self.history: list[steps.Step] = []
         self.engine = steps.World(self.bench.create(families, splits), self.bench, start)
         self.book = steps.World(Book(families, self.bench.now, splits), None, start)
 
     def do(self, step: steps.Step) -> None:
-        """Take a step that was drawn."""
+        """Take a step."""
         self.taken[type(step).__name__] += 1
         self.compare(step)
 
     def compare(self, step: steps.Step) -> None:
-        """Take a step on both."""
+        """Take a step on both and compare the outcomes."""
         self.history.append(step)
         in_book = steps.take_step(step, self.book)
         assert in_book == steps.take_step(step, self.engine)
 
-    @rule(step=drawing.mutations)
+    @rule(step=strategies.mutations)
     def put(self, step: steps.Step) -> None:
         """Put cells."""
         self.do(step)
 
-    @rule(step=drawing.mutations)
+    @rule(step=strategies.mutations)
     def put_again(self, step: steps.Step) -> None:
-        """Put cells: twice as often as the rest."""
+        """Put cells, so that puts are twice as frequent."""
         self.do(step)
 
-    @rule(step=drawing.removals)
+    @rule(step=strategies.removals)
     def delete(self, step: steps.Step) -> None:
         """Delete cells."""
         self.do(step)
 
-    @rule(step=drawing.mixtures)
+    @rule(step=strategies.mixtures)
     def mix(self, step: steps.Step) -> None:
         """Put and delete in one mutation."""
         self.do(step)
 
-    @rule(step=drawing.computations)
+    @rule(step=strategies.computations)
     def compute(self, step: steps.Step) -> None:
-        """Count, append, or change if."""
+        """Increment, append, or check and mutate."""
         self.do(step)
 
-    @rule(step=drawing.computations)
+    @rule(step=strategies.computations)
     def compute_again(self, step: steps.Step) -> None:
-        """The same: each of the three as often as a put."""
+        """Compute, so that each operation is as frequent as a put."""
         self.do(step)
 
-    @rule(step=drawing.gets)
+    @rule(step=strategies.gets)
     def get(self, step: steps.Step) -> None:
         """Read rows."""
         self.do(step)
 
-    @rule(step=drawing.scans)
+    @rule(step=strategies.scans)
     def scan(self, step: steps.Step) -> None:
         """Read ranges."""
         self.do(step)
 
-    @rule(step=drawing.scans)
+    @rule(step=strategies.scans)
     def scan_again(self, step: steps.Step) -> None:
-        """Read ranges: twice as often."""
+        """Read ranges, so that scans are twice as frequent."""
         self.do(step)
 
-    @rule(step=drawing.upkeep)
+    @rule(step=strategies.upkeep)
     def keep_up(self, step: steps.Step) -> None:
         """Let time pass, flush, compact, alter, split, or reopen."""
         self.do(step)
 
-    @rule(step=drawing.upkeep)
+    @rule(step=strategies.upkeep)
     def keep_up_again(self, step: steps.Step) -> None:
-        """The same."""
+        """Maintain, so that maintenance is twice as frequent."""
         self.do(step)
 
     def teardown(self) -> None:
-        """All that is stored, and what the regions counted, are the same in the end."""
+        """Compare all stored cells and the counts of the regions."""
         if not hasattr(self, "engine"):
             return
         whole = (ScanRange(),)
@@ -120,7 +120,7 @@ class Machine(RuleBasedStateMachine):
         self.engine.bench.drop(self.engine.store)
 
     def _compare_counts(self) -> None:
-        """Regions are the same; so are their counters, unless a split has halved some."""
+        """Compare regions and their counts, unless a split has halved some counts."""
         expected, actual = self.book.store.list_regions(), self.engine.store.list_regions()
         if any(isinstance(step, steps.Divide) for step in self.history):
             assert _sum_counts(expected) == _sum_counts(actual)
@@ -134,7 +134,7 @@ def _sum_counts(regions: list[Any]) -> tuple[list[bytes], int, int]:
 
 
 def run_machine(bench: Bench, examples: int, length: int) -> Counter[str]:
-    """Run the machine on a bench; gives how many steps of each kind were taken."""
+    """Run the machine on a bench, and return how many steps of each type were taken."""
     taken: Counter[str] = Counter()
     kind = type("On", (Machine,), {"bench": bench, "taken": taken})
     depth = settings(max_examples=int(SPARE * examples), stateful_step_count=length)

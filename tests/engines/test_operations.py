@@ -1,4 +1,4 @@
-"""The operations that the store of an engine may leave out."""
+"""Optional operations of an engine's store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SmallStore(Store):
-    """A store with what every engine must have, by another store."""
+    """A store with only the required operations."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

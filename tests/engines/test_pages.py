@@ -1,4 +1,4 @@
-"""Rows read piece by piece give what whole rows give, however they are cut."""
+"""Rows read in pieces of any size equal whole rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BATCHES = st.sampled_from([1, 2, 3, 64, 500, 2**31 - 1])
 
 @st.composite
 def wide_rows(draw: st.DrawFn) -> list[RowCells]:
-    """Rows of up to 256 columns in some versions, with deletes of all kinds between them."""
+    """Return rows of up to 256 columns in some versions, with all types of deletes."""
     mutations = []
     for row in draw(st.lists(st.sampled_from(ROWS), min_size=1, max_size=4, unique=True)):
         first = draw(st.integers(0, 200))
@@ -52,7 +52,7 @@ def wide_rows(draw: st.DrawFn) -> list[RowCells]:
 
 
 def join_pieces(pieces: list[RowCells], most: int) -> list[RowCells]:
-    """Pieces of rows as rows; all but the last of a row are full."""
+    """Return pieces joined to rows, after checking that only a last piece is shorter."""
     rows = []
     for row, same in groupby(pieces, key=attrgetter("row")):
         cells = [list(piece.cells) for piece in same]
@@ -63,14 +63,14 @@ def join_pieces(pieces: list[RowCells], most: int) -> list[RowCells]:
 
 
 def scan_all(store: Store, **asked: Any) -> list[RowCells]:
-    """What a scan of everything gives."""
+    """Return the rows of a scan of the whole table."""
     (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
         return [RowCells(row, list(cells)) for row, cells in cursor]
 
 
 def scan_block_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
-    """What a scan of everything gives as blocks, cell by cell."""
+    """Return the cells of a scan of the whole table as blocks."""
     (cursor,) = store.scan([ScanRange()], CellSelection(**asked))
     with cursor:
         return [tuple(one.values()) for block in cursor.read_blocks() for one in block.to_pylist()]
@@ -130,7 +130,7 @@ def test_a_stretch_is_read_as_it_was(tmp_path: Path) -> None:
 
 
 def count_pairs(pairs: Iterator[Any], taken: list[int]) -> Iterator[Any]:
-    """The same pairs; the first number of a list says how many were taken."""
+    """Yield the same pairs, counting them in the first item of a list."""
     for pair in pairs:
         taken[0] += 1
         yield pair

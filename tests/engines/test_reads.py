@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import (
+from engines.store_calls import (
     compact_to_one_file,
     delete,
     put,
@@ -29,7 +29,7 @@ ROWS = [b"\0", b"\0\0", b"\0\1", b"\1", b"a", b"a\0", b"a\0b", b"a\1", b"a\xff",
 
 @pytest.fixture
 def wide_rows(bench: Bench) -> Store:
-    """Rows of five cells in two families, with awkward keys and qualifiers."""
+    """Return rows of five cells in two families with unusual keys and qualifiers."""
     store = bench.create([Family("d"), Family("e")], splits=(b"a\0", b"b"))
     cells = [Cell("d", qualifier, 1, qualifier) for qualifier in (b"", b"\0", b"p", b"p\0")]
     cells.append(Cell("e", b"x", 1, b"x"))
@@ -39,7 +39,7 @@ def wide_rows(bench: Bench) -> Store:
 
 
 def test_rows_come_in_the_order_of_their_bytes(wide_rows: Store) -> None:
-    """A scan gives all rows, whatever 00, 01 and FF they hold, before and after a flush."""
+    """A scan returns all rows in byte order, with 00, 01 and FF, also after a flush."""
     for _ in range(2):
         assert ROWS == scan_keys(wide_rows)
         assert ROWS[::-1] == scan_keys(wide_rows, reverse=True)
@@ -47,7 +47,7 @@ def test_rows_come_in_the_order_of_their_bytes(wide_rows: Store) -> None:
 
 
 def test_cells_come_in_the_order_of_family_and_qualifier(wide_rows: Store) -> None:
-    """The empty qualifier comes first, one that another begins with before it."""
+    """Cells sort by family and qualifier, the empty one and prefixes first."""
     expected = [("d", b""), ("d", b"\0"), ("d", b"p"), ("d", b"p\0"), ("e", b"x")]
     assert expected == read_columns(wide_rows, b"a\0")
     (row,) = scan_pieces(wide_rows, b"a\0", b"a\0b", reverse=True)
@@ -55,7 +55,7 @@ def test_cells_come_in_the_order_of_family_and_qualifier(wide_rows: Store) -> No
 
 
 def test_a_range_is_half_open(wide_rows: Store) -> None:
-    """Every pair of rows cuts the first in and the second out, in both directions."""
+    """A range includes its start and excludes its stop, in both directions."""
     for low, start in enumerate(ROWS):
         for high, stop in enumerate(ROWS[low:], low):
             if low == high:
@@ -67,7 +67,7 @@ def test_a_range_is_half_open(wide_rows: Store) -> None:
 
 
 def test_a_range_may_begin_and_end_between_rows(wide_rows: Store) -> None:
-    """The ends of a range need be no rows."""
+    """The ends of a range need not be row keys of the table."""
     assert [b"a\0", b"a\0b", b"a\1"] == scan_keys(wide_rows, b"a\0", b"a\2")
     assert [b"\xff\xff"] == scan_keys(wide_rows, b"c")
     assert [] == scan_keys(wide_rows, b"\xff\xff\0")
@@ -104,7 +104,7 @@ def test_a_limit_does_not_count_rows_without_cells(wide_rows: Store) -> None:
 
 
 def test_a_batch_cuts_rows_into_pieces(wide_rows: Store) -> None:
-    """Five cells come as two, two and one, across families, the limit counting whole rows."""
+    """A batch of two cuts five cells into 2, 2 and 1, and the limit counts whole rows."""
     found = scan_pieces(wide_rows, batch=2, limit=2)
     assert [b"\0"] * 3 + [b"\0\0"] * 3 == [piece.row for piece in found]
     assert [2, 2, 1] * 2 == [len(piece.cells) for piece in found]
@@ -114,7 +114,7 @@ def test_a_batch_cuts_rows_into_pieces(wide_rows: Store) -> None:
 
 
 def test_a_batch_in_reverse_keeps_the_order_of_cells(wide_rows: Store) -> None:
-    """Rows come last to first, the pieces of each first to last."""
+    """In reverse the last row comes first, each with its first piece first."""
     found = scan_pieces(wide_rows, batch=4, limit=1, reverse=True)
     assert [b"\xff\xff"] * 2 == [piece.row for piece in found]
     assert read_columns(wide_rows, b"\xff\xff") == [
@@ -151,7 +151,7 @@ def test_a_get_gives_rows_in_the_order_asked(wide_rows: Store) -> None:
 
 
 def test_the_longest_key_is_taken(store: Store) -> None:
-    """A row key of 32,767 bytes is stored and found, also of bytes that an encoding doubles."""
+    """A row key of 32,767 bytes is stored and found, also if it needs escapes."""
     longest = [b"\0" * MAX_ROW_BYTES, b"k" * MAX_ROW_BYTES, b"\xff" * MAX_ROW_BYTES]
     for row in longest:
         put(store, row, value=row[:1])
@@ -160,7 +160,7 @@ def test_the_longest_key_is_taken(store: Store) -> None:
 
 
 def test_several_ranges_are_read_side_by_side(wide_rows: Store) -> None:
-    """Cursors of one scan are read in turns, and may overlap."""
+    """The cursors of one scan can be read in turns, and their ranges may overlap."""
     first, second = wide_rows.scan([ScanRange(b"a"), ScanRange()])
     rows = [(one.row, other.row) for one, other in zip(first, second, strict=False)]
     assert list(zip(ROWS[4:], ROWS, strict=False)) == rows
@@ -169,7 +169,7 @@ def test_several_ranges_are_read_side_by_side(wide_rows: Store) -> None:
 
 
 def test_a_scan_sees_the_moment_it_was_opened(wide_rows: Store) -> None:
-    """What is written, deleted, compacted or split meanwhile is not seen by an open cursor."""
+    """A cursor shows no writes, deletes, compactions or splits after its opening."""
     (cursor,) = wide_rows.scan([ScanRange()], CellSelection(columns={"e": ()}))
     rows = iter(cursor)
     seen = [next(rows).row]
@@ -185,7 +185,7 @@ def test_a_scan_sees_the_moment_it_was_opened(wide_rows: Store) -> None:
 
 
 def test_cursors_of_one_scan_see_one_moment(wide_rows: Store) -> None:
-    """A row written after a scan was opened is shown by none of its cursors."""
+    """No cursor of a scan shows a row that was written after the scan was opened."""
     cursors = wide_rows.scan([ScanRange(b"", b"a"), ScanRange(b"a")])
     put(wide_rows, b"\0", b"p", 1, b"changed")
     put(wide_rows, b"a", b"x", 1, b"changed", family="e")
@@ -197,7 +197,7 @@ def test_cursors_of_one_scan_see_one_moment(wide_rows: Store) -> None:
 
 
 def test_a_snapshot_stays_as_it_was(wide_rows: Store) -> None:
-    """A snapshot gives the same rows again and again, whatever is written meanwhile."""
+    """A snapshot returns the same rows each time, whatever is written meanwhile."""
     snapshot = wide_rows.snapshot()
     put(wide_rows, b"late")
     before = _list_rows(snapshot)
@@ -218,7 +218,7 @@ def _list_rows(reader: Reader) -> list[tuple[bytes, list[Cell]]]:
 
 
 def test_blocks_hold_the_same_cells(wide_rows: Store) -> None:
-    """Arrow blocks have the contract's columns, whole rows, and what the rows have."""
+    """Arrow blocks have the contract's columns, whole rows, and the same cells as rows."""
     (cursor,) = wide_rows.scan([ScanRange(b"a")])
     blocks = list(cursor.read_blocks(rows=3))
     assert [15, 15, 5] == [block.num_rows for block in blocks]
@@ -242,7 +242,7 @@ def test_blocks_keep_to_versions_limits_and_direction(bench: Bench) -> None:
 
 
 def test_blocks_are_not_raw(store: Store) -> None:
-    """A block has no place for a delete, and says so at once."""
+    """A raw scan of blocks is refused at once, since a block cannot hold deletes."""
     (cursor,) = store.scan([ScanRange()], CellSelection(raw=True))
     with cursor, pytest.raises(InvalidArgument, match="raw"):
         cursor.read_blocks()
@@ -275,7 +275,7 @@ def test_a_closed_cursor_gives_nothing_more(wide_rows: Store) -> None:
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], store: Store) -> None:
-    """A selection with an unknown family, a number out of range, or raw columns is refused."""
+    """An unknown family, a number out of range and raw columns are refused."""
     with pytest.raises(InvalidArgument):
         store.get([b"r"], CellSelection(**asked))
     with pytest.raises(InvalidArgument):
@@ -284,6 +284,6 @@ def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], store: Store) ->
 
 @pytest.mark.parametrize("row", [b"", b"k" * (MAX_ROW_BYTES + 1)])
 def test_no_such_row_can_be_asked_for(row: bytes, store: Store) -> None:
-    """An empty key and one of 32,768 bytes are refused."""
+    """A read of an empty key or one of 32,768 bytes is refused."""
     with pytest.raises(InvalidArgument, match="row"):
         store.get([b"r", row])

@@ -18,7 +18,7 @@ split_keys = st.lists(row_keys, unique=True, max_size=5).map(sorted)
 
 
 def count_requests(tracker: RegionTracker) -> list[tuple[int, int]]:
-    """Writes and reads of each region."""
+    """Return the writes and reads of each region."""
     return [(region.writes, region.reads) for region in tracker.list_regions()]
 
 
@@ -86,7 +86,7 @@ def test_a_region_splits_above_its_limit() -> None:
 
 
 def test_limits_are_read_from_table_attributes() -> None:
-    """A policy may have its package; attributes that are left out have HBase's defaults."""
+    """A split policy may have its Java package, and missing attributes have defaults."""
     package = "org.apache.hadoop.hbase.regionserver."
     policy = {"SPLIT_POLICY": f"{package}IncreasingToUpperBoundRegionSplitPolicy"}
     limits = SplitLimits.from_attributes({**policy, "MEMSTORE_FLUSHSIZE": str(MIB)})

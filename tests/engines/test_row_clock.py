@@ -1,4 +1,4 @@
-"""Timestamps of changes: rising for each row, never back, and shared by all who write a table."""
+"""Timestamps of changes rise for each row, and all writers of a table share their clock."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START = 1_700_000_000_000
 
 @pytest.fixture(params=["table", "cluster"])
 def make_clock(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
-    """Makes a row clock of each kind, by a clock and the highest timestamp given before."""
+    """Return a factory of each type of row clock, by a clock and the last timestamp."""
 
     def made(clock: Callable[[], int], floor: int = -1) -> RowClock:
         if request.param == "table":
@@ -40,7 +40,7 @@ def make_clock(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
 
 
 def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
-    """Threads that delete one row get a timestamp each, while others come and go."""
+    """Threads that delete one row get different timestamps, while other threads come and go."""
     often = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     now = iter(range(10**9))
@@ -62,7 +62,7 @@ def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
 
 
 def test_a_row_that_is_put_often_does_not_run_ahead(make_clock: Callable[..., RowClock]) -> None:
-    """Puts share a millisecond; after a delete the next put is later, whatever the clock says."""
+    """Puts share a millisecond, and a put after a delete gets a later one."""
     stamps = make_clock(lambda: 1_000)
     assert [1_000] * 3 == [stamps.stamp_row(b"a") for _ in range(3)]
     assert 1_000 == stamps.stamp_row(b"a", 1)
@@ -104,7 +104,7 @@ def test_a_clock_that_is_set_back_changes_nothing(
 
 
 def test_the_highest_timestamp_is_kept(make_clock: Callable[..., RowClock]) -> None:
-    """A table that is opened again begins after what it was left with."""
+    """A reopened table continues after its highest timestamp."""
     stamps = make_clock(lambda: START, START + 5_000)
     assert START + 5_001 == stamps.stamp_row(b"a")
     assert START + 5_001 == stamps.stamp_row(b"b", 1)
@@ -125,7 +125,7 @@ def test_a_clock_that_catches_up_holds_few_rows(make_clock: Callable[..., RowClo
 
 
 def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock]) -> None:
-    """What another client wrote by a wrong clock does not lead others astray."""
+    """A timestamp from another client's wrong clock affects only its row."""
     stamps = make_clock(lambda: START)
     stamps.record_timestamp(b"a", START + 10**10)
     assert START + 10**10 + 1 == stamps.stamp_row(b"a", 1)
@@ -134,7 +134,7 @@ def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock
 
 
 def test_a_clock_that_stands_still_is_not_waited_for(make_clock: Callable[..., RowClock]) -> None:
-    """A wait for a clock that stands still ends, and returns whether the time has come."""
+    """A wait for a clock that does not advance ends and returns whether the time came."""
     stamps = make_clock(lambda: 1_000)
     assert not stamps.wait_until(1_001)
     assert stamps.wait_until(1_000)

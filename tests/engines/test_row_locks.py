@@ -1,4 +1,4 @@
-"""Locks of rows: who waits for whom, in which order, and for how long."""
+"""Row locks: the order of waiting changes, and timeouts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ROWS = [b"%d" % number for number in range(6)]
 
 @pytest.fixture
 def locks() -> RowLocks:
-    """Locks that no thread has."""
+    """Return row locks that no thread holds."""
     return RowLocks()
 
 
 @pytest.fixture
 def holders() -> Iterator[ExitStack]:
-    """Ends the threads that a test started."""
+    """Return a list of threads that end after the test."""
     with ExitStack() as stack:
         yield stack
 

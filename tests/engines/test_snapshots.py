@@ -1,4 +1,4 @@
-"""A snapshot is the table as it was: its rows, and what its families were like."""
+"""A snapshot keeps the rows and the families of its time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import put, read_times
+from engines.store_calls import put, read_times
 from rowkey.cells import Family, RowCells
 from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
-    """What a family is altered to afterwards counts for the table alone."""
+    """An altered family affects reads of the table and not of the snapshot."""
     store = bench.create([Family("d", versions=2)])
     for at in (1, 2, 3):
         put(store, b"r", at=at)
@@ -30,7 +30,7 @@ def test_a_snapshot_keeps_its_families(bench: Bench) -> None:
 
 
 def test_a_snapshot_knows_no_later_family(bench: Bench) -> None:
-    """A snapshot has the families of its time, and no later one."""
+    """A snapshot does not have a family that was added later."""
     store = bench.create([Family("d")])
     put(store, b"r", at=1)
     kept = store.snapshot()

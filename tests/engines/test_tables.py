@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import (
+from engines.store_calls import (
     compact_to_one_file,
     delete,
     put,
@@ -55,7 +55,7 @@ def test_openings_are_told_apart(bench: Bench) -> None:
 
 
 def test_tables_are_listed_and_dropped(bench: Bench) -> None:
-    """Names come in order; what is dropped is gone with its rows."""
+    """Tables are listed in order, and a dropped one is gone with its rows."""
     stores = [bench.create([Family("d")]) for _ in range(2)]
     put(stores[0], b"r")
     names = sorted(store.spec.name for store in stores)
@@ -67,7 +67,7 @@ def test_tables_are_listed_and_dropped(bench: Bench) -> None:
 
 
 def test_a_name_is_taken_once(bench: Bench, store: Store) -> None:
-    """A second table of a name is refused; so is one that is not there."""
+    """Creating an existing table and opening a missing one are refused."""
     with pytest.raises(InvalidArgument, match="exists already"):
         bench.engine.create_table(store.spec)
     with pytest.raises(InvalidArgument, match="no table 'none'"):
@@ -141,14 +141,14 @@ def test_a_bad_alteration_is_refused(store: Store) -> None:
 
 
 def test_words_are_replaced(bench: Bench, store: Store) -> None:
-    """Replaced attributes are those given last."""
+    """Replacing the attributes of a table removes the earlier ones."""
     store.replace_attributes({"a": "1"})
     store.replace_attributes({"b": "2"})
     assert {"b": "2"} == dict(bench.reopen(store).spec.attributes)
 
 
 def test_regions_count_writes_and_reads(bench: Bench) -> None:
-    """A mutation is one write, a row read is one read, a get of nothing as well."""
+    """A mutation is one write, and each row read, found or not, is one read."""
     store = bench.create([Family("d")], (b"g", b"p"))
     for row in (b"a", b"g", b"h", b"z"):
         put(store, row)
@@ -210,7 +210,7 @@ def test_one_row_is_never_split(bench: Bench) -> None:
 
 
 def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
-    """What is read, raw as well, is the same before and after."""
+    """Reads, raw ones too, are equal before and after a flush and a minor compaction."""
     for at in (1, 2, 3, 4, 5):
         put(deep, b"r", at=at)
     delete(deep, b"r", CellType.DELETE, 5, b"q")
@@ -226,14 +226,14 @@ def test_a_minor_compaction_and_a_flush_change_no_read(deep: Store) -> None:
 
 
 def test_size_is_of_the_disk(bench: Bench, store: Store) -> None:
-    """A persistent engine takes bytes on disk, the others take none."""
+    """A persistent engine uses bytes on disk, and the others use none."""
     put(store, b"r", value=bytes(MIB))
     store.flush()
     assert bench.engine.is_persistent == (store.measure_size_bytes() > 0)
 
 
 def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
-    """A closed table and a closed engine say so; closing twice is harmless."""
+    """A closed table and a closed engine raise an error, and closing twice is harmless."""
     for closed in (store, bench.engine):
         closed.close()
         closed.close()
@@ -244,7 +244,7 @@ def test_what_is_closed_is_refused(bench: Bench, store: Store) -> None:
 
 
 def test_a_dropped_table_is_refused(bench: Bench, store: Store) -> None:
-    """A table that was dropped raises an error wherever it is still open."""
+    """A dropped table raises an error in every store that has it open."""
     bench.engine.drop_table(store.spec.name)
     with pytest.raises((Closed, InvalidArgument)):
         store.get([b"r"])
@@ -261,7 +261,7 @@ def test_urls_name_engines() -> None:
 
 
 def test_places_in_memory_are_shared_by_name() -> None:
-    """Engines in memory share their tables if they have the same name."""
+    """Memory engines of the same name share their tables."""
     spec = TableSpec("shared", (Family("d"),))
     with open_engine("memory:test-shared") as one, open_engine("memory:test-shared") as other:
         put(one.create_table(spec), b"r", at=1)

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import compact_to_one_file, delete, put, read_counts, read_times, read_values
+from engines.store_calls import (
+    compact_to_one_file,
+    delete,
+    put,
+    read_counts,
+    read_times,
+    read_values,
+)
 from rowkey.cells import Cell, CellType, Family, RowCells
 from rowkey.engines import CellCondition
 
@@ -14,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.claims(28)
 def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
-    """A cell is seen as long as its timestamp is no less than now - TTL."""
+    """A cell is visible while its timestamp is at least now - TTL."""
     store = bench.create([Family("d", ttl_s=2)])
     start = bench.now()
     put(store, b"r", at=start)
@@ -28,7 +35,7 @@ def test_a_family_forgets_on_the_millisecond(bench: Bench) -> None:
 
 
 def test_a_cell_forgets_on_the_millisecond(bench: Bench) -> None:
-    """A cell with its own time to live is seen while timestamp + TTL is no less than now."""
+    """A cell with its own time to live is visible while timestamp + TTL >= now."""
     store = bench.create([Family("d", versions=2)])
     start = bench.now()
     put(store, b"r", at=start - 1, value=b"old")
@@ -51,7 +58,7 @@ def test_the_lesser_time_to_live_counts(bench: Bench) -> None:
 
 @pytest.mark.claims(28)
 def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
-    """A time to live counts from the cell's timestamp, not from when it was put."""
+    """A time to live counts from the cell's timestamp and not from the put."""
     store = bench.create([Family("d")])
     put(store, b"r", at=bench.now() - 1_000, ttl_ms=500)
     assert [] == read_times(store, b"r")
@@ -59,7 +66,7 @@ def test_a_cell_of_old_is_gone_at_once(bench: Bench) -> None:
 
 @pytest.mark.claims(27)
 def test_min_versions_outlive_their_time(bench: Bench) -> None:
-    """The newest version stays although its time is over, also after a compaction."""
+    """With min_versions the newest version stays after its time to live, and a compaction."""
     store = bench.create([Family("d", versions=3, ttl_s=1, min_versions=1)])
     start = bench.now()
     for back in (3, 2, 1):
@@ -86,7 +93,7 @@ def test_kept_deletes_go_with_the_time_to_live(bench: Bench) -> None:
 
 
 def test_latest_is_now(bench: Bench) -> None:
-    """Puts and deletes without a timestamp take the engine's clock."""
+    """Puts and deletes without a timestamp get the engine's time."""
     store = bench.create([Family("d", versions=3)])
     put(store, b"r")
     first = bench.now()
@@ -127,7 +134,7 @@ def test_a_checked_put_is_never_behind_the_cell_it_was_checked_against(bench: Be
 
 
 def test_a_scan_judges_times_by_when_it_was_opened(bench: Bench) -> None:
-    """What lived when the scan was opened is given, however late it is read."""
+    """A scan returns cells that lived when the scan was opened, however late."""
     from rowkey.engines import ScanRange
 
     store = bench.create([Family("d", ttl_s=1)])

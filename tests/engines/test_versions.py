@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.doing import compact_to_one_file, delete, put, read_times, read_values, scan_keys
+from engines.store_calls import compact_to_one_file, delete, put, read_times, read_values, scan_keys
 from rowkey.cells import CellType, Family
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_a_read_gives_the_newest_version(deep: Store) -> None:
-    """Versions come by timestamp, whatever the order they were put in."""
+    """A read returns the version with the highest timestamp, in any order of puts."""
     for at in (2, 3, 1):
         put(deep, b"r", at=at)
     assert [3] == read_times(deep, b"r")
@@ -30,7 +30,7 @@ def test_a_family_gives_no_more_versions_than_it_keeps(store: Store) -> None:
 
 
 def test_a_put_of_the_same_moment_replaces(store: Store) -> None:
-    """Of two puts with one timestamp the later one is there, the earlier one is gone."""
+    """A put with the timestamp of an earlier put replaces that put."""
     put(store, b"r", at=1, value=b"first")
     put(store, b"r", at=1, value=b"second")
     assert [b"second"] == read_values(store, b"r", versions=9, raw=True)
@@ -48,7 +48,7 @@ def test_a_compaction_drops_versions_beyond_those_kept(deep: Store) -> None:
 
 
 def test_a_time_range_is_half_open(deep: Store) -> None:
-    """The first moment is in the range, the second one is not."""
+    """A time range includes its start and excludes its end."""
     for at in (1, 2, 3):
         put(deep, b"r", at=at)
     assert [2] == read_times(deep, b"r", versions=9, time_range=(2, 3))
@@ -57,14 +57,14 @@ def test_a_time_range_is_half_open(deep: Store) -> None:
 
 
 def test_versions_are_counted_within_the_time_range(store: Store) -> None:
-    """A version that is no longer the newest is found by its time while it is stored."""
+    """An older version is found by a time range while it is stored."""
     for at in (1, 2, 3):
         put(store, b"r", at=at)
     assert [2] == read_times(store, b"r", time_range=(0, 3))
 
 
 def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
-    """Where deleted cells are not kept, a read of the past does not see them."""
+    """Without keep_deleted a read of an earlier time does not show deleted cells."""
     put(deep, b"r", at=1)
     delete(deep, b"r", CellType.DELETE_FAMILY, 5)
     assert [] == read_times(deep, b"r", time_range=(0, 3))
@@ -72,7 +72,7 @@ def test_a_delete_after_the_range_hides_within_it(deep: Store) -> None:
 
 @pytest.mark.parametrize("keep", ["TRUE", "TTL"])
 def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> None:
-    """A read of the time before a delete gives what it hides, after a compaction as well."""
+    """With keep_deleted a read before a delete shows the cells, after a compaction too."""
     store = bench.create([Family("d", versions=3, keep_deleted=keep)])
     put(store, b"r", at=1)
     delete(store, b"r", CellType.DELETE_COLUMN, 5, b"q")
@@ -84,7 +84,7 @@ def test_kept_deleted_cells_are_seen_in_the_past(keep: str, bench: Bench) -> Non
 
 
 def test_kept_deletes_stay_with_their_puts(bench: Bench) -> None:
-    """A compaction drops a kept delete with the versions it stands among, and not before."""
+    """A compaction drops a kept delete together with the versions around it."""
     store = bench.create([Family("d", keep_deleted="TRUE")])
     put(store, b"r", at=1)
     delete(store, b"r", CellType.DELETE, 1, b"q")

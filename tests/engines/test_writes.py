@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import (
+from engines.store_calls import (
     compact_to_one_file,
     put,
     read_columns,
@@ -28,7 +28,7 @@ GOOD = Cell("d", b"q", 1, b"v")
 
 @pytest.mark.claims(24)
 def test_a_mutation_is_applied_whole(bench: Bench) -> None:
-    """Puts and deletes of several columns and families of a row come together."""
+    """Puts and deletes of several columns and families of a row are applied together."""
     store = bench.create([Family("d"), Family("e")])
     put(store, b"r", b"old", 1)
     cells = [
@@ -42,7 +42,7 @@ def test_a_mutation_is_applied_whole(bench: Bench) -> None:
 
 @pytest.mark.claims(24)
 def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
-    """While one thread rewrites both families of a row, another one sees them agree."""
+    """A reader always sees both families of a row changed by the same mutation."""
     store = bench.create([Family("d"), Family("e")])
 
     def write() -> None:
@@ -79,7 +79,7 @@ def test_readers_never_see_half_a_mutation(bench: Bench) -> None:
     ],
 )
 def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> None:
-    """One bad mutation refuses the whole call, and those before it are not applied."""
+    """One invalid mutation refuses the whole call, earlier mutations included."""
     with pytest.raises(InvalidArgument):
         store.mutate([RowCells(b"before", [GOOD]), mutation])
     assert [] == scan_keys(store)
@@ -87,7 +87,7 @@ def test_a_bad_mutation_changes_nothing(mutation: RowCells, store: Store) -> Non
 
 
 def test_the_largest_value_is_taken(store: Store) -> None:
-    """A cell of 10 MiB with its key and lengths is stored, one byte more is not."""
+    """A cell of 10 MiB with its key and lengths is stored, and one more byte is refused."""
     most = MAX_CELL_BYTES - 24 - len(b"r" + b"d" + b"q")
     put(store, b"r", value=bytes(most))
     assert [most] == [len(value) for value in read_values(store, b"r")]

@@ -1,4 +1,4 @@
-"""A server on loopback that does what a test scripts: it answers, stalls, lies or hangs up."""
+"""A server on loopback whose behaviour a test scripts: answer, stall, lie or hang up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JOIN_S = 20.0
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """One request as a server reads it."""
+    """A request as a server reads it."""
 
     call_id: int
     method: str
@@ -40,12 +40,12 @@ class ReceivedRequest:
 
 
 def frame(body: bytes) -> bytes:
-    """A frame: its length and itself."""
+    """Return a frame: a length and its bytes."""
     return len(body).to_bytes(4, "big") + body
 
 
 def answer_frame(call_id: int, body: bytes = b"", cells: bytes = b"") -> bytes:
-    """The frame of an answer."""
+    """Return the frame of an answer."""
     block = encode_message(3, encode_uint(1, len(cells))) if cells else b""
     header = encode_uint(1, call_id % 2**32) + block
     return frame(encode_varint(len(header)) + header + encode_varint(len(body)) + body + cells)
@@ -60,7 +60,7 @@ def fault_frame(
     host: str | None = None,
     port: int | None = None,
 ) -> bytes:
-    """The frame of an exception, its stack trace as a server writes it."""
+    """Return the frame of an exception with a stack trace."""
     trace = f"{java}: {says}\n\tat org.apache.hadoop.hbase.Somewhere.java:1"
     fault = (
         encode_text(1, java)
@@ -74,7 +74,7 @@ def fault_frame(
 
 
 class AcceptedConnection:
-    """One connection of a client, as its server sees it; a script reads and writes through it."""
+    """The server's side of a client's connection, which a script reads and writes."""
 
     def __init__(self, accepted: socket.socket) -> None:
         self.socket = accepted
@@ -83,7 +83,7 @@ class AcceptedConnection:
         self._writing = Lock()
 
     def greet(self) -> None:
-        """Read the first words of the client."""
+        """Read the preamble and the header of the client."""
         self.words = self._read(6)
         self.header = ProtoMessage(self._read(int.from_bytes(self._read(4), "big")))
 
@@ -98,7 +98,7 @@ class AcceptedConnection:
         return b"".join(pieces)
 
     def read_request(self) -> ReceivedRequest:
-        """The next request; EOFError when the client has hung up."""
+        """Return the next request; raise EOFError if the client has hung up."""
         frame = self._read(int.from_bytes(self._read(4), "big"))
         size, at = decode_varint(frame, 0)
         header = ProtoMessage(frame[at : at + size])
@@ -111,7 +111,7 @@ class AcceptedConnection:
         )
 
     def write(self, raw: bytes) -> None:
-        """Send bytes as they are; whole, however many threads of a script write."""
+        """Send bytes as they are, completely, also with several writing threads."""
         with self._writing:
             self.socket.sendall(raw)
 
@@ -139,7 +139,7 @@ class AcceptedConnection:
 def answer_each(
     reply: Callable[[ReceivedRequest], bytes | tuple[bytes, bytes] | None],
 ) -> Callable[..., None]:
-    """The script of a server that answers each request as it comes; None is no answer at all."""
+    """Return the script of a server that answers each request; None sends no answer."""
 
     def script(peer: AcceptedConnection) -> None:
         while True:
@@ -154,7 +154,7 @@ def answer_each(
 
 
 def stall(over: Event) -> Callable[[AcceptedConnection], None]:
-    """The script of a server that neither reads nor answers, until the test is over."""
+    """Return the script of a server that neither reads nor answers during the test."""
 
     def script(_: AcceptedConnection) -> None:
         over.wait(JOIN_S)
@@ -207,7 +207,7 @@ class FakeServer:
             peer.socket.close()
 
     def close(self) -> None:
-        """End it, and tell what went wrong in its scripts."""
+        """Stop the server and raise the errors of its scripts."""
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
@@ -227,7 +227,7 @@ class FakeServer:
 
 
 def free_port() -> int:
-    """A port that nobody listens on, just now."""
+    """Return a port on which nobody listens at this moment."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
         return port

@@ -1,4 +1,4 @@
-"""Writers and ordered scans of one salted table, and what they see while servers fail."""
+"""Writers and ordered scans of one salted table while servers fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def build_design() -> rowkey.Design:
-    """The design of a table that no other run has."""
+    """Return the design of a table with a new name."""
     return rowkey.Design(
         f"storm.{token_hex(4)}",
         f"[bucket(id, {BUCKETS})][id]",
@@ -44,18 +44,18 @@ def build_design() -> rowkey.Design:
 
 
 def build_zero_counts() -> dict[int, int]:
-    """As many rows as writers have acknowledged at first."""
+    """Return a count of 0 for each writer."""
     return dict.fromkeys(range(WRITERS), 0)
 
 
 def build_no_times() -> dict[int, list[float]]:
-    """When they were: never."""
+    """Return an empty list for each writer."""
     return {writer: [] for writer in range(WRITERS)}
 
 
 @dataclass
 class StormResult:
-    """What the threads saw.
+    """The counts, times and errors of the threads.
 
     Args:
         acknowledged: how many rows of each writer were acknowledged.
@@ -74,7 +74,7 @@ class StormResult:
     wrong: list[str] = field(default_factory=list)
 
     def gap_s(self, begin: float, end: float) -> float:
-        """The longest time within which some writer had nothing acknowledged."""
+        """Return the longest time in which some writer had no write acknowledged."""
         longest = 0.0
         for times in self.times.values():
             inside = [begin, *(at for at in tuple(times) if begin <= at <= end), end]
@@ -84,7 +84,7 @@ class StormResult:
 
 
 class Storm:
-    """The threads, from the `with` on until its end; their table is there until `close`.
+    """The threads, which run during the `with` block; the table exists until `close`.
 
     Args:
         url: the cluster.
@@ -102,7 +102,7 @@ class Storm:
         ]
 
     def _thread(self, work: Callable[[int], None], number: int) -> threading.Thread:
-        """One that does not keep the process if it hangs."""
+        """Return a daemon thread."""
         name = f"{work.__name__} {number}"
         return threading.Thread(
             target=self._run_and_report, args=(work, number), name=name, daemon=True
@@ -127,13 +127,13 @@ class Storm:
                 self.seen.wrong.append(f"{thread.name}: its call has not ended by its deadline")
 
     def close(self) -> None:
-        """Lets go of the table, which is dropped."""
+        """Drop and close the table."""
         name = self.table.design.table
         self.table.close()
         drop_table(name, self._url)
 
     def _run_and_report(self, work: Callable[[int], None], number: int) -> None:
-        """Work until it is over; what it raises is wrong."""
+        """Work until the end; an exception is recorded as an error."""
         try:
             while not self._over.is_set():
                 work(number)
@@ -142,7 +142,7 @@ class Storm:
             self.seen.wrong.append(f"{work.__name__} {number}: {type(error).__name__}: {error}")
 
     def _time_call(self, call: Callable[[], T]) -> T:
-        """What a call gives; how long it takes is noted, even if it fails."""
+        """Return the result of a call, and record its time even if it fails."""
         begin = time.monotonic()
         try:
             return call()
@@ -152,7 +152,7 @@ class Storm:
                 self.seen.slowest_s = max(self.seen.slowest_s, took)
 
     def _write(self, writer: int) -> None:
-        """The next rows of a writer, by one batch, which is one call, or one by one."""
+        """Write the next rows of a writer, in one batch or one by one."""
         done = self.seen.acknowledged[writer]
         rows = [build_row(writer, done + step) for step in range(BATCH)]
         if done // BATCH % 4:
@@ -169,7 +169,7 @@ class Storm:
                 batch.put(row)
 
     def _scan(self, number: int) -> None:
-        """Read everything in order; compare it with what was acknowledged before."""
+        """Scan all rows in order, and compare them with the writes acknowledged before."""
         before = {writer: self.seen.acknowledged[writer] for writer in range(WRITERS)}
         found: dict[int, int] = defaultdict(int)
         last, count = -1, 0
@@ -191,7 +191,7 @@ class Storm:
             self.seen.scans += 1
 
     def check(self) -> None:
-        """Compare all that is there with all that was acknowledged."""
+        """Compare all stored rows with all acknowledged ones."""
         there = {row["id"]: row["note"] for row in self.table.scan()}
         for writer, count in self.seen.acknowledged.items():
             rows = [build_row(writer, step) for step in range(count)]
@@ -205,18 +205,18 @@ class Storm:
 
 
 def build_row(writer: int, step: int) -> dict[str, object]:
-    """A row of a writer."""
+    """Return a row of a writer."""
     return {"id": step * WRITERS + writer, "note": f"row {step} of writer {writer}"}
 
 
 def count_threads_and_sockets() -> tuple[int, int]:
-    """How many of each this process has."""
+    """Return how many threads and sockets each process has."""
     files = _list_files(Path("/proc/self/fd"))
     return threading.active_count(), sum(file.startswith("socket:") for file in files)
 
 
 def _list_files(folder: Path) -> list[str]:
-    """Where the files of a process lead; some are closed while they are looked at."""
+    """Return the targets of a process's file descriptors, without those closed meanwhile."""
     found = []
     for path in folder.iterdir():
         try:

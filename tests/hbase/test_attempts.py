@@ -1,4 +1,4 @@
-"""How often an operation is retried, and its last error."""
+"""The number of attempts of an operation and its last error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAST_ERROR = NotServingRegion("localhost:16020", "the region is not online")
 
 
 def test_a_pause_that_outlasts_the_operation_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A last attempt without time would hide the error of the server."""
+    """An operation ends with the server's error if the next pause exceeds its time."""
     settings = Settings(retry_pause_s=60.0, max_retry_pause_s=60.0)
     attempts = Attempts(settings, Deadline.from_now(30.0), Event())
     attempts.wait_or_raise(LAST_ERROR)  # a region that is elsewhere is looked for at once

@@ -1,4 +1,4 @@
-"""Batches against a scripted caller: what is done, what is reported, what is repeated."""
+"""Batches against a scripted caller: applied, failed and repeated changes."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ OUR_MISTAKES = [
 
 
 def list_classes(kind: type[HBaseError] = HBaseError) -> Iterator[type[HBaseError]]:
-    """A class of errors and all below it that this room has."""
+    """Yield a class of errors and all subclasses in rowkey.hbase.errors."""
     if kind.__module__.startswith("rowkey.hbase.errors"):
         yield kind
     for below in kind.__subclasses__():
@@ -95,7 +95,7 @@ def list_classes(kind: type[HBaseError] = HBaseError) -> Iterator[type[HBaseErro
 
 
 def read_error(java: str, says: str = "it is so", *, do_not_retry: bool = False) -> HBaseError:
-    """What is read of an exception as a server sends it."""
+    """Return the error that is read from an exception as a server sends it."""
     trace = f"{java}: {says}\n\tat org.apache.hadoop.hbase.X.y(X.java:1)\n"
     return parse_remote_error(java, trace, do_not_retry, server="rs1:16020")
 
@@ -103,7 +103,7 @@ def read_error(java: str, says: str = "it is so", *, do_not_retry: bool = False)
 @pytest.mark.parametrize("do_not_retry", [True, False])
 @pytest.mark.parametrize("java", sorted(SORTED))
 def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool) -> None:
-    """`do_not_retry` is wrong for many classes, so it is ignored."""
+    """The Java class decides about a retry, since `do_not_retry` is wrong for many classes."""
     error = read_error(H + java, do_not_retry=do_not_retry)
     assert SORTED[java] is next(one for one in type(error).__mro__ if one in SORTED.values())
     assert (H + java, "it is so", "rs1:16020") == (
@@ -116,14 +116,14 @@ def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool)
 
 
 def test_every_java_class_maps_to_one_error() -> None:
-    """No Java class is claimed by two errors."""
+    """Each Java class belongs to one error class."""
     claims = [(name, kind) for kind in list_classes() for name in vars(kind).get("java_names", ())]
     assert len(claims) == len(dict(claims))
     assert claims == [(name, type(read_error(name))) for name, _ in claims]
 
 
 def test_every_error_is_exported() -> None:
-    """Each belongs to exactly one of rowkey's base errors."""
+    """Each error is exported and belongs to exactly one of rowkey's base errors."""
     assert {kind.__name__ for kind in list_classes()} <= set(room.__all__)
     assert all(issubclass(kind, RowkeyError) for kind in list_classes())
     sorts = [kind for kind in list_classes() if kind is not HBaseError]
@@ -141,7 +141,7 @@ def _is_sent(kind: type[HBaseError]) -> bool:
 
 @pytest.mark.parametrize("java", ["java.lang.RuntimeException", f"{H}NewException", ""])
 def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
-    """It is raised or retried a few times, and its name is in the text."""
+    """For an unknown class the retry flag decides, and the error has its name."""
     final, passing = read_error(java, do_not_retry=True), read_error(java)
     assert (InvalidRequest, False) == (type(final), final.is_retriable)
     assert (RemoteError, True, True) == (
@@ -153,20 +153,20 @@ def test_the_retry_flag_decides_for_an_unknown_class(java: str) -> None:
 
 
 def test_a_class_that_changed_its_package_is_known() -> None:
-    """HBase moves classes between packages, but a class of another project is unknown."""
+    """A class is known in any package of HBase, but not in one of another project."""
     assert NotServingRegion is type(read_error(f"{H}moved.NotServingRegionException"))
     assert RemoteError is type(read_error("com.example.NotServingRegionException"))
 
 
 @pytest.mark.parametrize("says", OUR_MISTAKES)
 def test_an_io_exception_of_a_bad_request_is_not_retried(says: str) -> None:
-    """The server's flag allows a retry that can never succeed."""
+    """A known bad request is not retried, although the server's flag allows a retry."""
     assert InvalidRequest is type(read_error("java.io.IOException", says))
     assert RemoteError is type(read_error("java.io.IOException", "disk is on fire"))
 
 
 def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
-    """A batch has no fields for it."""
+    """A moved region's new server is read from the text, as batches have no field."""
     says = (
         "Region moved to: hostname=rs-2.example port=16021 startCode=1700000000123."
         " As of locationSeqNum=42."
@@ -178,7 +178,7 @@ def test_the_new_server_of_a_region_is_read_from_the_text() -> None:
 
 
 def test_the_new_server_of_a_region_is_read_from_the_fields() -> None:
-    """They come before the text, and malformed ones give None."""
+    """A moved region's new server is read from the fields, and None if malformed."""
     java = f"{H}exceptions.RegionMovedException"
     error = parse_remote_error(java, f"{java}: hostname=a port=1", False, "b", 2)
     assert isinstance(error, RegionMoved)
@@ -189,7 +189,7 @@ def test_the_new_server_of_a_region_is_read_from_the_fields() -> None:
 
 
 def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
-    """HBase sends the same class for both, but a new lookup would not help."""
+    """A timestamp out of range is not treated as a wrong region of the same class."""
     java = f"{H}exceptions.FailedSanityCheckException"
     says = "Timestamp for KV is out of range r1/d:q/9223372036854775000/Put"
     assert DoNotRetryIO is type(read_error(java, says))
@@ -199,7 +199,7 @@ def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
 
 
 def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
-    """Denied access is a matter of permissions."""
+    """A missing Kerberos ticket is not AccessDenied, which means permissions."""
     java = f"{H}security.AccessDeniedException"
     assert AuthenticationNeeded is type(read_error(java, "Authentication is required"))
     assert room.AccessDenied is type(read_error(java, "Insufficient permissions for user 'ada'"))
@@ -207,7 +207,7 @@ def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=2_000), st.booleans())
 def test_any_remote_error_has_one_line(java: str, trace: str, dnr: bool) -> None:
-    """A hostile server cannot cause another exception, or a page of text."""
+    """Any remote error becomes one line without raising another exception."""
     error = parse_remote_error(java, trace, dnr, server="rs1:1")
     assert isinstance(error, HBaseError)
     assert 1 == len(str(error).splitlines())
@@ -215,14 +215,14 @@ def test_any_remote_error_has_one_line(java: str, trace: str, dnr: bool) -> None
 
 
 def test_a_long_trace_is_truncated() -> None:
-    """Only its message is kept, as far as it can be decoded."""
+    """Only the message of a long trace is kept, as far as it can be decoded."""
     error = read_error(f"{H}TableNotFoundException", "t" * 10_000_000)
     assert len(str(error)) < 1_000
     assert len(error.remote_message) <= 64 << 10
 
 
 def test_a_copied_error_is_another_object() -> None:
-    """Each waiting thread raises its own copy with the same attributes."""
+    """A copy of an error is another object with the same attributes."""
     error = read_error(f"{H}TableNotFoundException")
     twin = error.copy_error()
     assert twin is not error
@@ -232,7 +232,7 @@ def test_a_copied_error_is_another_object() -> None:
 
 
 def test_a_timeout_has_the_last_error() -> None:
-    """OperationTimedOut is also Python's TimeoutError."""
+    """OperationTimedOut has the last error and is also Python's TimeoutError."""
     last = ConnectionLost("rs1:16020", "closed the connection")
     error = OperationTimedOut("t1", "120 s are over", last_error=last, attempts=17)
     assert isinstance(error, TimeoutError)
@@ -242,7 +242,7 @@ def test_a_timeout_has_the_last_error() -> None:
 
 
 def test_a_failed_batch_groups_its_failures() -> None:
-    """The text groups them by error and place, and `failures` lists them by index."""
+    """A failed batch's text groups errors, and `failures` lists them by index."""
     gone = TableNotFound("t1", "it is gone")
     late = CallTimedOut("rs2:1", "no answer")
     failures = [
@@ -260,7 +260,7 @@ def test_a_failed_batch_groups_its_failures() -> None:
 
 
 def test_a_failed_batch_prints_five_groups() -> None:
-    """The text says how many more there are."""
+    """A failed batch prints five groups and how many more there are."""
     gone = TableNotFound("t1", "it is gone")
     failures = [FailedAction(n, b"r", b"t1,%d" % n, "rs1:1", gone) for n in range(1_000)]
     error = PartialBatchFailure("t1", failures, 1_000)

@@ -1,4 +1,4 @@
-"""Acknowledged writes stay and calls end in time while servers die, hang, move and split."""
+"""Acknowledged writes persist and calls end in time while servers fail or regions move."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ The clients are the table's, its catalog's and that of the unrest; however many 
 
 
 class RegionMover:
-    """Moves a region every two seconds and splits one every twenty, as far as the master lets it.
+    """Moves a region every two seconds and splits one every twenty, if the master allows.
 
     Args:
         client: its own, so that what it waits for keeps nobody waiting.
@@ -88,7 +88,7 @@ class RegionMover:
 
 
 def kill(cluster: Cluster, name: str) -> None:
-    """A region server dies and is started anew once it is given up."""
+    """Kill a region server and restart it once the master has given it up."""
     old = find_server_name(cluster, name)
     cluster.kill(name)
     wait_until_given_up(cluster, name, old)
@@ -96,7 +96,7 @@ def kill(cluster: Cluster, name: str) -> None:
 
 
 def pause(cluster: Cluster, name: str) -> None:
-    """A region server stands still, and is started anew if it was given up meanwhile."""
+    """Pause a region server, and restart it if the master gave it up meanwhile."""
     old = find_server_name(cluster, name)
     cluster.pause(name)
     wait_until_given_up(cluster, name, old)
@@ -106,7 +106,7 @@ def pause(cluster: Cluster, name: str) -> None:
 
 
 def wait_until_given_up(cluster: Cluster, name: str, old: str | None) -> None:
-    """Wait until the master no longer counts on a region server that is silent."""
+    """Wait until the master has given up a silent region server."""
     if old is None:
         time.sleep(PAUSE_S)
         return
@@ -114,7 +114,7 @@ def wait_until_given_up(cluster: Cluster, name: str, old: str | None) -> None:
 
 
 def find_server_name(cluster: Cluster, name: str) -> str | None:
-    """What the master calls a region server that lives: its name holds when it was started."""
+    """Return the master's name of a live region server, which has its start time."""
     try:
         return cluster.places().get(name)
     except JudgeError:  # the master does not answer
@@ -122,7 +122,7 @@ def find_server_name(cluster: Cluster, name: str) -> str | None:
 
 
 def is_still_member(cluster: Cluster, name: str, old: str | None) -> bool:
-    """Whether a server that was resumed stays in the cluster; told once it is certain."""
+    """Return whether a resumed server stays in the cluster, once that is certain."""
     until = time.monotonic() + SETTLED_S
     known_since = None
     while cluster.alive(name) and time.monotonic() < until:
@@ -138,7 +138,7 @@ def is_still_member(cluster: Cluster, name: str, old: str | None) -> bool:
 
 
 def restart_server(cluster: Cluster, name: str, old: str | None) -> None:
-    """Restart a region server, and wait until the master knows the new one, not the old."""
+    """Restart a region server, and wait until the master knows the new one."""
     cluster.restart(name)
     cluster.wait(
         lambda: find_server_name(cluster, name) not in {None, old}, f"{name} is known anew"
@@ -146,13 +146,13 @@ def restart_server(cluster: Cluster, name: str, old: str | None) -> None:
 
 
 def is_cluster_complete(cluster: Cluster) -> bool:
-    """Whether every process runs and the master knows every region server."""
+    """Return whether every process runs and the master knows every region server."""
     runs = all(cluster.alive(name) for name in cluster.names)
     return runs and all(find_server_name(cluster, name) for name in cluster.server_names)
 
 
 def kill_master(cluster: Cluster, name: str) -> None:
-    """The master dies and is started anew."""
+    """Kill the master and restart it."""
     cluster.kill(name)
     time.sleep(MASTER_PAUSE_S)
     cluster.restart(name)
@@ -160,7 +160,7 @@ def kill_master(cluster: Cluster, name: str) -> None:
 
 @pytest.fixture
 def client(hbase_url: str) -> Iterator[Client]:
-    """A client of its own for those who make trouble."""
+    """Yield a client for the threads that cause failures."""
     with connect(hbase_url, Settings(operation_timeout_s=TROUBLE_S)) as client:
         yield client
 
@@ -182,7 +182,7 @@ IN_TURN = [
 def test_a_paused_server_loses_no_acknowledged_write(
     hbase_cluster: Cluster, hbase_url: str, client: Client
 ) -> None:
-    """A write to a paused server fails, or is there afterwards."""
+    """A write to a paused server fails or is stored."""
     name = f"given_up_{token_hex(4)}"
     client.admin.create_table(name, [Family("d")])
     at = str(hbase_cluster.holders(name)[b""])
@@ -211,7 +211,7 @@ def test_a_paused_server_loses_no_acknowledged_write(
 
 
 def is_acknowledged(client: Client, table: str, row: bytes) -> bool:
-    """Whether a put is acknowledged at the first attempt."""
+    """Return whether a put is acknowledged at the first attempt."""
     with suppress(HBaseError):
         client.table(table).put(row, {("d", b""): b"v"})
         return True
@@ -224,7 +224,7 @@ def is_acknowledged(client: Client, table: str, row: bytes) -> bool:
 def test_nothing_is_lost_while_servers_fail(
     hbase_cluster: Cluster, hbase_url: str, client: Client, faults: list[Fault]
 ) -> None:
-    """Acknowledged rows are there once and in order, and all calls end in time."""
+    """Acknowledged rows are stored once and in order, and all calls end in time."""
     before = count_threads_and_sockets()
     with closing(Storm(hbase_url)) as storm:
         with storm, RegionMover(client, storm.table.design.table, 1) as unrest:
@@ -248,7 +248,7 @@ def test_nothing_is_lost_while_servers_fail(
 def run_fault(
     cluster: Cluster, storm: Storm, fault: Callable[[Cluster, str], None], name: str
 ) -> None:
-    """One fault, until all servers are back, and what the writers saw of it."""
+    """Cause one fault, wait until all servers are back, and return its effect on the writers."""
     begin = time.monotonic()
     fault(cluster, name)
     cluster.wait(

@@ -9,7 +9,7 @@ from rowkey.hbase.settings import _LIMIT_RANGES, Deadline, Settings
 
 
 def test_defaults_are_in_their_ranges() -> None:
-    """No argument is needed, and the default user is the login name."""
+    """All defaults are in range, and the default user is the login name."""
     assert ("", False, 120.0) == (
         Settings().user,
         Settings().compress,
@@ -18,7 +18,7 @@ def test_defaults_are_in_their_ranges() -> None:
 
 
 def test_every_limit_has_a_range() -> None:
-    """A limit without a range would not be checked."""
+    """Every limit has a range that is checked."""
     numbers = {one.name for one in fields(Settings) if one.type in {"int", "float"}}
     assert numbers == set(_LIMIT_RANGES)
 
@@ -26,14 +26,14 @@ def test_every_limit_has_a_range() -> None:
 @pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 1e30, "1", None, True, [1]])
 def test_values_out_of_range_are_rejected(name: str, value: object) -> None:
-    """The error begins with the name of the limit."""
+    """A value out of range raises an error that begins with the name of the limit."""
     with pytest.raises(InvalidArgument, match=f"^{name}: .* expected "):
         Settings(**{name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", sorted(_LIMIT_RANGES))
 def test_both_ends_of_a_range_are_accepted(name: str) -> None:
-    """A pause stays below the longest pause."""
+    """Both ends of each range are accepted."""
     for end in _LIMIT_RANGES[name]:
         kind = int if name in {one.name for one in fields(Settings) if one.type == "int"} else float
         with_longest = {"max_retry_pause_s": 86_400.0} if name == "retry_pause_s" else {}
@@ -44,13 +44,13 @@ def test_both_ends_of_a_range_are_accepted(name: str) -> None:
 
 
 def test_counts_must_be_integers() -> None:
-    """A count of calls, rows or bytes is a whole number."""
+    """A count of calls, rows or bytes must be an int."""
     with pytest.raises(InvalidArgument, match=r"max_in_flight: 1\.5 is not a whole number"):
         Settings(max_in_flight=1.5)  # type: ignore[arg-type]
 
 
 def test_other_settings_are_checked() -> None:
-    """User, compress and the longest pause are checked as well."""
+    """User, compress and the longest pause are checked too."""
     with pytest.raises(InvalidArgument, match="user: 7 is not a text"):
         Settings(user=7)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="compress: 'yes' is not a boolean"):
@@ -63,7 +63,7 @@ def test_other_settings_are_checked() -> None:
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_a_shortened_deadline_is_never_later(one: float, other: float) -> None:
-    """The sooner one counts, and its time left is between 0 and the seconds given."""
+    """A shortened deadline is never later than the original one."""
     deadline = Deadline.from_now(one)
     sooner = deadline.shorten_to(other)
     assert sooner.expires_at <= deadline.expires_at
@@ -72,6 +72,6 @@ def test_a_shortened_deadline_is_never_later(one: float, other: float) -> None:
 
 
 def test_a_passed_deadline_has_no_time_left() -> None:
-    """It is 0 and never negative, which locks and polls would take for ever."""
+    """A passed deadline has 0 seconds left, never a negative number."""
     deadline = Deadline.from_now(-5)
     assert (0.0, True) == (deadline.get_remaining_s(), deadline.is_expired)

@@ -1,4 +1,4 @@
-"""Writes with sync say so in every request, and a cluster accepts them."""
+"""Writes with sync set the durability of every mutation, and a cluster accepts them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMN = ("d", b"q", "=", None)
 
 
 def list_durabilities(sent: ProtoMessage) -> list[int]:
-    """The field 6 of each mutation in a request, 0 where it has none."""
+    """Return the durability of each mutation in a request, 0 if it has none."""
     if sent.list_messages(1) and sent.list_messages(1)[0].list_messages(3):
         actions = [action for region in sent.list_messages(1) for action in region.list_messages(3)]
         return [mutation.get_uint(6) for action in actions for mutation in action.list_messages(2)]
@@ -37,7 +37,7 @@ def list_durabilities(sent: ProtoMessage) -> list[int]:
 
 @pytest.mark.parametrize("sync", [False, True])
 def test_every_write_can_request_sync(sync: bool) -> None:
-    """Each write tells the server, or leaves it to the table."""
+    """Each write sets the durability with sync and leaves it to the table without."""
     requests: list[Request[Any]] = [
         Mutate(b"r", [PUT], sync),
         MutateRow(b"r", [PUT, GONE], sync),
@@ -55,7 +55,7 @@ def test_every_write_can_request_sync(sync: bool) -> None:
 
 @pytest.mark.parametrize("sync", [False, True])
 def test_columns_can_request_sync(sync: bool) -> None:
-    """Every put of a load tells the server."""
+    """Every put of a load sets the durability."""
     rows = pa.array([b"a", b"bb", b"ccc"], pa.binary())
     puts = encode_puts([CellBlock(rows, "d", b"q", rows, 1)], sync=sync)
     actions = ProtoMessage(puts.slice_puts(0, 3).actions).list_messages(3)
@@ -64,7 +64,7 @@ def test_columns_can_request_sync(sync: bool) -> None:
 
 
 def test_a_cluster_accepts_sync(hbase_url: str) -> None:
-    """Rows written with sync are there; a client cannot see the disks."""
+    """Rows written with sync are stored."""
     name = f"synced.{token_hex(4)}"
     with open_engine(hbase_url, sync=True) as engine:
         store = engine.create_table(TableSpec(name, (Family("d"),)))

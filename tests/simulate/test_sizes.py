@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from design import measured
+from design import measurement
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument
 from rowkey.simulate import run
@@ -73,7 +73,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     folder = tmp_path_factory.mktemp("small")
     for name, text in FILES.items():
         (folder / f"{name}.toml").write_text(text, "utf-8")
-    words = [sys.executable, measured.__file__, "simulate -f json", str(folder), "1"]
+    words = [sys.executable, measurement.__file__, "simulate -f json", str(folder), "1"]
     limits = {**os.environ, **LIMITS}
     done = subprocess.run(words, capture_output=True, check=True, timeout=500, env=limits)
     told: dict[str, dict[str, Any]] = json.loads(done.stdout)

@@ -1,1 +1,1 @@
-"""The real HBase among the engines under test: its tables, its time, and the steps taken on it."""
+"""The real HBase as an engine under test: its tables, its clock, and the steps on it."""

@@ -1,4 +1,4 @@
-"""HBase on a bench: what the tests of engines ask of every engine, by parts of prepared tables."""
+"""HBase as a bench, which serves tests with parts of prepared tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = count()
 
 
 class HBaseBench:
-    """A cluster whose clock is that of the machine.
+    """A cluster, whose clock is the machine's.
 
     Args:
         engine: the cluster.
@@ -42,11 +42,11 @@ class HBaseBench:
         self._layouts, self._alone = layouts, alone
 
     def now(self) -> int:
-        """Now, in ms; the servers are on this machine."""
+        """Return the time in ms; the servers run on this machine."""
         return get_time_ms()
 
     def advance(self, ms: int) -> None:
-        """Wait."""
+        """Sleep."""
         time.sleep(ms / 1_000)
 
     def create(
@@ -55,7 +55,7 @@ class HBaseBench:
         splits: Sequence[bytes] = (),
         attributes: Mapping[str, str] | None = None,
     ) -> Store:
-        """An empty part of a table, or a table where it has attributes."""
+        """Return an empty part of a table, or a new table if it has attributes."""
         if self._alone or attributes:
             name = f"alone{next(_NUMBERS)}.{token_hex(4)}"
             return self.engine.create_table(
@@ -65,11 +65,11 @@ class HBaseBench:
         return self.slots.take(families, splits, [splits] * 8 if layouts is None else layouts)
 
     def reopen(self, store: Store) -> Store:
-        """The same table: a cluster is not started anew."""
+        """Return the same table, since the cluster is not restarted."""
         return store
 
     def drop(self, store: Store) -> None:
-        """Nothing: the cluster goes with its tables."""
+        """Do nothing: the tables are removed with the cluster."""
 
     def close(self) -> None:
-        """Nothing."""
+        """Do nothing."""

@@ -32,7 +32,7 @@ WHOLE = steps.Scan((ScanRange(),), steps.EVERYTHING)
 
 @dataclass
 class PacedTables:
-    """A table of HBase and a book, side by side.
+    """A table of HBase and a book that take the same steps.
 
     Args:
         engine: where steps are taken on HBase.
@@ -53,12 +53,12 @@ class PacedTables:
 
     @property
     def stored(self) -> list[tuple[bytes, Cell]]:
-        """All the book has."""
+        """Return all cells of the book."""
         stored: list[tuple[bytes, Cell]] = self.book.store.stored
         return stored
 
     def edges(self) -> list[int]:
-        """The last milliseconds of all that has a time to live, ascending."""
+        """Return the last milliseconds of all times to live, ascending."""
         book: Book = self.book.store
         found = set()
         for _, cell in self.stored:
@@ -70,11 +70,11 @@ class PacedTables:
         return sorted(found)
 
     def met_edges(self, begin: int, end: int) -> list[int]:
-        """Those within some milliseconds, both included."""
+        """Return the edges between two times, both included."""
         return [edge for edge in self.edges() if begin <= edge <= end]
 
     def wait(self, clear_ms: int) -> None:
-        """Sleep until no edge lies within the milliseconds to come."""
+        """Sleep until no edge is near."""
         begin = time.monotonic()
         while time.monotonic() < begin + WAIT_S:
             near = self.met_edges(get_time_ms(), get_time_ms() + clear_ms)
@@ -87,24 +87,24 @@ class PacedTables:
         self.longest_s = max(self.longest_s, took)
 
     def on_engine(self, step: steps.Step, clear_ms: int) -> tuple[int, Any, int]:
-        """When it was begun on HBase, what came of it, and when that was known."""
+        """Return the start of a step on HBase, its outcome, and its end."""
         self.wait(clear_ms)
         begin = get_time_ms()
         outcome = strip_ttls(steps.take_step(step, self.engine))
         return begin, outcome, get_time_ms()
 
     def in_book(self, step: steps.Step, at: int) -> Any:
-        """What comes of it in the book at a moment."""
+        """Return the outcome of a step in the book at a time."""
         self.at = at
         return strip_ttls(steps.take_step(step, self.book))
 
     def read(self, step: steps.Step) -> tuple[Any, Any]:
-        """What a read gives in the book and on HBase."""
+        """Return the outcome of a read in the book and on HBase."""
         begin, found, _ = self.look(step)
         return self.in_book(step, begin), found
 
     def look(self, step: steps.Step) -> tuple[int, Any, int]:
-        """As `on_engine`, for a read: one that met an edge is repeated."""
+        """Take a read on HBase; repeat it if it met an edge."""
         for _ in range(REPEATS):
             begin, found, end = self.on_engine(step, READ_MS)
             if not self.met_edges(begin, end):
@@ -112,7 +112,7 @@ class PacedTables:
         return begin, found, end
 
     def write(self, step: steps.Step, row: bytes) -> tuple[Any, Any]:
-        """What a change of a row gives, and the row after it: in the book and on HBase."""
+        """Return the outcome of a change and the row after it, in the book and on HBase."""
         begin, found, end = self.on_engine(step, READ_MS)
         look = steps.Get((row,), steps.EVERYTHING)
         look_begin, after, look_end = self.look(look)
@@ -133,7 +133,7 @@ class PacedTables:
         return expected, (found, after)
 
     def settle(self, step: steps.Step) -> tuple[Any, Any]:
-        """What is stored after a compaction, in the book and on HBase."""
+        """Return what is stored after a compaction, in the book and on HBase."""
         begin, found, end = self.on_engine(step, SETTLE_MS)
         if isinstance(step, steps.Divide) and found != "refused":
             # A half is compacted at some later time if it refers to a file of the whole, and not at
@@ -148,7 +148,7 @@ class PacedTables:
         return settled
 
     def _either(self, step: steps.Step, found: Any, compacted: tuple[int, ...]) -> tuple[Any, Any]:
-        """The same where a cell may be as after any of some compactions: HBase says which.
+        """Return the book's outcome that HBase confirms, after any of some compaction times.
 
         Args:
             step: what was done.
@@ -179,7 +179,7 @@ class PacedTables:
         return (expected, kept), (found, after)
 
     def spared(self) -> list[tuple[bytes, Cell]]:
-        """The deletes that a compaction of HBase may keep now, and one of the book does not.
+        """Return the deletes that HBase may keep in a compaction and the book drops.
 
         The flush before it took surplus puts from above them: the third and the fourth entry of
         `engines.differences`.
@@ -204,11 +204,11 @@ class PacedTables:
         return found
 
     def is_filed(self, cell: Cell) -> bool:
-        """It has been flushed; one that was written again since then is another."""
+        """Return whether the cell was flushed and not written again since."""
         return any(cell is one for one in self.filed)
 
     def clear(self, step: steps.Step) -> steps.Step:
-        """The step without times to live of puts that stand where a put stands already.
+        """Return the step without times to live of puts that replace a put.
 
         HBase stores both, and shows the older one again when the newer one's time is over: the
         second entry of `engines.differences`.
@@ -229,7 +229,7 @@ class PacedTables:
         return replace(step, changes=tuple(changes))
 
     def turned(self, step: steps.Step) -> steps.Step:
-        """A reversed read as it is once no edge is near; forwards where one always is.
+        """Return a reversed read once no edge is near, or a forward one if an edge always is.
 
         In the very millisecond in which a time to live ends, HBase 2.6.4 may go round in a reversed
         read of deletes and puts for ever (StoreScanner.seekOrSkipToNextColumn of a reversed one):
@@ -243,7 +243,7 @@ class PacedTables:
         return replace(step, wanted=replace(step.wanted, reverse=False))
 
     def sentinels(self, step: steps.Divide | steps.Settle) -> list[steps.Step]:
-        """Puts as old as each delete that is kept, one row for each region that it compacts.
+        """Return puts as old as each kept delete, one row for each compacted region.
 
         HBase drops a kept delete that is older than every put of the same files, whatever their
         rows: the first entry of `engines.differences`. With these no delete is.
@@ -270,7 +270,7 @@ class PacedTables:
 
 
 def strip_ttls(found: Any) -> Any:
-    """What was read without the cells' own times to live: HBase does not tell them."""
+    """Return rows without the cells' own times to live, which HBase does not return."""
     if isinstance(found, RowCells):
         return RowCells(found.row, [cell._replace(ttl_ms=None) for cell in found.cells])
     return [strip_ttls(one) for one in found] if isinstance(found, list) else found

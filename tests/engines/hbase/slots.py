@@ -1,4 +1,4 @@
-"""Parts of prepared tables, so that a test that needs a table does not wait for one.
+"""Parts of prepared tables, so that a test does not wait for a new table.
 
 A table takes 0.6 s and 0.07 s for each of its regions. One table of the cluster therefore serves
 many tests: each has the rows that begin with a prefix of its own, in regions of their own.
@@ -42,7 +42,7 @@ _TABLES = count()
 
 
 class PrefixCursor(Cursor):
-    """A cursor of the whole table, whose rows are told without the prefix.
+    """A cursor of the whole table that removes the prefix from row keys.
 
     Args:
         cursor: the cursor.
@@ -85,7 +85,7 @@ class PrefixReader(Reader):
         self._stop = compute_prefix_stop(prefix) or b""
 
     def inside(self, row: bytes) -> bytes:
-        """The row key in the whole table."""
+        """Return the row key in the whole table."""
         if not row:
             raise InvalidArgument(
                 "row", "the key is 0 bytes long"
@@ -114,7 +114,7 @@ class PrefixReader(Reader):
 
 
 class PrefixStore(PrefixReader, Store):
-    """The rows of a table that begin with a prefix, as if they were a table.
+    """The rows of a table that begin with a prefix, as a table of their own.
 
     Args:
         whole: the table.
@@ -202,11 +202,11 @@ class PrefixStore(PrefixReader, Store):
         return PrefixReader(self.whole.snapshot(), self.prefix)
 
     def close(self) -> None:
-        """Nothing: the table is others' too."""
+        """Do nothing, since other tests use the table too."""
 
 
 class Slots:
-    """Free parts of prepared tables, by what the tables are.
+    """Unused parts of prepared tables by their schema.
 
     Args:
         engine: where tables are made.
@@ -222,7 +222,7 @@ class Slots:
         splits: Sequence[bytes],
         layouts: Sequence[Sequence[bytes]],
     ) -> PrefixStore:
-        """A part that nobody has used; a table is made if there is none.
+        """Return an unused part; create a table if there is none.
 
         Args:
             families: the table's.

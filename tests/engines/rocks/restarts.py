@@ -1,4 +1,4 @@
-"""A machine that lost its power and was started again, as a table's high-water mark tells it."""
+"""Simulates a restart of the machine, as a table's high-water mark records it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def restart_machine(directory: Path) -> None:
-    """Have a table believe that the machine was restarted since it was written to."""
+    """Change the mark of a table as if the machine had restarted since its last write."""
     path = directory / HIGH_WATER_FILE
     content = bytearray(path.read_bytes())
     content[_MARK_OFFSET] ^= 0xFF  # of the number of the machine's start

@@ -1,4 +1,4 @@
-"""The history of a table by a seed: the changes of its writers, and the rows that result.
+"""Reproducible changes of a table by a seed, and the rows that result.
 
 Operation `n` is the same whoever applies it, so a journal of numbers is enough to know, after a
 kill, what was acknowledged and what was under way. Run as a program it is such a writer.
@@ -29,7 +29,7 @@ RAW = CellSelection(raw=True, versions=2**31 - 1)
 
 
 class Clock:
-    """A clock that shows what operation is under way: thousands of them a millisecond."""
+    """A clock that shows the current operation: thousands of operations per millisecond."""
 
     def __init__(self) -> None:
         self.operation = 0
@@ -84,7 +84,7 @@ class Script:
             store.get([mutation.row for mutation in mutations])
 
     def mutations(self, number: int) -> list[RowCells]:
-        """The puts and deletes of operation `number`."""
+        """Return the puts and deletes of operation `number`."""
         random = Random(self.seed * 1_000_003 + number)
         rows = [b"key%d" % random.randrange(KEYS) for _ in range(random.choice((1, 3, 9)))]
         return [RowCells(row, _cells(random)) for row in rows]
@@ -102,7 +102,7 @@ class Script:
 
 
 class ExpectedTable:
-    """What a table stores after some operations of a script that only writes: a plain dictionary.
+    """The expected rows after some operations of a script that only writes, in a dictionary.
 
     Args:
         script: the operations.
@@ -127,36 +127,36 @@ class ExpectedTable:
             self.counts[bisect_right(SPEC.splits, row)] += 1
 
     def everything(self) -> list[RowCells]:
-        """All that is stored, in order."""
+        """Return all stored rows in order."""
         return [
             RowCells(row, [cell for _, cell in sorted(held.items())])
             for row, held in sorted(self.rows.items())
         ]
 
     def writes(self) -> list[tuple[bytes, int]]:
-        """The regions and how often each was written to."""
+        """Return the regions with their numbers of writes."""
         return list(zip((b"", *SPEC.splits), self.counts, strict=True))
 
 
 def list_everything(store: Store) -> list[RowCells]:
-    """All that is stored of a table, deletes and old versions as well."""
+    """Return all stored cells of a table, deletes and old versions included."""
     return [row for cursor in store.scan([ScanRange()], RAW) for row in cursor]
 
 
 def list_visible(store: Store) -> list[RowCells]:
-    """What a read of the whole table sees."""
+    """Return the rows that a read of the whole table returns."""
     return [
         row for cursor in store.scan([ScanRange()], CellSelection(versions=3)) for row in cursor
     ]
 
 
 def count_writes(store: Store) -> list[tuple[bytes, int]]:
-    """The regions and how often each was written to."""
+    """Return the regions with their numbers of writes."""
     return [(count.start, count.writes) for count in store.list_regions()]
 
 
 def write_until_killed(place: Path, seed: int, mode: str, first: int, *, sync: bool) -> None:
-    """Do one operation after the other until killed, each noted before and after.
+    """Do operations until killed or the disk is full, each noted before and after.
 
     A full disk is noted as well, and ends it.
     """

@@ -1,4 +1,4 @@
-"""Acknowledged changes survive the death of the process, whole and with their counts."""
+"""Acknowledged changes survive a killed process completely, with their counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import KilledWriters
+from engines.rocks.killed_writers import KilledWriters
 from engines.rocks.script import SPEC
 from reliability.record import record
 from rowkey.engines.backends.rocks import RocksEngine

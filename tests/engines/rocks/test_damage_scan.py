@@ -1,4 +1,4 @@
-"""Damaged blocks of a real file: what cannot be read is told to the key, and the rest is read."""
+"""A scan of a file with damaged blocks returns all readable rows and the exact gaps."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ CELLS = 3_000
 
 
 def row_of(number: int) -> bytes:
-    """A row key; they ascend with their numbers, and are of two lengths and shapes."""
+    """Return the row key of a number, of two lengths and shapes, in ascending order."""
     return b"host-%02d %06d" % (number // 500, number) + b"\0\xff" * (number % 3)
 
 
 def value_of(number: int) -> bytes:
-    """A value that stands in the file once, as it is not compressed."""
+    """Return an incompressible value that is in the file once."""
     return b"value-%06d|" % number
 
 
 class DamagedFile:
-    """A table of one file, whose blocks of a few dozen cells are damaged by the values in them.
+    """A table of one file, whose blocks are damaged at the values of given cells.
 
     Args:
         place: an empty directory.
@@ -62,7 +62,7 @@ class DamagedFile:
         return RowCells(row_of(number), [Cell("d", b"q", 5, value_of(number))])
 
     def damage(self, numbers: list[int]) -> None:
-        """Turn a bit over in the value of each of some cells."""
+        """Flip a bit in the value of each of some cells."""
         content = bytearray(self._sound)
         for number in numbers:
             assert 1 == self._sound.count(value_of(number))
@@ -70,7 +70,7 @@ class DamagedFile:
         self.file.write_bytes(content)
 
     def family(self) -> Any:
-        """The column family, opened anew by RocksDB for reading."""
+        """Return the column family, opened again for reading."""
         options = library.Options(raw_mode=True)
         families = dict.fromkeys(("default", "f_d"), options)
         access = library.AccessType.read_only()
@@ -78,7 +78,7 @@ class DamagedFile:
         return db.get_column_family("f_d")
 
     def scan(self) -> DamageScan:
-        """A scan of the column family."""
+        """Return a scan of the column family."""
         found = inspect_database(self.directory, ["f_d"]).manifest
         assert found is not None
         files = [one for one in found.files.values() if found.families[one.family_id] == "f_d"]
@@ -87,13 +87,13 @@ class DamagedFile:
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[DamagedFile]:
-    """A table of one file."""
+    """Return a table of one file."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield DamagedFile(Path(folder))
 
 
 def read_one_by_one(family: Any, keys: list[bytes]) -> set[bytes]:
-    """The keys that RocksDB itself gives, each looked up alone."""
+    """Return the keys that RocksDB finds one by one."""
     found = set()
     for key in keys:
         with suppress(Exception):  # RocksDB has no other
@@ -103,7 +103,7 @@ def read_one_by_one(family: Any, keys: list[bytes]) -> set[bytes]:
 
 
 def expected_gaps(keys: list[bytes], readable: set[bytes]) -> list[tuple[Any, Any]]:
-    """The readable keys, or ends, around each run of keys that are not."""
+    """Return the readable keys, or ends, around each run of unreadable keys."""
     marks = [None, *(key for key in keys if key in readable), None]
     at = {key: index for index, key in enumerate(keys)}
     return [
@@ -115,7 +115,7 @@ def expected_gaps(keys: list[bytes], readable: set[bytes]) -> list[tuple[Any, An
 
 @pytest.fixture(scope="module")
 def keys(table: DamagedFile) -> list[bytes]:
-    """All keys of the file, read while it was sound."""
+    """Return all keys of the undamaged file."""
     iterator, found = table.family().iter(), []
     iterator.seek_to_first()
     while iterator.valid():
@@ -139,13 +139,13 @@ PLACEMENTS: dict[str, list[int]] = {
 
 
 def parametrize_places(*names: str) -> list[Any]:
-    """Places as parameters."""
+    """Return a parametrization by the places of damage."""
     return [pytest.param(PLACEMENTS[name], id=name) for name in names]
 
 
 @pytest.mark.parametrize("numbers", parametrize_places(*PLACEMENTS))
 def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> None:
-    """They end at the last readable key before damage, and at the first one after it."""
+    """A gap lies between the last readable key before damage and the first one after it."""
     table.damage(numbers)
     read: list[int] = []
     gaps = find_gaps(table.scan(), read.append)
@@ -156,7 +156,7 @@ def test_gaps_are_exact(table: DamagedFile, keys: list[bytes], numbers: list[int
 
 
 def test_a_sound_file_has_no_gap(table: DamagedFile, keys: list[bytes]) -> None:
-    """Every key of it is read once."""
+    """An undamaged file has no gaps, and every key is read once."""
     table.damage([])
     read: list[int] = []
     assert [] == find_gaps(table.scan(), read.append)
@@ -164,7 +164,7 @@ def test_a_sound_file_has_no_gap(table: DamagedFile, keys: list[bytes]) -> None:
 
 
 def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tuple[int, int]:
-    """Damage some blocks; return how many unreadable keys no gap has, and how many gaps."""
+    """Damage some blocks; return the number of unreadable keys outside of gaps, and of gaps."""
     table.damage(numbers)
     gaps = find_gaps(table.scan())
     readable = read_one_by_one(table.family(), keys)
@@ -177,7 +177,7 @@ def find_lost(table: DamagedFile, keys: list[bytes], numbers: list[int]) -> tupl
 
 
 def test_no_unreadable_key_is_passed_over(table: DamagedFile, keys: list[bytes]) -> None:
-    """Wherever a block is damaged, each key that cannot be read lies in a gap."""
+    """Every unreadable key is in a gap, wherever a block is damaged."""
     for seed in range(8):
         numbers = Random(seed).sample(range(CELLS), 1)
         assert (0, 1) == find_lost(table, keys, numbers)
@@ -187,7 +187,7 @@ def test_no_unreadable_key_is_passed_over(table: DamagedFile, keys: list[bytes])
 def test_no_unreadable_key_of_many_is_passed_over(
     table: DamagedFile, keys: list[bytes], count: int
 ) -> None:
-    """The same of several damaged blocks."""
+    """Every unreadable key is in a gap if several blocks are damaged."""
     lost = []
     for seed in range(6):
         numbers = Random(seed).sample(range(CELLS), count)
@@ -196,7 +196,7 @@ def test_no_unreadable_key_of_many_is_passed_over(
 
 
 def is_in_gap(key: bytes, gaps: list[Gap]) -> bool:
-    """Whether a key lies in one of some gaps."""
+    """Return whether a key is in one of some gaps."""
     return any(
         (gap.previous_key is None or key > gap.previous_key)
         and (gap.next_key is None or key < gap.next_key)
@@ -210,7 +210,7 @@ def is_in_gap(key: bytes, gaps: list[Gap]) -> bool:
 def test_an_examination_names_the_rows_around_a_gap(
     table: DamagedFile, keys: list[bytes], numbers: list[int]
 ) -> None:
-    """The rows that may lack cells are those of the keys around, and the file is named."""
+    """The error names the file and the rows around each gap."""
     table.damage(numbers)
     readable = read_one_by_one(table.family(), keys)
     rows = {key: row_of(number) for number, key in enumerate(keys)}
@@ -230,7 +230,7 @@ def test_an_examination_names_the_rows_around_a_gap(
 def test_what_is_outside_of_gaps_is_saved(
     table: DamagedFile, keys: list[bytes], numbers: list[int], tmp_path: Path
 ) -> None:
-    """Every cell that can be read is in the new table, with its value, and no other."""
+    """The new table has exactly the readable cells with their values."""
     table.damage(numbers)
     readable = read_one_by_one(table.family(), keys)
     with RocksEngine.open(str(table.place)) as engine, RocksEngine.open(str(tmp_path)) as target:

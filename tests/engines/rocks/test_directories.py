@@ -1,4 +1,4 @@
-"""Tables are directories: what is in them is there again, and nothing else is."""
+"""Tables on disk are directories that store everything and never touch foreign files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
 
 
 def create_odd_table(engine: RocksEngine) -> Store:
-    """A table of odd families with a row of every kind of cell."""
+    """Create a table of unusual families with a row of every cell type."""
     store = engine.create_table(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
     cells = [Cell("d", b"q", 5, b"v", kind) for kind in (CellType.PUT,)]
     cells += [
@@ -53,7 +53,7 @@ def describe_table(store: Store) -> tuple[TableSpec, list[RowCells], list[RowCel
 
 
 def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From Python 3.12 on `glob` finds nothing where a directory cannot be read, and no error."""
+    """Tables are found without `glob`, which hides unreadable directories since 3.12."""
     with RocksEngine.open(str(tmp_path)) as engine:
         create_odd_table(engine)
     monkeypatch.setattr("pathlib.Path.glob", lambda self, pattern: iter(()))
@@ -64,7 +64,7 @@ def test_tables_are_found_without_glob(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
-    """Description, regions, counters and cells of every kind, through two engines in turn."""
+    """Spec, regions, counters and all cells are there after two reopenings."""
     with RocksEngine.open(str(tmp_path)) as engine:
         store = create_odd_table(engine)
         store.split(b"y")
@@ -79,7 +79,7 @@ def test_everything_is_there_after_it_was_closed(tmp_path: Path) -> None:
 
 
 def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
-    """Closing one store leaves another open, and a dropped table is gone for both."""
+    """Closing one store keeps another open, and a drop affects both."""
     with RocksEngine.open(str(tmp_path)) as engine:
         first, second = create_odd_table(engine), engine.open_table("space:t.able")
         first.close()
@@ -93,7 +93,7 @@ def test_one_table_is_shared_by_all_who_open_it(tmp_path: Path) -> None:
 
 
 def test_what_is_read_at_the_end_does_not_keep_a_directory(tmp_path: Path) -> None:
-    """Cursors, blocks and snapshots that were left open give it free, and tell that they ended."""
+    """Open cursors, blocks and snapshots end with an error at close and free the directory."""
     engine = RocksEngine.open(str(tmp_path))
     store = create_odd_table(engine)
     rows, blocks = store.scan([ScanRange(), ScanRange(b"a")])
@@ -150,7 +150,7 @@ def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["20240101.log", "notes.txt", "999999999.sst"])
 def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: str) -> None:
-    """They are named; once they are away, the table is dropped."""
+    """A drop names foreign files, and works once they are removed."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
         (tmp_path / "t" / name).write_text("mine")
@@ -164,7 +164,7 @@ def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"null", b"\xff", b'{"checksum": "x"}'])
 def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None) -> None:
-    """Nobody opens, makes or drops one in its place; a repair writes it again, and all is there."""
+    """A table without a descriptor is neither opened, created nor dropped; a repair restores it."""
     with RocksEngine.open(str(tmp_path)) as engine:
         seen = describe_table(create_odd_table(engine))
     path = tmp_path / "space@t.able" / "descriptor.json"
@@ -185,7 +185,7 @@ def test_a_lost_descriptor_loses_no_table(tmp_path: Path, content: bytes | None)
 
 
 def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
-    """Its checksum covers all of it but blanks."""
+    """A flipped bit of a descriptor fails its checksum, except in blanks."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
         families = engine.open_table("t").spec.families
@@ -205,7 +205,7 @@ def test_each_flipped_bit_of_a_descriptor_is_found(tmp_path: Path) -> None:
 
 
 def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
-    """Bytes of a later rowkey are not guessed at."""
+    """A table of a later format version is refused."""
     with RocksEngine.open(str(tmp_path)) as engine:
         create_odd_table(engine)
         meta = engine._tables["space:t.able"].database.meta
@@ -220,7 +220,7 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    """No path, and a path that is a file."""
+    """An empty path and the path of a file are refused."""
     (tmp_path / "file").touch()
     with pytest.raises(InvalidArgument, match="names no directory"):
         RocksEngine.open("")
@@ -252,7 +252,7 @@ def test_a_path_that_is_no_utf_8_is_refused(
 
 
 def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
-    """Neither what is named like the rest of a table, nor what lies where a table would."""
+    """Foreign files with names like rowkey's are not removed."""
     for name in (".dropped-a", ".dropped-t", "t"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "mine").touch()
@@ -273,7 +273,7 @@ def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
-    """Files, folders and a hidden folder with the names of a table's files make no table."""
+    """A foreign directory with files named like a table's is not used as a place."""
     for folder in ("bin", "src", ".hidden"):
         (tmp_path / folder).mkdir()
     (tmp_path / "bin" / "descriptor.json").write_text('{"format": 2}\n')
@@ -288,7 +288,7 @@ def test_a_directory_of_others_is_no_place(tmp_path: Path) -> None:
 
 
 def test_who_looks_at_a_place_makes_none(tmp_path: Path) -> None:
-    """Checking whether a place exists, and looking for damage, create nothing."""
+    """Checking a place for existence or damage creates nothing."""
     where = str(tmp_path / "none" / "data")
     assert not RocksEngine.is_initialized(where)
     with pytest.raises(InvalidArgument, match="no table is stored at this URL"):

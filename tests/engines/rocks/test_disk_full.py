@@ -1,4 +1,4 @@
-"""A full disk is said, loses nothing that was acknowledged, and is got over."""
+"""A full disk raises an error, loses no acknowledged change, and can be recovered from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import KilledWriters
+from engines.rocks.killed_writers import KilledWriters
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ KIBIBYTE = 1_024
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, 0 once it is gone."""
+    """Return the bytes of a file, 0 if it is gone."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -24,7 +24,7 @@ def size_of(path: Path) -> int:
 
 
 def fill_up(killing: KilledWriters, room: int) -> str:
-    """Let a writer write until no file may grow beyond so many bytes; what it said."""
+    """Let a writer write until no file may grow further, and return its output."""
     writer = killing.start()
     largest = max(map(size_of, (killing.place / "db" / "t").iterdir()))
     resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (largest + room, largest + room))
@@ -32,7 +32,7 @@ def fill_up(killing: KilledWriters, room: int) -> str:
 
 
 def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
-    """The writer gets an error of ours; the next one goes on where the acknowledged writes end."""
+    """On a full disk the writer gets rowkey's error, and the next writer continues."""
     killing = KilledWriters(tmp_path, seed=9)
     for turn in range(2):
         said = fill_up(killing, room=(turn + 1) * 32 * KIBIBYTE)
@@ -45,7 +45,7 @@ def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["writes", "care"])
 def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode: str) -> None:
-    """Fifty times, amid writes, flushes and compactions."""
+    """Fifty full disks during writes, flushes and compactions lose nothing."""
     killing = KilledWriters(tmp_path, seed=10, mode=mode)
     for turn in range(25):
         said = fill_up(killing, room=(turn % 5 + 1) * 16 * KIBIBYTE)

@@ -1,4 +1,4 @@
-"""Directories that somebody else has made, or put files into: nothing of theirs is touched."""
+"""Foreign files and directories are never changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OLD_S = time.time() - 30 * 86_400
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """The directory of a table with one row."""
+    """Return the directory of a table with one row."""
     with rowkey.open(DESIGN, f"rocks:{tmp_path / 'place'}") as table:
         table.put({"id": 1})
     return tmp_path / "place" / "t"
@@ -132,7 +132,7 @@ FORGED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("words", FORGED, ids=str)
 def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> None:
-    """A valid checksum proves nothing; other tables of the place stay usable."""
+    """A forged descriptor with a valid checksum is refused, and other tables still work."""
     document = {**json.loads((table / DESCRIPTOR_FILE).read_bytes()), **words}
     document.pop("checksum")
     document["checksum"] = compute_checksum(document)
@@ -167,7 +167,7 @@ def test_damage_is_told_whatever_the_path_holds(tmp_path: Path) -> None:
 def test_all_tables_are_closed_if_one_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What one table raises keeps no other from being closed, and the place can be opened."""
+    """If closing one table raises, all others are closed and the place can be reopened."""
     full = Unavailable("a", "the disk is full")
 
     def fail() -> None:

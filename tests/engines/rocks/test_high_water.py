@@ -1,4 +1,4 @@
-"""The high-water mark: believed as far as it can be, and never more than that."""
+"""The high-water mark shows lost changes after a crash, as far as it can be trusted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SYNCED, WRITTEN = 10, 30
 
 @pytest.fixture
 def mark_path(tmp_path: Path) -> Path:
-    """A mark of 12 acknowledged changes, of which 10 were on disk."""
+    """Return the mark of a table with 12 acknowledged changes, 10 of them on disk."""
     mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 7)
     mark.raise_mark(10, durable=True)
     mark.raise_mark(12, durable=False)
@@ -48,13 +48,13 @@ def mark_path(tmp_path: Path) -> Path:
 
 
 def test_a_mark_of_this_boot_is_believed(mark_path: Path) -> None:
-    """All that was acknowledged must be there, as no process that dies takes it away."""
+    """On the same boot all acknowledged changes must be in the log."""
     assert StoredMark(12, 10, is_of_this_boot=True) == read_mark(mark_path)
     assert 12 == StoredMark(12, 10, is_of_this_boot=True).required_sequence
 
 
 def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path) -> None:
-    """What was only acknowledged may have been lost with the power."""
+    """After a reboot only the changes that were on disk must be in the log."""
     restart_machine(mark_path.parent)
     assert StoredMark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
     assert 10 == StoredMark(12, 10, is_of_this_boot=False).required_sequence
@@ -73,7 +73,7 @@ def test_the_boot_is_that_of_the_system(
 
 
 def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
-    """What was raised counts at once, without a close."""
+    """A raised mark can be read at once, without a close."""
     mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 0)
     for sequence in range(1, 50):
         mark.raise_mark(sequence, durable=sequence % 10 == 0)
@@ -119,7 +119,7 @@ def test_garbage_is_no_mark(content: bytes) -> None:
 
 
 def test_each_flipped_bit_of_a_mark_is_found(mark_path: Path) -> None:
-    """It is no mark, or the same one: never one of other numbers."""
+    """A mark with a flipped bit is invalid or unchanged, never one with other numbers."""
     sound, content = read_mark(mark_path), mark_path.read_bytes()
     found = []
     for at in range(0, 8 * len(content), 5):
@@ -136,7 +136,7 @@ def test_each_flipped_bit_of_a_mark_is_found(mark_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def source() -> Iterator[Path]:
-    """A copy of an open table: what a kill would leave, some of it synced, all of it logged."""
+    """Return a copy of an open table, as a kill would leave it, partly synced."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         place = Path(folder) / "data"
         with RocksEngine.open(str(place)) as engine:
@@ -150,13 +150,13 @@ def source() -> Iterator[Path]:
 
 @pytest.fixture
 def killed_copy(source: Path) -> Iterator[Path]:
-    """A copy of it to be damaged."""
+    """Return a copy of the killed table to be damaged."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield shutil.copytree(source, Path(folder) / "data")
 
 
 def cut_log(place: Path, rows: int) -> None:
-    """Cut the log behind the batch of the last of so many rows."""
+    """Cut the log after the batch of the last of this many rows."""
     (log,) = list_logs(place / "t")
     content = log.read_bytes()
     ends = [offset for offset, _ in read_records(content)]
@@ -164,7 +164,7 @@ def cut_log(place: Path, rows: int) -> None:
 
 
 def read_rows(place: Path) -> list[bytes]:
-    """The rows of the table in a place."""
+    """Return the rows of the table in a place."""
     with RocksEngine.open(str(place)) as engine:
         (cursor,) = engine.open_table("t").scan([ScanRange()])
         return [row.row for row in cursor]
@@ -197,7 +197,7 @@ def test_a_loss_of_power_may_take_what_was_not_synced(
 
 @pytest.mark.parametrize("rows", [0, SYNCED - 1])
 def test_a_loss_of_power_takes_nothing_that_was_synced(killed_copy: Path, rows: int) -> None:
-    """A log that ends before that was damaged otherwise."""
+    """A log that lacks synced changes is refused as damaged."""
     cut_log(killed_copy, rows)
     restart_machine(killed_copy / "t")
     with pytest.raises(CorruptionError, match="its end was cut off"):

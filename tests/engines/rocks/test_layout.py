@@ -1,4 +1,4 @@
-"""Keys sort as cells do, and are taken apart into what they were composed of, one or many."""
+"""RocksDB keys sort as HBase's cells do and decode to the cells they were built from."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PUTS = st.lists(st.tuples(ROWS, PIECES, TIMES, st.none() | VALUES), min_size=1, 
 
 @given(st.lists(CELLS, max_size=30))
 def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) -> None:
-    """By row, by qualifier, newest first, deletes before puts: RocksDB's order is HBase's."""
+    """Keys sort by row, family and qualifier, newest first, deletes before puts."""
 
     def order(cell: tuple[bytes, bytes, int, CellType]) -> tuple[object, ...]:
         row, qualifier, timestamp, kind = cell
@@ -41,13 +41,13 @@ def test_keys_sort_as_cells_do(cells: list[tuple[bytes, bytes, int, CellType]]) 
 
 @given(CELLS)
 def test_keys_are_taken_apart(cell: tuple[bytes, bytes, int, CellType]) -> None:
-    """Nothing of a cell's coordinates is lost."""
+    """A key decodes to all coordinates of its cell."""
     assert cell == parse_key(build_key(*cell))
 
 
 @given(ROWS, ROWS, PIECES, TIMES)
 def test_bounds_hold_rows(row: bytes, other: bytes, qualifier: bytes, timestamp: int) -> None:
-    """A range of rows is that of their escapes; a row ends where `NEXT_PIECE_START` follows it."""
+    """The bounds of a row range in RocksDB enclose exactly the keys of its rows."""
     key = build_key(row, qualifier, timestamp, CellType.PUT)
     assert (row >= other) == (key >= escape(other))
     within = escape(other) + PIECE_END <= key < escape(other) + NEXT_PIECE_START
@@ -56,25 +56,25 @@ def test_bounds_hold_rows(row: bytes, other: bytes, qualifier: bytes, timestamp:
 
 @given(PIECES)
 def test_escapes_are_undone(piece: bytes) -> None:
-    """And leave no zero."""
+    """Unescaping an escaped text gives the text, and an escaped text has no zero."""
     assert piece == unescape(escape(piece))
     assert b"\0" not in escape(piece)
 
 
 @given(VALUES, st.none() | st.integers(1, 2**62))
 def test_values_are_unwrapped(value: bytes, ttl_ms: int | None) -> None:
-    """A value comes back with its time to live, whatever it begins with."""
+    """A stored value decodes to the value and its time to live, whatever its bytes."""
     assert (value, ttl_ms) == unwrap_value(wrap_value(value, ttl_ms))
 
 
 def test_a_plain_value_is_stored_as_it_is() -> None:
-    """Its bytes need no copy when they are read, and no tag on disk."""
+    """A value without a time to live is stored and read without a copy."""
     assert b"text" == wrap_value(b"text")
     assert b"" == wrap_value(b"")
 
 
 def binary(pieces: list[bytes | None]) -> pa.Array:
-    """An Arrow array of bytes that begins in the middle of its buffer."""
+    """Return an Arrow array of bytes that begins in the middle of its buffer."""
     return pa.array([b"\xc1before", *pieces], pa.binary()).slice(1)
 
 
@@ -82,7 +82,7 @@ def binary(pieces: list[bytes | None]) -> pa.Array:
 def test_many_keys_are_those_of_one_each(
     puts: list[tuple[bytes, bytes, int, bytes | None]], one_qualifier: bool, one_time: bool
 ) -> None:
-    """Columns are composed as cells are, with one qualifier or timestamp for all or one each."""
+    """Keys encoded from columns equal keys encoded one by one."""
     if one_qualifier:
         puts = [(row, puts[0][1], time, value) for row, _, time, value in puts]
     if one_time:
@@ -102,7 +102,7 @@ def test_many_keys_are_those_of_one_each(
 def test_many_cells_are_taken_apart_as_one_each(
     puts: list[tuple[bytes, bytes, int, bytes | None]],
 ) -> None:
-    """Rows of any lengths, with escapes or without, and wrapped values."""
+    """Cells decoded as columns equal cells decoded one by one."""
     cells = [(row, name, time, value or b"") for row, name, time, value in puts]
     keys = [build_key(row, name, time, CellType.PUT) for row, name, time, _ in cells]
     columns = parse_columns(keys, [wrap_value(value) for *_, value in cells])
@@ -127,7 +127,7 @@ def test_columns_see_what_rows_see(
     versions: int,
     time_range: tuple[int, int],
 ) -> None:
-    """Versions, times and times to live select the same cells at once as row by row."""
+    """A selection returns the same cells as columns and as rows."""
     pairs = {
         build_key(*cell): wrap_value(value, ttl_ms) if cell[3] == CellType.PUT else b""
         for cell, value, ttl_ms in stored

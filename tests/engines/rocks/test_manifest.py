@@ -1,4 +1,4 @@
-"""What rowkey reads in a MANIFEST is what RocksDB has; a damaged one is reported, and no more."""
+"""rowkey reads a MANIFEST as RocksDB does, and reports a damaged one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class GrowingTable:
 
     @property
     def store(self) -> Store:
-        """The table."""
+        """Return the open table."""
         return self.engine.open_table("t")
 
     def do(self, step: str) -> None:
@@ -84,11 +84,11 @@ class GrowingTable:
         return b"%06d" % self.random.randrange(10**6) + bytes(length)
 
     def content(self) -> bytes:
-        """The content of the MANIFEST that counts."""
+        """Return the bytes of the current MANIFEST."""
         return manifest_path(self.directory).read_bytes()
 
     def check(self) -> Manifest:
-        """Compare what the MANIFEST says with what RocksDB says of itself."""
+        """Compare the MANIFEST as rowkey reads it with RocksDB's own answers."""
         self.store.get([b"none"])
         database = self.engine._tables["t"].database
         content, live = b"", []
@@ -107,7 +107,7 @@ class GrowingTable:
 
 
 def list_rocksdb_files(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    """Number, level, size and keys of each file, as RocksDB states them."""
+    """Return number, level, size and keys of each file from RocksDB."""
     return sorted(
         (int(one["name"][1:-4]), one["level"], one["size"], one["start_key"], one["end_key"])
         for one in live_files
@@ -115,7 +115,7 @@ def list_rocksdb_files(live_files: list[dict[str, Any]]) -> list[tuple[Any, ...]
 
 
 def list_rowkey_files(manifest: Manifest) -> list[tuple[Any, ...]]:
-    """The same, as rowkey reads it."""
+    """Return number, level, size and keys of each file from rowkey."""
     return sorted(
         (number, one.level, one.size_bytes, one.smallest, one.largest)
         for number, one in manifest.files.items()
@@ -123,20 +123,20 @@ def list_rowkey_files(manifest: Manifest) -> list[tuple[Any, ...]]:
 
 
 def manifest_path(directory: Path) -> Path:
-    """The MANIFEST that counts."""
+    """Return the path of the current MANIFEST."""
     return directory / (directory / "CURRENT").read_text("ascii").strip()
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """An empty directory in memory."""
+    """Return an empty directory in memory."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         yield Path(folder)
 
 
 @contextmanager
 def grow_table(place: Path, seed: int, *steps: str) -> Iterator[GrowingTable]:
-    """A table after some steps, closed at the end."""
+    """Return a table after some steps, closed at the end."""
     grown = GrowingTable(place, seed)
     try:
         for step in steps:
@@ -160,7 +160,7 @@ def test_a_manifest_is_read_as_rocksdb_reads_it(place: Path, seed: int) -> None:
 
 
 def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
-    """A MANIFEST that is taken apart and put together again has the same bytes."""
+    """A MANIFEST that is parsed and written again has the same bytes."""
     with grow_table(place, 11, *["mutate", "flush"] * 30):
         pass
     content = manifest_path(place / "t").read_bytes()
@@ -170,7 +170,7 @@ def test_records_are_written_as_rocksdb_writes_them(place: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rocksdb_opens_a_manifest_without_some_files(place: Path, seed: int) -> None:
-    """It has the files that are left, all of their rows, and misses none of the others."""
+    """RocksDB opens a MANIFEST without some files and reads all rows of the others."""
     steps = ("load", "mutate", "flush", "compact", *["load", "mutate", "flush"] * 3)
     with grow_table(place, seed, *steps) as grown:
         random, directory = grown.random, grown.directory
@@ -194,14 +194,14 @@ def test_rocksdb_opens_a_manifest_without_some_files(place: Path, seed: int) -> 
 
 
 def open_rocksdb(directory: Path, manifest: Manifest) -> Any:
-    """RocksDB itself, for reading."""
+    """Open RocksDB itself for reading."""
     options = library.Options(raw_mode=True)
     families = {name: library.Options(raw_mode=True) for name in manifest.families.values()}
     return library.Rdict(str(directory), options, families, library.AccessType.read_only())
 
 
 def read_pairs(directory: Path, manifest: Manifest) -> dict[tuple[str, bytes], bytes]:
-    """All pairs of a table's families."""
+    """Return all pairs of a table's families."""
     db = open_rocksdb(directory, manifest)
     pairs: dict[tuple[str, bytes], bytes] = {}
     for name in manifest.families.values():
@@ -213,7 +213,7 @@ def read_pairs(directory: Path, manifest: Manifest) -> dict[tuple[str, bytes], b
 
 @cache
 def sound_content() -> bytes:
-    """The MANIFEST of a small table of some files."""
+    """Return the MANIFEST of a small table of some files."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         steps = ("mutate", "flush", "load", "add a family", "mutate", "flush", "compact")
         with grow_table(Path(folder), 5, *steps):
@@ -223,13 +223,13 @@ def sound_content() -> bytes:
 
 @cache
 def list_states() -> list[Manifest]:
-    """What the MANIFEST says after each of its records."""
+    """Return the state of the MANIFEST after each of its records."""
     records = [record for _, record in read_records(sound_content())]
     return [parse_manifest(encode_log(records[:count])) for count in range(len(records) + 1)]
 
 
 def read_content(content: bytes) -> tuple[Manifest | None, list[CorruptionError]]:
-    """What is read of a MANIFEST of some content, and what is reported."""
+    """Return the state read from the bytes of a MANIFEST, and the reported damage."""
     problems: list[CorruptionError] = []
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         path = Path(folder) / "MANIFEST-000005"
@@ -239,7 +239,7 @@ def read_content(content: bytes) -> tuple[Manifest | None, list[CorruptionError]
 
 @given(st.data())
 def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
-    """Each is damage, but in bytes that RocksDB leaves empty; nothing else is ever raised."""
+    """A flipped bit is reported as damage unless the byte is unused, and nothing else raises."""
     content = bytearray(sound_content())
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     manifest, problems = read_content(bytes(content))
@@ -252,7 +252,7 @@ def test_a_flipped_bit_is_reported(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
-    """What is left is what the MANIFEST said after some of its records, or is damage."""
+    """A truncated MANIFEST is an earlier state or damage."""
     length = data.draw(st.integers(0, len(sound_content())))
     manifest, problems = read_content(sound_content()[:length])
     assert (manifest is None) == bool(problems)
@@ -261,7 +261,7 @@ def test_a_truncated_manifest_is_an_earlier_one(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_a_record_that_is_no_edit_is_reported(data: st.DataObject) -> None:
-    """Under a right checksum any bytes are an edit or are reported; nothing else is raised."""
+    """A record of any bytes with a valid checksum is an edit or reported damage."""
     records = [record for _, record in read_records(sound_content())]
     at = data.draw(st.integers(0, len(records) - 1))
     record = bytearray(records[at])
@@ -298,7 +298,7 @@ def test_what_is_wrong_with_an_edit_is_named(record: bytes, problem: str) -> Non
 
 
 def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None:
-    """Wherever its end is cut off, no row is missing without an error, and no file is removed."""
+    """A table with a truncated MANIFEST is complete or refused, and no file is removed."""
     steps = ("mutate", "flush", "load", "open again", "mutate", "flush", "compact", "load")
     with grow_table(place / "data", 6, *steps) as grown:
         expected = read_rows(grown.store)
@@ -324,6 +324,6 @@ def test_a_table_whose_manifest_was_cut_is_whole_or_refused(place: Path) -> None
 
 
 def read_rows(store: Store) -> list[RowCells]:
-    """All rows of a table."""
+    """Return all rows of a table."""
     (cursor,) = store.scan([ScanRange()])
     return list(cursor)

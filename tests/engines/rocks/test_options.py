@@ -1,4 +1,4 @@
-"""The attributes of families are options of RocksDB, read back from the file it writes of them."""
+"""Family attributes become options of RocksDB, as its own options file shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CODECS = {
 
 
 def stored_options(directory: Path) -> dict[str, dict[str, str]]:
-    """The options RocksDB has written last, by section; of tables beside those of their family."""
+    """Return the options that RocksDB wrote last, by section."""
     files = sorted(directory.glob("OPTIONS-*"), key=lambda path: int(path.name.split("-")[1]))
     sections: dict[str, dict[str, str]] = {}
     for line in files[-1].read_text("utf-8").splitlines():
@@ -40,13 +40,13 @@ def stored_options(directory: Path) -> dict[str, dict[str, str]]:
 
 
 def get_family_options(directory: Path, family: str) -> dict[str, str]:
-    """The options of one family."""
+    """Return the options of one family."""
     return stored_options(directory)[f'CFOptions "f_{family}"']
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_codec_is_an_option(tmp_path: Path, codec: str) -> None:
-    """Each of HBase's codecs that RocksDB has, for blocks and for those of the last level."""
+    """Each HBase codec that RocksDB has is set for blocks and for the last level."""
     family = Family("d", compression=codec, compression_compact=codec)
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (family,)))
@@ -70,7 +70,7 @@ def test_a_codec_rocksdb_lacks_is_refused_by_name(tmp_path: Path, codec: str, wo
 
 
 def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
-    """Block size, Bloom filter and block cache are those of each family."""
+    """Block size, Bloom filter and block cache are set for each family."""
     plain = Family("a", block_size=8_192, bloom="NONE", block_cache=False)
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (plain, Family("b", bloom="ROWCOL"))))
@@ -81,7 +81,7 @@ def test_blocks_filters_and_cache_are_options(tmp_path: Path) -> None:
 
 
 def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
-    """A torn end is forgiven, damage is not; all families are flushed together."""
+    """A torn end of the log is accepted, damage is not, and families flush together."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("d"),)))
     for _ in range(2):
@@ -93,7 +93,7 @@ def test_the_log_is_read_as_the_facts_ask(tmp_path: Path) -> None:
 
 
 def test_altered_attributes_are_options_at_once_and_later(tmp_path: Path) -> None:
-    """What RocksDB writes from then on is of the new kind; a new family has its own options."""
+    """Altered attributes apply to new files, and a new family has its own options."""
     changed = Family("d", compression="ZSTD", block_size=4_096, bloom="NONE", versions=5)
     with RocksEngine.open(str(tmp_path)) as engine:
         store = engine.create_table(TableSpec("t", (Family("d"),)))

@@ -1,4 +1,4 @@
-"""A table that can only be read is read through a folder of links, and no file of it changes."""
+"""A read-only table is read through a folder of links, and its files do not change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FULL, READ_ONLY = errno.ENOSPC, errno.EROFS
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A table with rows in files, and rows in its log alone, as a kill leaves them."""
+    """Return a killed table with rows in files and rows in its log alone."""
     with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         source = Path(folder) / "source"
         with RocksEngine.open(str(source)) as engine:
@@ -50,7 +50,7 @@ def place() -> Iterator[Path]:
 
 
 def describe_files(place: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Inode, time of change and content of every file of a table, and the folders' times."""
+    """Return inode, change time and content of a table's files, and the folders' times."""
     return {
         str(path): (status.st_ino, status.st_mtime_ns, path.read_bytes() if path.is_file() else b"")
         for path in [place / "t", *(place / "t").rglob("*")]
@@ -59,7 +59,7 @@ def describe_files(place: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def read_rows(store: Store) -> list[RowCells]:
-    """All rows, which are read in each way that there is."""
+    """Return all rows, read in each way that there is."""
     (cursor,) = store.scan([ScanRange()])
     rows = list(cursor)
     assert rows == store.get([row.row for row in rows])
@@ -70,7 +70,7 @@ def read_rows(store: Store) -> list[RowCells]:
 
 @pytest.fixture(params=[FULL, READ_ONLY], ids=["full", "read-only"])
 def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that takes no new file of a table."""
+    """Make the disk refuse new files of a table."""
 
     def refuse(directory: Path) -> None:
         raise OSError(request.param, os.strerror(request.param), str(directory))
@@ -80,7 +80,7 @@ def refusing_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("refusing_disk")
 def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
-    """All rows are read, and every byte, inode and time of its files is as before."""
+    """Reading a read-only table returns all rows and changes no byte, inode or time."""
     before = describe_files(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
@@ -115,7 +115,7 @@ CHANGES: dict[str, Callable[[Store], Any]] = {
 def test_a_change_of_what_can_only_be_read_is_refused(
     place: Path, change: Callable[[Store], Any]
 ) -> None:
-    """Its message says so, nothing of it is seen, and the table can still be read."""
+    """A read-only table refuses writes, and its rows do not change."""
     before = describe_files(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
@@ -128,7 +128,7 @@ def test_a_change_of_what_can_only_be_read_is_refused(
 
 
 def test_links_are_opened_without_a_change(place: Path) -> None:
-    """RocksDB itself writes into the folder alone, which goes when it is closed."""
+    """RocksDB writes into the folder of links alone, which is removed at close."""
     before = describe_files(place)
     db, folder = open_linked_database(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
     links = [path for path in folder.path.iterdir() if path.is_symlink()]
@@ -142,7 +142,7 @@ def test_links_are_opened_without_a_change(place: Path) -> None:
 
 
 def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:
-    """It goes with the last who knows it, and what it links to stays."""
+    """A folder of links is removed with its last user, and its targets stay."""
     (tmp_path / "000001.sst").write_bytes(b"pairs")
     folder = LinkedFolder(tmp_path, [tmp_path / "000001.sst"])
     path = folder.path
@@ -153,7 +153,7 @@ def test_a_forgotten_folder_is_removed(tmp_path: Path) -> None:
 
 
 def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither memory nor a temporary folder: the error says what to set."""
+    """Without a writable folder for links the error names the setting."""
 
     def refuse(**_: object) -> str:
         raise OSError(FULL, os.strerror(FULL))
@@ -167,7 +167,7 @@ MOUNTED = """
 import sys
 import time
 from pathlib import Path
-from engines.rocks.test_read_only import read_rows, state_of, _folder_of
+from engines.rocks.test_read_only import _folder_of, describe_files, read_rows
 from rowkey.engines.backends.rocks import RocksEngine
 place = Path(sys.argv[1])
 try:
@@ -176,17 +176,17 @@ except OSError as problem:
     assert "Read-only file system" in str(problem)
 else:
     raise AssertionError("the disk can be written")
-before = state_of(place)
+before = describe_files(place)
 with RocksEngine.open(str(place)) as engine:
     rows, folder = read_rows(engine.open_table("t")), _folder_of(engine)
 assert not folder.exists()
-assert before == state_of(place)
+assert before == describe_files(place)
 print(len(rows))
 """
 
 
 def test_a_disk_that_is_mounted_to_be_read_is_read(place: Path) -> None:
-    """A real read-only mount of a table that was killed gives all of its rows."""
+    """A killed table on a read-only mount returns all of its rows."""
     script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" -c "$3" "$1"'
     may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(place)]
     if shutil.which("unshare") is None or subprocess.run(may_mount, check=False).returncode:

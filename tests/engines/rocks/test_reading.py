@@ -1,4 +1,4 @@
-"""Long scans, wide rows and snapshots give what the memory engine gives, and see one moment."""
+"""Scans, wide rows and snapshots on disk equal those of the memory engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from engines.doing import read_counts
+from engines.store_calls import read_counts
 from rowkey.cells import Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellSelection, ScanRange, TableSpec
 from rowkey.engines.backends.memory import MemoryEngine
@@ -26,7 +26,7 @@ SPEC = TableSpec("t", (Family("d", versions=2), Family("e", ttl_s=60)), (b"1", b
 
 
 class TwinTables:
-    """One table on disk and one in memory to which the same is done.
+    """One table on disk and one in memory that get the same changes.
 
     Args:
         engine: an engine on disk.
@@ -37,12 +37,12 @@ class TwinTables:
         self.memory: Store = MemoryEngine.open("", clock=lambda: NOW_MS).create_table(SPEC)
 
     def mutate(self, mutations: list[RowCells]) -> None:
-        """Do the same to both."""
+        """Apply mutations to both tables."""
         for store in (self.rocks, self.memory):
             store.mutate(mutations)
 
     def fill(self, random: Random, count: int, *, deletes: bool) -> None:
-        """Write rows of 1 to 9 cells, with escapes, versions and values that are wrapped."""
+        """Write rows of 1 to 9 cells with escapes, versions and times to live."""
         kinds = [CellType.PUT] * 30 + [CellType.DELETE_COLUMN, CellType.DELETE_FAMILY] * deletes
         mutations = []
         for _ in range(count):
@@ -63,7 +63,7 @@ class TwinTables:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[RocksEngine]:
-    """An engine in an empty folder, its clock stopped."""
+    """Return an engine in an empty folder with a stopped clock."""
     with RocksEngine.open(str(tmp_path), clock=lambda: NOW_MS) as engine:
         yield engine
 
@@ -92,12 +92,12 @@ SPANS = [
 
 
 def join_blocks(blocks: list[pa.RecordBatch]) -> list[dict[str, Any]]:
-    """The cells of blocks: where one ends is the engine's own affair."""
+    """Return the cells of blocks, whose ends are not compared."""
     return [cell for block in blocks for cell in block.to_pylist()]
 
 
 def compare_scans(reader: Reader, other: Reader, ask: CellSelection) -> None:
-    """All ranges read alike, as rows and as blocks of every size."""
+    """Compare all ranges as rows and as blocks of every size."""
     rows = [list(cursor) for cursor in reader.scan(SPANS, ask)]
     assert [list(cursor) for cursor in other.scan(SPANS, ask)] == rows
     if ask.raw or ask.batch:
@@ -114,7 +114,7 @@ def compare_scans(reader: Reader, other: Reader, ask: CellSelection) -> None:
 def long_tables(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TwinTables]:
-    """Tables of many rows, some of them flushed, which tests only read."""
+    """Return tables of many rows, some flushed, which tests only read."""
     place = tmp_path_factory.mktemp("long")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
@@ -133,7 +133,7 @@ def test_long_scans_are_as_in_memory(long_tables: TwinTables, ask: CellSelection
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, Reader]]:
-    """A snapshot on disk and one in memory of tables that were written and compacted later."""
+    """Return snapshots of both tables, which are written and compacted later."""
     place = tmp_path_factory.mktemp("snapshots")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
@@ -148,7 +148,7 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader
 def test_snapshots_see_nothing_of_what_follows(
     snapshots: tuple[Reader, Reader], ask: CellSelection
 ) -> None:
-    """Neither scans nor gets, forward or in reverse, after writes, a compaction and a flush."""
+    """Snapshots show no later writes, compactions or flushes, in scans and in gets."""
     kept, expected = snapshots
     compare_scans(kept, expected, ask)
     rows = [row.row for cursor in expected.scan([ScanRange()]) for row in cursor][:20]
@@ -161,7 +161,7 @@ def test_snapshots_see_nothing_of_what_follows(
 def test_what_lies_ahead_is_told_and_still_given(
     engine: RocksEngine, ask: CellSelection, is_kept: bool
 ) -> None:
-    """A peek at the first row neither takes nor counts it, and no row comes before it."""
+    """A peek returns the first row key and does not consume or count the row."""
     twins = TwinTables(engine)
     twins.fill(Random(7), 300, deletes=True)
     reader = twins.rocks.snapshot() if is_kept else twins.rocks
@@ -194,7 +194,7 @@ def test_blocks_begin_with_what_was_told_to_lie_ahead(engine: RocksEngine) -> No
 
 
 def test_gets_of_one_moment_follow_what_is_altered_between_them(engine: RocksEngine) -> None:
-    """What a get knows of the families is not known to the next one once they are others."""
+    """A get uses the family attributes that were altered since the previous get."""
     twins = TwinTables(engine)
     twins.mutate([RowCells(b"1", [Cell("d", b"q", NOW_MS - 5_000, b"v")])])
     assert 1 == len(twins.rocks.get([b"1"])[0].cells)
@@ -218,7 +218,7 @@ NARROW_ASKS = [
 
 @pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
 def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
-    """A few columns of a row of thousands, with a delete of the family that bears on them."""
+    """A few columns of a row of thousands are found, also with a delete of the family."""
     twins = TwinTables(engine)
     names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(3_000))]
     cells = [Cell("d", name, time, b"%d" % time) for name in names for time in (5, 6)]
@@ -232,7 +232,7 @@ def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection)
 
 
 def test_loads_are_as_in_memory(engine: RocksEngine) -> None:
-    """Blocks that leave cells out, and rows, qualifiers and timestamps of every form."""
+    """Loaded blocks with missing cells and all array types give equal tables."""
     twins, random = TwinTables(engine), Random(5)
     rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(8_200)]
     keys = pa.array(rows, pa.binary())
@@ -286,7 +286,7 @@ def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
 
 
 def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
-    """Eight threads increment one counter and write rows: nothing is lost, all is counted."""
+    """Increments and puts of eight threads are all stored and counted."""
     store = engine.create_table(SPEC)
 
     def write(number: int) -> None:
@@ -304,7 +304,7 @@ def test_writers_in_threads_are_counted_exactly(engine: RocksEngine) -> None:
 
 
 def test_a_region_splits_at_its_middle(engine: RocksEngine) -> None:
-    """One that outgrows its table's limit is divided by bytes, as in memory, and stays divided."""
+    """A region above the limit splits at the same key as in memory, also after reopening."""
     attributes = {"MAX_FILESIZE": str(2 << 20), "MEMSTORE_FLUSHSIZE": str(1 << 20)}
     twins = TwinTables(engine)
     random = Random(6)

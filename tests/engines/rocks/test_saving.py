@@ -1,4 +1,4 @@
-"""What `repair --into` saves of a damaged table, and what it tells of the rest."""
+"""`repair --into` saves all readable rows of a damaged table and reports the rest."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def row_of(number: int) -> bytes:
-    """A row key."""
+    """Return the row key of a number."""
     return b"host-%03d %08d" % (number // 500, number)
 
 
 @cache
 def value_of(number: int) -> bytes:
-    """A value that does not compress."""
+    """Return an incompressible value."""
     return Random(number).randbytes(24)
 
 
 def create_table(place: Path, parts: int = 1, family: Family | None = None) -> Path:
-    """Make a table of so many files, whose rows are interleaved; return the largest file."""
+    """Create a table of this many files with interleaved rows, and return the largest file."""
     family = family or Family("d", block_size=1_024)
     with RocksEngine.open(str(place)) as engine:
         store = engine.create_table(TableSpec("t", (family,)))
@@ -72,12 +72,12 @@ def create_table(place: Path, parts: int = 1, family: Family | None = None) -> P
 
 
 def largest_file(place: Path) -> Path:
-    """The largest file of sorted pairs of the table of a place."""
+    """Return the largest data file of the table of a place."""
     return max((place / "t").glob("*.sst"), key=lambda path: path.stat().st_size)
 
 
 def flip_bits(path: Path, offsets: list[int]) -> None:
-    """Turn a bit over at each of some offsets of a file."""
+    """Flip a bit at each of some offsets of a file."""
     content = bytearray(path.read_bytes())
     for offset in offsets:
         content[offset] ^= 4
@@ -91,19 +91,19 @@ def save_table(place: Path, into: Path, *, keep_incomplete: bool = False) -> Sal
 
 
 def read_rows(store: Store) -> dict[bytes, bytes]:
-    """The value of each row of a store."""
+    """Return the value of each row of a store."""
     with store.scan([ScanRange()], CellSelection())[0] as cursor:
         return {row.row: row.cells[0].value for row in cursor}
 
 
 def saved_rows(into: Path) -> dict[bytes, bytes]:
-    """The rows of the table that was saved into a place."""
+    """Return the rows of the table that was saved into a place."""
     with RocksEngine.open(str(into)) as engine:
         return read_rows(engine.open_table("t"))
 
 
 def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
-    """Each row is there as it was, or lies in a stretch that is listed as lost."""
+    """Check that each row was saved unchanged or is in a listed gap."""
     expected = {row_of(n): value_of(n) for n in range(ROWS)}
     assert kept.items() <= expected.items()
     assert all(is_lost(row, saved.lost_rows) for row in expected.keys() - kept.keys())
@@ -112,7 +112,7 @@ def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
 
 @pytest.mark.parametrize("compression", ["NONE", "SNAPPY", "LZ4", "ZSTD", "GZ", "BZIP2"])
 def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None:
-    """Whatever it is compressed by, its separators ascend through the whole file."""
+    """The separators of an index ascend through the whole file with every codec."""
     family = Family("d", block_size=1_024, compression=compression)
     separators = read_separators(create_table(tmp_path, family=family))
     assert len(separators) > 200
@@ -121,7 +121,7 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
 
 
 def test_a_damaged_index_is_told(tmp_path: Path) -> None:
-    """A file without a footer, or of other bytes, raises an error about its index."""
+    """A file without a valid footer raises an error about its index."""
     file = create_table(tmp_path)
     content = file.read_bytes()
     for other in (content[:-1], content[-60:], b"", bytes(100)):
@@ -131,7 +131,7 @@ def test_a_damaged_index_is_told(tmp_path: Path) -> None:
 
 
 def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
-    """Of damage in the first block and in a late one, more than 99 % of the rows are saved."""
+    """After two flipped bits more than 99 % of the rows are saved."""
     file = create_table(tmp_path / "a")
     flip_bits(file, [100, file.stat().st_size * 8 // 10])
     saved = save_table(tmp_path / "a", tmp_path / "b")
@@ -143,7 +143,7 @@ def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])
 def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: bool) -> None:
-    """Where every 20th block is damaged, more than 90 % of the rows are saved."""
+    """With every 20th block damaged more than 90 % of the rows are saved."""
     file = create_table(tmp_path / "a")
     n_blocks, end = len(read_separators(file)), file.stat().st_size * 8 // 10
     flip_bits(file, Random(3).sample(range(end), n_blocks // 20))
@@ -155,7 +155,7 @@ def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: b
 
 
 def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -> None:
-    """Where rows lie in several files, each that is not saved is listed."""
+    """Damage in one of several files loses under 2 % of the rows, and all lost ones are listed."""
     file = create_table(tmp_path / "a", parts=3)
     flip_bits(file, [100, file.stat().st_size // 2])
     saved = save_table(tmp_path / "a", tmp_path / "b")
@@ -165,7 +165,7 @@ def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -
 
 
 def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
-    """RocksDB cannot open it, so the table is read without it, and its rows are listed."""
+    """A file that RocksDB cannot open is left out, and its rows are listed."""
     place = tmp_path / "a"
     create_table(place)
     with RocksEngine.open(str(place)) as engine:
@@ -186,7 +186,7 @@ def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
 def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
     tmp_path: Path, *, keep_incomplete: bool
 ) -> None:
-    """Damage between the examination and the copy ends no stretch silently."""
+    """Damage that appears between the examination and the copy is listed."""
     file = create_table(tmp_path / "a")
     flip_bits(file, [file.stat().st_size // 4])
     initialize = copier.Copier.__init__
@@ -209,7 +209,7 @@ def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
 
 @pytest.fixture(scope="module")
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place whose writer was killed with all its rows in a log."""
+    """Return a place whose writer was killed with all its rows in a log."""
     place = tmp_path_factory.mktemp("saving") / "db"
     subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
     return place
@@ -217,12 +217,12 @@ def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(killed_place: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be damaged."""
+    """Return a copy of the killed place, to be damaged."""
     return Path(shutil.copytree(killed_place, tmp_path / "a"))
 
 
 def save_events(place: Path) -> tuple[list[int], list[str]]:
-    """Save a table into the place `b` next to its own; return its rows, and the notes."""
+    """Save a table into the place `b` next to its own; return its rows and the notes."""
     (saved,) = save_tables(f"rocks:{place}", f"rocks:{place.parent / 'b'}", ["t"])
     with rowkey.open(EVENTS, f"rocks:{place.parent / 'b'}") as table:
         return [row["id"] for row in table.scan()], list(saved.notes)
@@ -251,13 +251,13 @@ def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None
 
 
 def spoil_manifest(place: Path) -> None:
-    """Turn the MANIFEST of the table of a place into garbage."""
+    """Overwrite the MANIFEST of the table with garbage."""
     (manifest,) = (place / "t").glob("MANIFEST-*")
     manifest.write_bytes(b"garbage")
 
 
 def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
-    """Without any MANIFEST the log is read up to the damage, and the rest is told."""
+    """Without a MANIFEST a log is read up to its damage, and the rest is reported."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
     code = KILLED.replace(f"range({LOGGED})", f"range({LOGGED}, {2 * LOGGED})")
@@ -284,7 +284,7 @@ def test_a_family_that_no_file_names_is_told(place: Path) -> None:
 
 
 def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
-    """Where CURRENT is damaged and the MANIFEST does not know a file, all files are read."""
+    """If CURRENT is damaged and the MANIFEST lacks a file, all files are read."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
     for path in (place / "t").glob("MANIFEST-*"):
@@ -301,7 +301,7 @@ def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
 
 
 def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
-    """Where only its end is missing, all that is in the log is kept."""
+    """A repair of a log that lacks only its end keeps all of it."""
     (log,) = list_logs(place / "t")
     log.write_bytes(log.read_bytes()[:-5_000])
     (repair,) = repair_tables(f"rocks:{place}", ["t"])
@@ -314,7 +314,7 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
 
 
 def test_what_was_cut_is_never_overwritten(place: Path) -> None:
-    """Where a copy of the same log and byte is there already, the new one has another name."""
+    """A second copy of the same cut log gets another name."""
     (log,) = list_logs(place / "t")
     flip_bits(log, [log.stat().st_size // 2])
     (found,) = verify_tables(f"rocks:{place}")
@@ -333,7 +333,7 @@ def test_what_was_cut_is_never_overwritten(place: Path) -> None:
 
 @pytest.fixture
 def coded_place(tmp_path: Path) -> Path:
-    """A place with a table whose key holds ids of `code`."""
+    """Return a place with a table whose key has ids of `code`."""
     with rowkey.open(CODED, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
         for n in range(1_000):
             batch.put({"host": f"h{n % 3}", "ts": n, "v": "x"})
@@ -361,7 +361,7 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
 
 
 def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
-    """Where the catalog can be read, so can each row."""
+    """If the catalog can be read, saved rows keep their codes."""
     into = f"rocks:{coded_place.parent / 'b'}"
     (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
     assert [] == saved.notes
@@ -371,7 +371,7 @@ def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
 
 
 def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
-    """What the table tells itself is remembered, with a note of the damage."""
+    """An unreadable catalog entry is restored from the table, with a note."""
     (place / ".catalog" / "t.json").write_bytes(b"garbage")
     ids, notes = save_events(place)
     assert ids == [*range(LOGGED)]
@@ -379,7 +379,7 @@ def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
 
 
 def test_time_does_not_go_back_where_the_description_is_lost(tmp_path: Path) -> None:
-    """The highest timestamp is that of the cells, but for those in the future."""
+    """Without a descriptor the highest timestamp is that of the cells, except future ones."""
     with RocksEngine.open(str(tmp_path / "a")) as engine:
         store = engine.create_table(TableSpec("t", (Family("d"),)))
         cells = [Cell("d", b"q", stamp, b"v") for stamp in (7, 1_234_567, 2**60)]

@@ -1,4 +1,4 @@
-"""The file in which rocksdict keeps that values are bytes, which it empties at each open."""
+"""rocksdict's settings file, which is rewritten at each open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ State = tuple[list["RowCells"], list[tuple[bytes, int]]]
 
 
 def write_table(place: Path) -> State:
-    """What a table holds, in files and in its log, when it was closed."""
+    """Write rows to files and to the log, and return them."""
     with RocksEngine.open(str(place), clock=Clock()) as engine:
         store = engine.create_table(SPEC)
         for number in range(1, OPERATIONS):
@@ -31,7 +31,7 @@ def write_table(place: Path) -> State:
 
 
 def read_table(place: Path) -> State:
-    """What it holds now."""
+    """Return the rows of the table."""
     with RocksEngine.open(str(place), clock=Clock()) as engine:
         store = engine.open_table("t")
         return list_everything(store), count_writes(store)
@@ -42,7 +42,7 @@ def read_table(place: Path) -> State:
     [b"", None, b"{", bytes(40), b"\xff\xfe", b"[]", b"7", b"null", b"{}", b'{"raw_mode": false}'],
 )
 def test_a_file_that_was_cut_short_is_written_again(content: bytes | None, tmp_path: Path) -> None:
-    """A kill amid an open leaves it empty, a power cut zeros, and the table opens whole."""
+    """A table with an empty or zeroed settings file opens complete."""
     expected = write_table(tmp_path)
     config = tmp_path / "t" / SETTINGS_FILE
     whole = config.read_bytes()

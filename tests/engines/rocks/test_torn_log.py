@@ -1,4 +1,4 @@
-"""A log that was cut short or damaged is refused, and gives a prefix once that is accepted."""
+"""A truncated or damaged log is refused, and a repair keeps a prefix of the changes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engines.rocks.killing import KilledWriters
+from engines.rocks.killed_writers import KilledWriters
 from engines.rocks.restarts import restart_machine
 from engines.rocks.script import SPEC, ExpectedTable, count_writes, list_everything
 from rowkey.engines.backends.rocks import RocksEngine
@@ -28,7 +28,7 @@ OPERATIONS = 400
 
 
 class TornTable:
-    """A table that was killed with all it holds in its log, to be copied and damaged.
+    """A table that was killed with everything in its log, to be copied and damaged.
 
     Args:
         killing: its writer, dead, and its model.
@@ -41,7 +41,7 @@ class TornTable:
         self.states: dict[int, tuple[list[RowCells], list[tuple[bytes, int]]]] = {}
 
     def copy_with_log(self, content: bytes) -> Path:
-        """A copy of the directory with another log."""
+        """Return a copy of the directory with another log."""
         copy = self.place / "copy"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self.place / "db", copy)
@@ -63,7 +63,7 @@ class TornTable:
         return number
 
     def check_against_model(self) -> None:
-        """Each state that was noted is what the operations up to it make, and nothing else."""
+        """Check that each recorded state is the model's state after as many operations."""
         model = ExpectedTable(self.killing.script)
         for number, state in sorted(self.states.items()):
             while model.done < number:
@@ -71,13 +71,13 @@ class TornTable:
             assert (model.everything(), model.writes()) == state
 
     def flip_bit(self, at: int, bit: int) -> bytes:
-        """The log with one bit turned over."""
+        """Return the log with one bit flipped."""
         content = bytearray(self.content)
         content[at] ^= 1 << bit
         return bytes(content)
 
     def list_record_starts(self) -> list[int]:
-        """Where the records of the log begin."""
+        """Return the offsets of the log's records."""
         starts, at = [], 0
         while at + HEADER_BYTES <= len(self.content):
             left = 32_768 - at % 32_768
@@ -91,7 +91,7 @@ class TornTable:
 
 @pytest.fixture(scope="module")
 def torn_table(tmp_path_factory: pytest.TempPathFactory) -> TornTable:
-    """A table of some hundred operations, killed."""
+    """Return a killed table of some hundred operations."""
     killing = KilledWriters(tmp_path_factory.mktemp("torn"), seed=8)
     writer = killing.start()
     killing.wait_for(OPERATIONS)
@@ -101,7 +101,7 @@ def torn_table(tmp_path_factory: pytest.TempPathFactory) -> TornTable:
 
 
 def repair_table(copy: Path) -> RepairResult:
-    """What a repair of the table of a place did."""
+    """Repair the table of a place and return the report."""
     with RocksEngine.open(str(copy)) as engine:
         return engine.repair("t")
 
@@ -174,7 +174,7 @@ def test_twenty_flipped_bits_are_refused(torn_table: TornTable) -> None:
 
 @pytest.mark.parametrize("record", [-1, -2, -20, 3])
 def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record: int) -> None:
-    """Length and type are where RocksDB alone drops acknowledged writes, or waits for ever."""
+    """A flipped bit in a record's length or type is refused, which RocksDB would accept."""
     at = torn_table.list_record_starts()[record]
     for byte in (4, 5, 6):
         for bit in range(8):
@@ -183,7 +183,7 @@ def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record
 
 
 def test_a_repair_keeps_all_that_precedes_the_damage(torn_table: TornTable) -> None:
-    """It says what it kept and cut, sets the rest aside, and leaves a table that can be used."""
+    """A repair reports what it kept and cut, copies the rest, and the table can be used."""
     starts = torn_table.list_record_starts()
     at = starts[len(starts) // 2]
     copy = torn_table.copy_with_log(torn_table.flip_bit(at + HEADER_BYTES + 9, 1))
@@ -203,7 +203,7 @@ def test_a_repair_keeps_all_that_precedes_the_damage(torn_table: TornTable) -> N
 
 
 def test_a_repair_loses_no_batch_before_the_damage(torn_table: TornTable) -> None:
-    """What is kept is as many batches as a log that ends at the damage has."""
+    """A repair keeps as many batches as a log that ends at the damage."""
     at = torn_table.list_record_starts()[-30]
     whole = torn_table.open_with_log(torn_table.content[:at])
     mended = repair_table(torn_table.copy_with_log(torn_table.flip_bit(at + 6, 2)))
@@ -211,14 +211,14 @@ def test_a_repair_loses_no_batch_before_the_damage(torn_table: TornTable) -> Non
 
 
 def test_a_repair_of_a_sound_table_changes_nothing(torn_table: TornTable) -> None:
-    """It says so, and all operations are there."""
+    """A repair of an undamaged table says so and keeps all operations."""
     number = torn_table.open_with_log(torn_table.content)
     mended = repair_table(torn_table.copy_with_log(torn_table.content))
     assert ("", number, 0) == (mended.log_name, mended.batch_count, mended.lost_change_count)
 
 
 def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
-    """Every record of a sound log is found sound, every cut of it as well."""
+    """Every record and every truncation of an undamaged log is valid."""
     assert find_damage(torn_table.content, verify_checksums=True) is None
     for length in range(len(torn_table.content) - 300, len(torn_table.content), 10):
         assert find_damage(torn_table.content[:length], verify_checksums=True) is None
@@ -226,7 +226,7 @@ def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
 
 
 def test_a_log_of_zeros_is_one_that_was_not_written() -> None:
-    """A file system may leave zeros where a write was lost; RocksDB takes them for the end."""
+    """A log of zeros is unwritten and undamaged, and any other invalid header is damage."""
     assert find_damage(bytes(100)) is None
     assert LogDamage(0, "a record has the unknown type 9") == find_damage(
         bytes(6) + b"\t" + bytes(9)

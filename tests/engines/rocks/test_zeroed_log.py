@@ -1,4 +1,4 @@
-"""Zeros in a log: at its end they are space that was not written, elsewhere they are damage."""
+"""Zeros at the end of a log are unused space; zeros elsewhere are damage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.fixture(scope="module")
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A place whose writer was killed with all its rows in a log of many blocks."""
+    """Return a place whose writer was killed with its rows in a log of many blocks."""
     place = tmp_path_factory.mktemp("zeroed") / "db"
     subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
     return place
@@ -50,12 +50,12 @@ def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(killed_place: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be damaged."""
+    """Return a copy of the killed place, to be damaged."""
     return Path(shutil.copytree(killed_place, tmp_path / "copy"))
 
 
 def find_record_starts(log: bytes) -> list[int]:
-    """Where the records of a sound log begin."""
+    """Return the offsets of the records of an undamaged log."""
     found, at = [], 0
     while at + HEADER_BYTES <= len(log):
         left = BLOCK_BYTES - at % BLOCK_BYTES
@@ -68,7 +68,7 @@ def find_record_starts(log: bytes) -> list[int]:
 
 
 def zero_bytes(place: Path, begin: int, end: int) -> Path:
-    """The log of a place, in which these bytes were turned into zeros."""
+    """Overwrite bytes of the log with zeros, and return the log."""
     (log,) = list_logs(place / "t")
     content = log.read_bytes()
     log.write_bytes(content[:begin] + bytes(end - begin) + content[end:])
@@ -76,25 +76,25 @@ def zero_bytes(place: Path, begin: int, end: int) -> Path:
 
 
 def list_ids(place: Path) -> list[int]:
-    """The rows a place has."""
+    """Return the ids of the rows of a place."""
     with rowkey.open(THINGS, f"rocks:{place}") as table:
         return [row["id"] for row in table.scan()]
 
 
 def list_damage(place: Path) -> list[str]:
-    """What is found to be damaged in the table of a place."""
+    """Return the reported damage of the table of a place."""
     with RocksEngine.open(str(place)) as engine:
         return [str(one) for one in engine.examine("t").problems]
 
 
 def repair_place(place: Path) -> RepairResult:
-    """What a repair of it did."""
+    """Repair the table of a place and return the report."""
     with RocksEngine.open(str(place)) as engine:
         return engine.repair("t")
 
 
 def find_record_start(place: Path, at: int) -> int:
-    """Where the record of a byte begins."""
+    """Return the offset of the record that has a byte."""
     (log,) = list_logs(place / "t")
     return max(start for start in find_record_starts(log.read_bytes()) if start <= at)
 
@@ -122,7 +122,7 @@ def test_zeros_amid_a_log_are_damage_by_file_and_byte(copy: Path, where: str) ->
 
 
 def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
-    """Zeros from within a record on damage that one first, though its length is still told."""
+    """An open and a repair report the same byte for zeros within a record."""
     begin = find_record_start(copy, 2 * BLOCK_BYTES + 9_000)
     zero_bytes(copy, begin + HEADER_BYTES + 20, begin + 4_096)
     with pytest.raises(CorruptionError, match=f"damaged at byte {begin:,}: "):
@@ -133,7 +133,7 @@ def test_an_open_names_the_byte_that_a_repair_cuts(copy: Path) -> None:
 
 
 def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
-    """Space that was set aside and not written, and a last page that power lost, end a log."""
+    """Preallocated space and a last page of zeros end a log without damage."""
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     end = find_record_starts(content)[-5]
@@ -147,7 +147,7 @@ def test_zeros_at_the_end_are_no_damage(copy: Path) -> None:
 
 
 def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
-    """They end the log before what was acknowledged."""
+    """Zeros that hide acknowledged changes are damage."""
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     zero_bytes(copy, find_record_starts(content)[-5], len(content))
@@ -156,7 +156,7 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
 
 
 def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None:
-    """A log is not cut where that mends nothing."""
+    """A log is not cut if the table has other damage too."""
     begin = find_record_start(copy, BLOCK_BYTES)
     log = zero_bytes(copy, begin, begin + HEADER_BYTES)
     (copy / "t" / "CURRENT").write_text("nothing")
@@ -176,7 +176,7 @@ def test_a_table_that_is_damaged_elsewhere_too_is_left_alone(copy: Path) -> None
     ],
 )
 def test_a_damaged_table_may_be_saved(copy: Path, text: str, advice: str) -> None:
-    """What is in no log cannot be cut."""
+    """A table with damage outside of its log can be saved into a new place."""
     problem = explain_error(copy / "t", RuntimeError(text))
     assert isinstance(problem, CorruptionError)
     assert advice == problem.mistake.remedy
@@ -192,7 +192,7 @@ def test_damage_to_a_log_is_found_where_rocksdb_names_none(copy: Path) -> None:
 
 
 def test_damage_is_the_first_of_all(killed_place: Path) -> None:
-    """Zeros over a whole block are found where they begin."""
+    """Zeros over a whole block are reported at their first byte."""
     (log,) = list_logs(killed_place / "t")
     content = log.read_bytes()
     broken = content[:BLOCK_BYTES] + bytes(BLOCK_BYTES) + content[2 * BLOCK_BYTES :]

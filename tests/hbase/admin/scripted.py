@@ -34,10 +34,10 @@ class FixedLocations:
         return next(one for one in self.listed if one.has_row(row))
 
     def forget_table(self, table: str) -> None:
-        """Nothing is remembered."""
+        """Do nothing, since locations are fixed."""
 
     def forget_region(self, region: RegionLocation) -> None:
-        """Nothing is remembered."""
+        """Do nothing, since locations are fixed."""
 
 
 class ScriptedMaster(RetryingCaller):

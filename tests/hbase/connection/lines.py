@@ -1,4 +1,4 @@
-"""Connections to a fake server, as the tests of connections open and ask them."""
+"""Functions that open connections to a fake server and send requests."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ GENEROUS_S = 10.0
 
 
 def build_deadline() -> Deadline:
-    """A deadline that no test comes near."""
+    """Return a deadline that no working test reaches."""
     return Deadline.from_now(30)
 
 
 def open_connection(server: FakeServer, **settings: object) -> ServerConnection:
-    """A connection to a fake server."""
+    """Return a connection to a fake server."""
     limits = Settings(**settings)  # type: ignore[arg-type]
     return ServerConnection.open(server.address, "ClientService", limits, build_deadline())
 
 
 def fetch_body(line: ServerConnection, method: str = "Get", param: bytes = b"") -> bytes:
-    """The body of the answer to one request."""
+    """Return the body of the answer to one request."""
     return line.send(method, param, deadline=build_deadline()).result(build_deadline()).message

@@ -34,7 +34,7 @@ from rowkey.hbase.wire.proto import encode_varint
 
 
 def test_the_server_reads_the_header_and_the_request() -> None:
-    """It gets user, service and codec, then method, param, cells and the milliseconds left."""
+    """A server reads user, service, codec, method, param, cells and remaining time."""
     heard: Queue[ReceivedRequest] = Queue()
 
     def script(peer: AcceptedConnection) -> None:
@@ -86,7 +86,7 @@ def test_a_remote_error_leaves_the_connection_open() -> None:
 
 
 def test_a_call_that_times_out_closes_the_connection() -> None:
-    """The call gets CallTimedOut, and other calls ConnectionLost."""
+    """A timeout raises CallTimedOut for its call and ConnectionLost for the others."""
     over = threading.Event()
     with FakeServer(stall(over)) as server:
         line = open_connection(server, call_timeout_s=0.2)
@@ -133,7 +133,7 @@ def test_garbage_breaks_the_connection(raw: bytes, kind: type[HBaseError], words
 
 
 def test_an_end_within_a_frame_is_a_lost_connection() -> None:
-    """After a first answer, an early end of the stream is ConnectionLost, also in a long frame."""
+    """A stream that ends within a frame raises ConnectionLost, also in a long frame."""
 
     def script(peer: AcceptedConnection) -> None:
         peer.answer(peer.read_request())
@@ -148,7 +148,7 @@ def test_an_end_within_a_frame_is_a_lost_connection() -> None:
 
 
 def test_a_reset_is_a_lost_connection() -> None:
-    """ECONNRESET is ConnectionLost."""
+    """A reset connection (ECONNRESET) raises ConnectionLost."""
 
     def script(peer: AcceptedConnection) -> None:
         peer.answer(peer.read_request())
@@ -163,7 +163,7 @@ def test_a_reset_is_a_lost_connection() -> None:
 
 
 def test_answers_with_unknown_call_ids_are_dropped() -> None:
-    """The frame after such an answer is still delivered."""
+    """An answer with an unknown call id is dropped, and the next one is delivered."""
 
     def script(peer: AcceptedConnection) -> None:
         one = peer.read_request()
@@ -220,7 +220,7 @@ def test_a_refusal_is_read_when_sending_fails() -> None:
 
 
 def test_the_last_answer_is_read_when_sending_fails() -> None:
-    """The error is what the server sent last, not a broken pipe."""
+    """If sending fails, the error is the server's last answer and not a broken pipe."""
     java = "org.apache.hadoop.hbase.security.AccessDeniedException"
 
     def script(peer: AcceptedConnection) -> None:
@@ -239,7 +239,7 @@ def test_the_last_answer_is_read_when_sending_fails() -> None:
 def test_a_request_that_is_too_long_is_not_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It raises InvalidRequest, since a server would close the connection."""
+    """A request above the size limit of servers raises InvalidRequest."""
     monkeypatch.setattr("rowkey.hbase.wire.frames.MAX_FRAME_BYTES", 1000)
     with (
         FakeServer(answer_each(lambda _: b"fine")) as server,
@@ -282,7 +282,7 @@ def test_cell_blocks_are_compressed_both_ways() -> None:
 
 
 def test_call_ids_wrap_around_and_skip_calls_in_flight() -> None:
-    """After 2^31 - 1 comes 0, and no two calls have the same id."""
+    """Call ids restart at 0 after 2^31 - 1, and are unique among open calls."""
 
     def script(peer: AcceptedConnection) -> None:
         kept = peer.read_request()
@@ -315,7 +315,7 @@ def test_the_last_user_closes_the_socket() -> None:
 
 
 def test_small_requests_are_sent_at_once() -> None:
-    """Nagle's algorithm is off, and keepalive is on."""
+    """A connection has Nagle's algorithm off and keepalive on."""
     with FakeServer(answer_each(lambda _: b"")) as server, closing(open_connection(server)) as line:
         nodelay = line._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         keepalive = line._socket.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
@@ -323,7 +323,7 @@ def test_small_requests_are_sent_at_once() -> None:
 
 
 def test_the_dump_shows_calls_in_flight() -> None:
-    """It counts calls by method, the age of the oldest one, and bytes both ways."""
+    """The dump of a connection has calls by method, the oldest one's age, and byte counts."""
     import json
 
     over = threading.Event()

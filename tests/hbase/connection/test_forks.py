@@ -1,4 +1,4 @@
-"""Forked children, whatever the parent's threads were doing."""
+"""Forked children use their own connections, whatever the parent's threads do."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ if os.fork() == 0:
         told["locations"] = type(error).__name__
     told["kept"] = keeper.dump_state()["scanners"]
     told["rows"] = [row.row.decode() for row in scanner.iter_row_cells()]
-    told["opened"] = world.read_request.count("open")
+    told["opened"] = world.asked.count("open")
     print(json.dumps(told), flush=True)
     os._exit(0)
 os.wait()
@@ -74,7 +74,7 @@ os._exit(0)
 
 SOCKETS = """
 import json, os, signal
-from hbase.fakes import FakeServer, answering
+from hbase.fakes import FakeServer, answer_each
 from rowkey.hbase.connection import ServerConnections
 from rowkey.hbase.errors import ConnectionLost
 from rowkey.hbase.settings import Deadline, Settings
@@ -84,7 +84,7 @@ def asked(param):
     answer = line.send("Get", param, deadline=Deadline.from_now(20)).result(Deadline.from_now(20))
     return line, answer.message.decode()
 
-server, servers = FakeServer(answering(lambda one: one.param)), ServerConnections(Settings())
+server, servers = FakeServer(answer_each(lambda one: one.param)), ServerConnections(Settings())
 line, _ = asked(b"before")
 if os.fork() == 0:
     signal.alarm(20)  # ends it if it hangs
@@ -104,7 +104,7 @@ os._exit(0)
 
 
 def run_script(script: str) -> list[object]:
-    """What a script says, line by line; it runs in a process of its own, as it forks."""
+    """Run a script that forks in a process of its own, and return its output lines."""
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script],
         cwd=Path(__file__).parents[2],

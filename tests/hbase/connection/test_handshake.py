@@ -19,17 +19,17 @@ RECORDED_BYTES = bytes.fromhex(
 
 
 def build_deadline() -> Deadline:
-    """A deadline that no test comes near."""
+    """Return a deadline that no working test reaches."""
     return Deadline.from_now(30)
 
 
 def test_the_handshake_is_the_recorded_one() -> None:
-    """Its bytes are those that servers of three versions accepted."""
+    """The bytes of the handshake are those that servers of three versions accepted."""
     assert RECORDED_BYTES == build_handshake("ClientService", Settings(user="rowkey"))
 
 
 def test_a_user_without_name_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a container the user id may have no name."""
+    """A user id without a name, as in containers, is sent as a number."""
 
     def nobody() -> str:
         raise KeyError("getpwuid(): uid not found: 4711")
@@ -65,14 +65,14 @@ def test_each_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_socket_connected_to_itself_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client port that equals the free server port would echo the requests."""
+    """A socket connected to its own port is refused, since requests would be echoed."""
     real = socket.socket
 
     class Same(real):  # type: ignore[valid-type, misc]
-        """A socket that is bound to the port it will call."""
+        """A socket bound to the port that it will connect to."""
 
         def connect(self, address: tuple[str, int]) -> None:
-            """From where it goes to."""
+            """Bind to the target's port and connect to it."""
             self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.bind(address)
             super().connect(address)

@@ -11,13 +11,13 @@ from rowkey.hbase.wire.proto import WireFormatError
 
 
 class ChunkedSocket:
-    """A socket that gives its bytes in pieces of given sizes, one a read."""
+    """A socket that returns its bytes in pieces of given sizes, one per read."""
 
     def __init__(self, stream: bytes, sizes: list[int]) -> None:
         self.stream, self.sizes, self.at = stream, sizes, 0
 
     def recv_into(self, free: memoryview) -> int:
-        """As of a socket."""
+        """Read the next piece."""
         size = min(self.sizes[self.at % len(self.sizes)], len(free), len(self.stream))
         self.at += 1
         free[:size] = self.stream[:size]
@@ -26,7 +26,7 @@ class ChunkedSocket:
 
 
 def read_frames(stream: bytes, sizes: list[int]) -> list[bytes]:
-    """The frames of a stream that comes in pieces."""
+    """Return the frames of a stream that comes in pieces."""
     inbox, tap, found = FrameReader(), ChunkedSocket(stream, sizes), []
     while inbox.fill_buffer(tap):  # type: ignore[arg-type]
         while frames := inbox.take_frames():
@@ -72,7 +72,7 @@ def test_a_bad_length_is_reported_after_the_frames_before_it(length: int) -> Non
 
 
 def test_a_false_length_costs_no_memory() -> None:
-    """For an announced gigabyte that does not come, four megabytes are allocated."""
+    """An announced gigabyte that never comes allocates no more than four megabytes."""
     inbox = FrameReader()
     inbox.fill_buffer(ChunkedSocket(MAX_FRAME_BYTES.to_bytes(4, "big") + b"rest", [100]))  # type: ignore[arg-type]
     assert [] == inbox.take_frames()
@@ -82,7 +82,7 @@ def test_a_false_length_costs_no_memory() -> None:
 
 
 def test_reading_never_waits() -> None:
-    """A socket without bytes raises BlockingIOError, and nothing is lost."""
+    """A read without bytes raises BlockingIOError and loses nothing."""
     ours, theirs = socket.socketpair()
     with closing(ours), closing(theirs):
         ours.setblocking(False)

@@ -26,25 +26,25 @@ echo = answer_each(lambda one: one.param)
 
 
 def build_deadline() -> Deadline:
-    """A deadline that no test comes near."""
+    """Return a deadline that no working test reaches."""
     return Deadline.from_now(30)
 
 
 @contextmanager
 def open_client(**settings: object) -> Iterator[ServerConnections]:
-    """The connections of a client that is closed at the end."""
+    """Yield the connections of a client, closed at the end."""
     with closing(ServerConnections(Settings(**settings))) as servers:  # type: ignore[arg-type]
         yield servers
 
 
 def fetch_body(servers: ServerConnections, address: tuple[str, int], param: bytes = b"") -> bytes:
-    """The body of the answer to one request."""
+    """Return the body of the answer to one request."""
     line = servers.get_connection(address, "ClientService", build_deadline())
     return line.send("Get", param, deadline=build_deadline()).result(build_deadline()).message
 
 
 def count_open_files() -> int:
-    """How many files and sockets this process has open."""
+    """Return how many files and sockets this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
@@ -59,7 +59,7 @@ def test_one_connection_for_each_server_and_service() -> None:
 def test_sixteen_threads_open_one_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One thread opens it, and the others wait for it."""
+    """Of sixteen threads one opens the connection, and the others wait for it."""
     started = threading.Barrier(16)
     real = ServerConnection.open
 
@@ -81,7 +81,7 @@ def test_sixteen_threads_open_one_connection(
 
 
 def test_waiting_for_an_opening_has_its_own_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The thread that opens may have more time than the one that waits."""
+    """A thread that waits for another one's connection attempt keeps its own deadline."""
     go, began = threading.Event(), threading.Event()
     real = ServerConnection.open
 
@@ -141,7 +141,7 @@ def test_an_idle_connection_is_checked_before_use(
 
 
 def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others get its error at once, until a growing pause is over."""
+    """While a thread tries a dead server, others fail at once, with a growing pause."""
     tried: list[float] = []
     real = ServerConnection.open
 
@@ -175,7 +175,7 @@ def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatc
 def test_threads_do_not_wait_while_a_dead_server_is_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Another service of it fails at once instead of taking another connect timeout."""
+    """Another service of a dead server fails at once, without a second connect timeout."""
     go, began = threading.Event(), threading.Event()
     real = ServerConnection.open
 
@@ -202,7 +202,7 @@ def test_threads_do_not_wait_while_a_dead_server_is_tried(
 
 
 def test_a_server_that_comes_back_is_used_again() -> None:
-    """After the pause it is connected again and no longer dead."""
+    """After the pause a dead server is tried again and no longer dead if it answers."""
     port = free_port()
     with open_client(retry_pause_s=0.01, max_retry_pause_s=0.01) as servers:
         with pytest.raises(ConnectionLost, match="Connection refused"):
@@ -231,7 +231,7 @@ def test_dropping_keeps_newer_connections() -> None:
 
 
 def test_a_short_deadline_closes_no_connection() -> None:
-    """Only a call that waited a full call timeout closes connections."""
+    """A connection is closed only after a call waited for the full call timeout."""
     with FakeServer(echo) as server, open_client() as servers:
         line = servers.get_connection(server.address, "ClientService", build_deadline())
         servers.drop_connections(
@@ -266,7 +266,7 @@ def test_an_interrupted_opening_does_not_block(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_closed_connections_stay_closed() -> None:
-    """All connections are closed, and opening one raises ClientClosed."""
+    """A closed client closes all connections and raises ClientClosed on opening one."""
     with FakeServer(echo) as server:
         servers = ServerConnections(Settings())
         line = servers.get_connection(server.address, "ClientService", build_deadline())
@@ -278,7 +278,7 @@ def test_closed_connections_stay_closed() -> None:
 
 
 def test_a_name_without_address_raises_unknown_host() -> None:
-    """RFC 6761 reserves `.invalid` for names without address."""
+    """A host without an address, such as `.invalid` names, raises UnknownHost."""
     with open_client() as servers, pytest.raises(UnknownHost, match="name cannot be resolved"):
         servers.get_connection(("rs1.invalid", 16020), "ClientService", build_deadline())
 
@@ -303,7 +303,7 @@ def test_a_silent_name_server_costs_only_the_deadline(
 
 
 def test_a_full_backlog_costs_the_connect_timeout() -> None:
-    """The kernel neither accepts nor refuses the connection."""
+    """A server whose backlog is full costs the connect timeout."""
     with closing(socket.create_server(("127.0.0.1", 0), backlog=0)) as listening:
         address = listening.getsockname()
         fillers = [socket.socket() for _ in range(4)]
@@ -320,7 +320,7 @@ def test_a_full_backlog_costs_the_connect_timeout() -> None:
 
 
 def test_threads_and_sockets_do_not_grow() -> None:
-    """After a thousand calls, errors and reconnections there are as many as before."""
+    """Threads and sockets do not grow over a thousand calls, errors and reconnections."""
 
     def script(peer: AcceptedConnection) -> None:
         for _ in range(20):
@@ -347,7 +347,7 @@ def test_threads_and_sockets_do_not_grow() -> None:
 
 
 def test_the_dump_is_json() -> None:
-    """It has every connection and the dead servers."""
+    """The JSON dump has every connection and the dead servers."""
     with FakeServer(echo) as server, open_client() as servers:
         fetch_body(servers, server.address)
         with pytest.raises(ConnectionLost):

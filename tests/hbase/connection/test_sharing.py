@@ -79,7 +79,7 @@ def test_waiting_threads_keep_their_own_deadlines() -> None:
 
 
 def test_a_short_deadline_leaves_the_connection_open() -> None:
-    """The call fails alone, and its late answer is dropped."""
+    """A call with a short deadline fails alone, and its late answer is dropped."""
 
     def script(peer: AcceptedConnection) -> None:
         both = [peer.read_request(), peer.read_request()]
@@ -100,7 +100,7 @@ def test_a_short_deadline_leaves_the_connection_open() -> None:
 
 
 def test_sending_with_no_wait_never_waits() -> None:
-    """It raises BusyError at the limit, and `has_arrived` does not wait either."""
+    """Sending without waiting raises BusyError at the limit, and `has_arrived` returns."""
     go = threading.Event()
 
     def script(peer: AcceptedConnection) -> None:
@@ -122,7 +122,7 @@ def test_sending_with_no_wait_never_waits() -> None:
 
 
 def test_a_server_that_never_reads_costs_the_deadline() -> None:
-    """64 MB fit no socket buffer, so the half-sent request breaks the connection."""
+    """A request that is only half sent at its deadline breaks the connection."""
     over = threading.Event()
     with FakeServer(stall(over)) as server:
         line = open_connection(server)
@@ -151,7 +151,7 @@ def test_waiting_to_send_ends_at_the_deadline() -> None:
 
 
 def test_a_sender_reads_when_the_server_stops_reading() -> None:
-    """The server answers each megabyte before it reads on, and one thread does both."""
+    """A sender reads answers while a server stops reading until answers are taken."""
 
     def script(peer: AcceptedConnection) -> None:
         while True:
@@ -192,7 +192,7 @@ def test_a_follower_becomes_the_leader() -> None:
 
 
 def test_an_answer_wakes_a_thread_that_waits_to_send() -> None:
-    """The leader waits for an answer that needs the blocked request to be sent."""
+    """A thread that waits to send is woken by an answer that the leader reads."""
     go = threading.Event()
 
     def script(peer: AcceptedConnection) -> None:
@@ -220,7 +220,7 @@ def test_an_answer_wakes_a_thread_that_waits_to_send() -> None:
 
 
 def test_a_cancelled_call_leaves_the_connection_open() -> None:
-    """Its waiter gets an error, its answer is dropped, and its id is not reused before."""
+    """A cancelled call raises, its answer is dropped, and its id is reused only after that."""
     go = threading.Event()
 
     def script(peer: AcceptedConnection) -> None:
@@ -243,7 +243,7 @@ def test_a_cancelled_call_leaves_the_connection_open() -> None:
 
 
 def test_calls_in_flight_are_bounded() -> None:
-    """A third call waits, so that the server never has more than two."""
+    """With a limit of two calls a third one waits."""
     most = Queue[int]()
 
     def script(peer: AcceptedConnection) -> None:
@@ -278,7 +278,7 @@ def test_a_single_sender_reads_to_make_room() -> None:
 
 
 def test_too_many_calls_in_flight_raise_busy_error() -> None:
-    """Nothing is sent, and only a long silence breaks the connection."""
+    """A call above the limit raises BusyError and is not sent."""
     over = threading.Event()
     with FakeServer(stall(over)) as server:
         line = open_connection(server, max_in_flight=1, call_timeout_s=0.3)
@@ -294,7 +294,7 @@ def test_too_many_calls_in_flight_raise_busy_error() -> None:
 
 
 def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
-    """The leader and the waiting thread get the error, and no lock stays held."""
+    """A hang-up raises in the leader and in waiting senders, and leaves no lock held."""
     over = threading.Event()
 
     def script(peer: AcceptedConnection) -> None:
@@ -319,7 +319,7 @@ def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
 
 
 def test_closing_wakes_all_threads() -> None:
-    """The leader, the followers and later calls get the error."""
+    """Closing a connection raises in the leader, the followers and later calls."""
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(4) as pool:
         line = open_connection(server)

@@ -1,4 +1,4 @@
-"""The leader that reads for all threads is replaced, whatever becomes of it."""
+"""A leader that reads for all threads is always replaced by a follower."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GENEROUS_S = 10.0
 
 
 class Stream:
-    """What is read: nothing, until the test says otherwise; the n-th read may be interrupted."""
+    """A stream that yields nothing until the test says so; its n-th read may be interrupted."""
 
     def __init__(self, *interrupts: int) -> None:
         self.reads = self.interruptions = 0
@@ -32,11 +32,11 @@ class Stream:
         self.interruptions += 1
 
     def close_if_unused(self) -> None:
-        """Nobody reads any more."""
+        """Do nothing."""
 
 
 def test_a_woken_follower_that_is_done_wakes_another() -> None:
-    """If its call was cancelled meanwhile, another follower becomes the leader."""
+    """If a woken follower's call was cancelled, another follower becomes the leader."""
     lock, stream = Lock(), Stream()
     turns = LeaderFollowers(lock, stream)
     first, second = Event(), Event()
@@ -64,7 +64,7 @@ def test_a_woken_follower_that_is_done_wakes_another() -> None:
 
 
 def test_wake_all_wakes_every_follower() -> None:
-    """A follower that is in no list of waiters is woken too."""
+    """`wake_all` also wakes a follower that is not in a list of waiters."""
     turns = LeaderFollowers(Lock(), Stream())
     done, bells = Event(), list[Lock]()
     turns.try_lead()

@@ -26,7 +26,7 @@ NOW = LATEST
 
 
 class Rows:
-    """A native table that records its calls and returns the same rows each time."""
+    """A native table that records its calls and always returns the same rows."""
 
     name = "t"
 
@@ -51,7 +51,7 @@ class Rows:
         self.asked.append(scan)
 
         class Scanner:
-            """Answers twice."""
+            """A scanner of two answers."""
 
             def iter_blocks(_self) -> Iterator[ScanBlock]:  # noqa: N805 - self is the table
                 """Yield all rows twice."""
@@ -89,18 +89,18 @@ class Cluster:
         self.rows, self.client, self.admin = rows, self, self
 
     def table(self, name: str) -> Rows:
-        """The table."""
+        """Return the table."""
         return self.rows
 
     def describe_table(self, name: str) -> Any:
-        """The families of the table."""
+        """Return the families of the table."""
         self.families = (Family("a"), Family("b"))
         return self
 
 
 @pytest.fixture
 def rows() -> Rows:
-    """The native table."""
+    """Return the native table."""
     return Rows()
 
 
@@ -250,7 +250,7 @@ def test_rows_of_scans(table: Table, rows: Rows) -> None:
 
 
 def test_a_put_and_a_delete(table: Table, rows: Rows) -> None:
-    """Each is sent by itself with its timestamp, and wal has no effect."""
+    """A put and a delete are each sent alone with a timestamp, and wal has no effect."""
     both: dict[bytes | str, bytes | str] = {"a:x": "1", b"b:": b"2"}
     table.put("k", both)
     table.put(b"k", {b"a:x": b"1"}, 7, wal=False)
@@ -433,7 +433,7 @@ def test_wrong_connections(given: dict[str, Any], kind: type[Exception], says: s
 
 @pytest.fixture
 def open_offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections open without a cluster."""
+    """Let connections open without a cluster."""
     monkeypatch.setattr(
         "rowkey.hbase.happybase.shared_client.SharedClient._check_cluster", lambda _: None
     )

@@ -55,7 +55,7 @@ def _parse_address(url: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def connection(hbase_url: str) -> Iterator[Connection]:
-    """A connection whose tables have a prefix of their own."""
+    """Yield a connection whose tables have a prefix of their own."""
     opened = happybase.Connection(**_parse_address(hbase_url), timeout=60_000, table_prefix=UNIQUE)
     yield opened
     opened.close()

@@ -77,7 +77,7 @@ class MetaEntry:
 
 
 def build_sort_key(row: bytes) -> tuple[bytes, bytes, bytes]:
-    """Rows of meta compare by table, start key and id: split at the first and the last comma.
+    """Return the order of a row of meta: table, start key and id.
 
     One with a single comma stands behind all regions that begin at the first key.
     """

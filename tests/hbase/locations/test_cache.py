@@ -1,4 +1,4 @@
-"""The sorted regions of one table."""
+"""The cache of the sorted regions of one table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = st.binary(max_size=2)
 
 
 def build_region(start: bytes, stop: bytes, number: int = 1, seqnum: int = 2) -> RegionLocation:
-    """A region of the table t."""
+    """Return a region of the table t."""
     return RegionLocation("t", build_region_name("t", start, number), start, stop, SERVER, seqnum)
 
 
@@ -29,7 +29,7 @@ def test_a_newer_region_replaces_all_it_overlaps() -> None:
 
 
 def test_an_older_region_and_the_newer_one_are_both_dropped() -> None:
-    """One of them is wrong, and the next lookup finds out which."""
+    """An older region and the newer one that it overlaps are dropped until the next lookup."""
     newer = RegionMap([build_region(b"", b"m", 5), build_region(b"m", b"", 1)])
     assert (build_region(b"m", b""),) == newer.with_region(build_region(b"a", b"b", 4)).regions
 
@@ -46,7 +46,7 @@ def test_the_later_opening_of_a_region_is_kept(seqnum: int, kept: int) -> None:
 def test_binary_search_finds_the_region_of_a_row(
     splits: set[bytes], missing: set[int], row: bytes
 ) -> None:
-    """It finds what a linear search finds, gaps included, in both directions."""
+    """Binary search finds what a linear search finds, in both directions and with gaps."""
     starts = [b"", *sorted(splits)]
     pairs = zip(starts, [*starts[1:], b""], strict=True)
     some = [build_region(*pair) for place, pair in enumerate(pairs) if place not in missing]
@@ -68,7 +68,7 @@ def test_regions_never_overlap(pieces: list[tuple[bytes, bytes, int]]) -> None:
 
 
 def test_the_region_id_is_parsed() -> None:
-    """It is between the last comma and the hash, whatever the start key holds."""
+    """The region id is the text between the last comma and the hash, for any start key."""
     names = (
         build_region_name("t", b",9,.", 1_700),
         build_region_name("t", b"", 1_700, 1),

@@ -1,4 +1,4 @@
-"""Lookups that threads share."""
+"""Threads that look up the same region share one lookup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOST = ConnectionLost("rs0:16020", "it hung up")
 
 
 def share_lookup(first: Callable[[], int], deadline: Deadline) -> int:
-    """The answer to a second thread, which asks while the first is still asking."""
+    """Return the answer to a second thread that asks during the first one's lookup."""
     flights: SingleFlight[int] = SingleFlight("t")
     asking, go_on = Event(), Event()
 
@@ -52,7 +52,7 @@ def _release_when_shared(flights: SingleFlight[int], go_on: Event) -> None:
 
 
 def build_failure(error: BaseException) -> Callable[[], int]:
-    """A question that fails."""
+    """Return a lookup that raises an error."""
 
     def ask() -> int:
         raise error

@@ -1,4 +1,4 @@
-"""The region locator, with an hbase:meta that the test writes."""
+"""The region locator on a scripted hbase:meta."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ LOST = ConnectionLost("rs0:16020", "it hung up")
 
 
 def build_deadline() -> Deadline:
-    """A deadline that a test that works never reaches."""
+    """Return a deadline that no working test reaches."""
     return Deadline.from_now(60)
 
 
 def open_locations(fake: FakeMeta, **settings: Any) -> RegionLocator:
-    """Locations on a fake, with short pauses."""
+    """Return locations on a fake meta, with short pauses."""
     limits = {"retry_pause_s": 0.002, "max_retry_pause_s": 0.01, **settings}
     double: Any = fake
     return RegionLocator(double, double, Settings(**limits))
 
 
 def parse_region(entry: MetaEntry) -> RegionLocation:
-    """The region that a row of meta tells of."""
+    """Return the region of a row of meta."""
     assert entry.server is not None
     return RegionLocation(
         entry.table, entry.name, entry.start, entry.stop, entry.server, entry.seqnum
@@ -50,7 +50,7 @@ def parse_region(entry: MetaEntry) -> RegionLocation:
 
 
 def build_meta(splits: list[bytes] | None = None) -> FakeMeta:
-    """A meta with the table t, and neighbours whose names begin alike."""
+    """Return a meta with the table t and tables with similar names."""
     fake = FakeMeta()
     for table in ("s", "t", "t2", "ns:t", "t-", "t.x"):
         fake.create(table, SPLITS if splits is None else splits)
@@ -113,7 +113,7 @@ def test_the_region_below_a_row_is_located(row: bytes) -> None:
 
 
 def test_a_lookup_waits_for_an_opening_region() -> None:
-    """While its state is OPENING, its old server is not returned."""
+    """A lookup waits while a region's state is OPENING, and does not return its old server."""
     fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")
     locations = open_locations(fake)
@@ -132,7 +132,7 @@ def test_a_lookup_waits_for_an_opening_region() -> None:
 
 
 def test_the_timeout_names_the_row_and_the_state() -> None:
-    """The error has the row, the state of its region, and the number of attempts."""
+    """A timeout names the row, its region's state, and the number of attempts."""
     fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="OPENING")
     with pytest.raises(
@@ -157,7 +157,7 @@ def test_invalid_table_names_are_not_found(ask: Callable[..., RegionLocation]) -
 
 
 def test_a_disabled_table_fails_at_once() -> None:
-    """Its regions will not open."""
+    """A lookup in a disabled table fails at once, since its regions will not open."""
     fake = build_meta([])
     fake.swap(fake.truth("t", b""), state="CLOSED")
     fake.states["t"] = 1
@@ -166,7 +166,7 @@ def test_a_disabled_table_fails_at_once() -> None:
 
 
 def test_a_lookup_waits_for_a_table_without_regions() -> None:
-    """A table that is being truncated or created has a state and no regions."""
+    """A lookup waits for a table that has a state but no regions yet."""
     fake = FakeMeta(states={"t": 3})
     with pytest.raises(OperationTimedOut, match="no region holds row b'k'"):
         open_locations(fake).locate_region("t", b"k", Deadline.from_now(0.05))
@@ -205,7 +205,7 @@ def test_a_heartbeat_is_not_the_end(*, below: bool) -> None:
 
 @pytest.mark.parametrize(("page", "partial"), [(1, False), (2, True), (7, True), (1000, False)])
 def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
-    """It has all regions despite heartbeats and rows split between answers."""
+    """A listing has all regions despite heartbeats and rows split between answers."""
     fake = build_meta([b"%04d" % number for number in range(40)])
     fake.split("t", b"0007x")
     fake.page, fake.partial, fake.heartbeats = page, partial, 3
@@ -218,7 +218,7 @@ def test_a_listing_reads_all_pages(page: int, *, partial: bool) -> None:
 
 
 def test_a_listing_waits_for_complete_regions() -> None:
-    """A gap, an overlap or a closed region that lasts is in the error."""
+    """A listing waits for missing, overlapping or closed regions, and its error names them."""
     for change, says in (
         ({"stop": b"a"}, "gap or overlap at b'a': the next region starts at b'c'"),
         ({"stop": b"e"}, "gap or overlap at b'e': the next region starts at b'c'"),
@@ -244,7 +244,7 @@ def test_a_listing_of_a_missing_table_fails() -> None:
 
 
 def test_a_lost_meta_is_looked_up_again() -> None:
-    """The connection is dropped, the registry is asked again, and the lookup succeeds."""
+    """If the server of meta is lost, the registry is asked again and the lookup succeeds."""
     fake = build_meta()
     fake.failures = [LOST, NotServingRegion("rs0:16020", "hbase:meta is not there")]
     open_locations(fake).locate_region("t", b"k", build_deadline())
@@ -312,7 +312,7 @@ def test_all_regions_of_a_server_are_forgotten() -> None:
 
 
 def test_a_newer_location_in_an_error_is_cached() -> None:
-    """An earlier opening is ignored."""
+    """A newer location in an error is cached, and an earlier opening is ignored."""
     locations = open_locations(build_meta())
     region = locations.locate_region("t", b"k", build_deadline())
     locations.record_move(region, SERVERS[2], region.seqnum + 5)
@@ -331,7 +331,7 @@ def test_a_forgotten_table_has_no_stale_regions() -> None:
 
 
 def test_meta_is_located_by_the_registry() -> None:
-    """After it is forgotten, the registry is asked again."""
+    """The location of hbase:meta comes from the registry, again after it is forgotten."""
     fake = build_meta()
     locations = open_locations(fake)
     region = locations.locate_region("hbase:meta", b"any", build_deadline())

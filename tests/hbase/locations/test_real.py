@@ -30,7 +30,7 @@ SETTINGS = Settings()
 
 @pytest.fixture(scope="module")
 def table(hbase_cluster: Cluster) -> Iterator[str]:
-    """The table, dropped at the end."""
+    """Yield the table, dropped at the end."""
     judge = hbase_cluster.judge
     if TABLE in judge.tables():
         judge.drop(TABLE)
@@ -41,7 +41,7 @@ def table(hbase_cluster: Cluster) -> Iterator[str]:
 
 @pytest.fixture
 def locations(hbase_cluster: Cluster) -> Iterator[RegionLocator]:
-    """Locations that know nothing yet."""
+    """Return locations with an empty cache."""
     servers = ServerConnections(SETTINGS)
     registry = parse_url(f"hbase+master://{hbase_cluster.master}").open_registry(servers, SETTINGS)
     yield RegionLocator(registry, servers, SETTINGS)
@@ -49,12 +49,12 @@ def locations(hbase_cluster: Cluster) -> Iterator[RegionLocator]:
 
 
 def build_deadline() -> Deadline:
-    """Long enough for a busy machine."""
+    """Return a deadline that is long enough for a busy machine."""
     return Deadline.from_now(60)
 
 
 def random_keys(count: int) -> Iterator[bytes]:
-    """Keys anywhere, at the splits, and beside them."""
+    """Return random keys, some at the splits or next to them."""
     chance = Random(11)
     for _ in range(count):
         split = chance.choice(SPLITS)
@@ -80,7 +80,7 @@ def test_every_row_is_located(hbase_cluster: Cluster, table: str, locations: Reg
 def test_the_listing_is_that_of_the_official_client(
     hbase_cluster: Cluster, table: str, locations: RegionLocator
 ) -> None:
-    """It has all regions in key order, whatever their start keys."""
+    """A listing has all regions in key order, as of the official client."""
     want = [(one.start, one.stop, one.server) for one in hbase_cluster.judge.regions(table)]
     found = locations.list_regions(table, build_deadline())
     assert want == [(one.start, one.stop, str(one.server)) for one in found]
@@ -89,7 +89,7 @@ def test_the_listing_is_that_of_the_official_client(
 def test_a_moved_region_and_a_split_one_are_found_again(
     hbase_cluster: Cluster, locations: RegionLocator
 ) -> None:
-    """After an error the new location is found."""
+    """After an error a moved region and a split one are found at their new locations."""
     judge, name = hbase_cluster.judge, "r_moving"
     if name in judge.tables():
         judge.drop(name)

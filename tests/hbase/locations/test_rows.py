@@ -1,4 +1,4 @@
-"""Rows of hbase:meta as servers write them."""
+"""Parsing rows of hbase:meta."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ENTRY = MetaEntry("ns:t", b"a,b", b"c", 17)
 
 
 def build_row(entry: MetaEntry, **changed: bytes | None) -> RowCells:
-    """A row of meta, some columns changed or left out."""
+    """Return a row of meta with some columns changed or removed."""
     kept = [cell for cell in entry.cells() if cell.qualifier.decode() not in changed]
     more = [Cell("info", name.encode(), 1, value) for name, value in changed.items() if value]
     return RowCells(entry.name, kept + more)
 
 
 def test_the_lookup_is_the_recorded_one() -> None:
-    """It is reversed, pread, one row, and closed at once, plus a limit of the answer's size."""
+    """A lookup is a reversed small scan of one row with the recorded bytes."""
     param, cells = build_meta_scan(
         build_key_above_holder("t", b"row"), b"t,,", 1, reverse=True
     ).encode(b"hbase:meta,,1")
@@ -81,14 +81,14 @@ def test_only_open_regions_have_a_location(state: bytes) -> None:
 
 
 def test_a_row_without_a_state_is_open() -> None:
-    """Old versions of HBase wrote no state."""
+    """A row without a state, from old versions of HBase, is an open region."""
     row = parse_meta_row(build_row(ENTRY, state=None))
     assert row is not None
     assert row.open_region is not None
 
 
 def test_a_row_without_a_server_is_not_open() -> None:
-    """Parents in a cloned snapshot have no server."""
+    """A row without a server, such as a cloned snapshot's parent, is not open."""
     row = parse_meta_row(build_row(ENTRY, server=None))
     assert row is not None
     assert row.open_region is None
@@ -113,6 +113,6 @@ def test_malformed_rows_raise_wire_format_errors(change: dict[str, bytes]) -> No
     "name", [b"t", b"t,a", b"t,a,", b"t,a,x17.0123.", b"t,a,.0123.", b"t,a," + b"1" * 5000]
 )
 def test_a_region_name_without_id_is_malformed(name: bytes) -> None:
-    """Without its id it is unknown which of two regions is newer."""
+    """A region name without an id is malformed."""
     with pytest.raises(WireFormatError, match="is not the name of a region"):
         parse_meta_row(build_row(ENTRY)._replace(row=name))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
-    """The thread with the shorter deadline fails, and the others go on."""
+    """In a shared lookup the thread with the shorter deadline fails, and others go on."""
     fake = build_meta()
     calls: list[float] = []
 
@@ -52,7 +52,7 @@ def test_a_shared_lookup_may_time_out_for_one_thread() -> None:
 
 
 def test_a_malformed_answer_is_retried_a_few_times() -> None:
-    """Then it is raised, since the port may belong to another program."""
+    """A malformed answer is retried a few times and then raised."""
     fake = build_meta()
     bad = Response(0, None, b"\xff", b"")
     fake.failures = [bad, bad]  # type: ignore[list-item]
@@ -64,7 +64,7 @@ def test_a_malformed_answer_is_retried_a_few_times() -> None:
 
 
 def test_dropped_tables_leave_nothing_in_the_cache() -> None:
-    """Cached and stale regions of a table go when it does not exist any more."""
+    """Cached and stale regions of a table are removed when the table is missing."""
     fake = build_meta()
     locations = open_locations(fake)
     for number in range(20):

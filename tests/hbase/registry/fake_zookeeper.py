@@ -1,4 +1,4 @@
-"""A server of ZooKeeper that a test tells what to hold, and how to misbehave."""
+"""A ZooKeeper server with scripted znodes and failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FakeZooKeeper:
 
     @property
     def node(self) -> str:
-        """Its address as a URL has it."""
+        """Return the server's address as in a URL."""
         return f"127.0.0.1:{self.address[1]}"
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""The registry of masters, with servers whose answers the test writes."""
+"""The registry of masters, on servers with scripted answers."""
 
 from __future__ import annotations
 
@@ -45,55 +45,55 @@ ANSWERS = {
 
 
 class FakeServers:
-    """Servers by address: what each answers, or the error that asking it gets."""
+    """Servers by address, each with its answer or its error."""
 
     def __init__(self, **said: dict[str, bytes] | HBaseError) -> None:
         self.said = said
-        self.read_request: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
 
     def get_connection(
         self, address: tuple[str, int], service: str, deadline: Deadline
     ) -> FakeCall:
-        """A connection, unless the server is dead."""
+        """Return a connection, unless the server is dead."""
         said = self.said.get(address[0], ConnectionLost(address[0], "nobody is there"))
         if isinstance(said, HBaseError):
-            self.read_request.append((address[0], "connect"))
+            self.requests.append((address[0], "connect"))
             raise said
         assert "ClientMetaService" == service
         return FakeCall(self, address[0], said)
 
     def registry(self, url: str = "hbase+master://m1,m2") -> Registry:
-        """The registry that asks them."""
+        """Return a registry that asks the servers."""
         double: Any = self
         return parse_url(url).open_registry(double, Settings())
 
 
 class FakeCall:
-    """A connection, and a call on it."""
+    """A connection and a call on it."""
 
     def __init__(self, fakes: FakeServers, host: str, said: dict[str, bytes]) -> None:
         self.fakes, self.host, self.said = fakes, host, said
         self.answer = b""
 
     def send(self, method: str, param: bytes, cells: bytes, *, deadline: Deadline) -> FakeCall:
-        """A request, whose answer is the same however it is asked."""
+        """Return a request whose answer is always the same."""
         assert (b"", b"") == (param, cells)
-        self.fakes.read_request.append((self.host, method))
+        self.fakes.requests.append((self.host, method))
         self.answer = self.said.get(method, b"")
         return self
 
     def result(self, deadline: Deadline) -> Response:
-        """The answer."""
+        """Return the answer."""
         return Response(0, None, self.answer, b"")
 
 
 def build_deadline() -> Deadline:
-    """A deadline that is never reached."""
+    """Return a deadline that no test reaches."""
     return Deadline.from_now(60)
 
 
 def test_a_master_answers_all_lookups() -> None:
-    """It returns the id, the active master, and the server of the first replica of hbase:meta."""
+    """A master returns the id, the active master and the server of hbase:meta."""
     asked = FakeServers(m1=ANSWERS).registry()
     told = (
         asked.get_cluster_id(build_deadline()),
@@ -128,9 +128,7 @@ def test_nodes_that_answer_are_used_in_turn() -> None:
     asked = fakes.registry("hbase+master://m1,m2,m3")
     for _ in range(4):
         asked.get_master(build_deadline())
-    turns = [
-        host for host, method in fakes.read_request if method in {"connect", "GetActiveMaster"}
-    ]
+    turns = [host for host, method in fakes.requests if method in {"connect", "GetActiveMaster"}]
     assert ["m1", "m2", "m3"] == turns[:3]
     assert "m1" not in turns[3:]
 
@@ -161,7 +159,7 @@ def test_silent_nodes_are_not_permanent() -> None:
     ],
 )
 def test_errors_that_may_pass_are_likely_permanent_at_first(error: HBaseError) -> None:
-    """They are retried a few times, and without that limit once a lookup has succeeded."""
+    """Errors are retried a few times, and without a limit after one success."""
     fakes = FakeServers(m1=error)
     asked = fakes.registry("hbase+master://m1")
     with pytest.raises(RegistryUnreachable, match=f"m1:16000: {error.mistake.problem}") as caught:

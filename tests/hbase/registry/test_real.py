@@ -20,7 +20,7 @@ SETTINGS = Settings()
 
 @pytest.fixture
 def servers() -> Iterator[ServerConnections]:
-    """Connections, closed at the end."""
+    """Yield connections, closed at the end."""
     opened = ServerConnections(SETTINGS)
     yield opened
     opened.close()

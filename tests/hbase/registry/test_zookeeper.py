@@ -1,4 +1,4 @@
-"""The registry in ZooKeeper, with servers that behave and servers that do not."""
+"""The registry in ZooKeeper, on working and on failing servers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LATE_S = 5.0
 
 
 def build_registry(*nodes: str, root: str = "") -> Registry:
-    """A registry of these nodes."""
+    """Return a registry of these nodes."""
     no_servers: Any = None
     return parse_url(f"hbase://{','.join(nodes)}{root}").open_registry(no_servers, Settings())
 
@@ -202,7 +202,7 @@ def test_no_thread_or_socket_is_left_after_lookups() -> None:
 
 
 def _list_client_threads() -> set[str]:
-    """The names of all threads but those of the servers."""
+    """Return the names of all threads except those of the servers."""
     names = {thread.name for thread in enumerate_threads()}
     return {name for name in names if "(_talk)" not in name}
 

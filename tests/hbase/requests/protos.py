@@ -1,4 +1,4 @@
-"""HBase's messages as Google's own protobuf reads and writes them: the oracle of the requests.
+"""HBase's messages in Google's protobuf, the oracle of the requests.
 
 The numbers and kinds of the fields are those of Client.proto, HBase.proto, Cell.proto, Filter.proto
 and Comparator.proto of HBase 2.6.
@@ -101,7 +101,7 @@ _SORTS = {"!": FieldDescriptorProto.LABEL_REQUIRED, "*": FieldDescriptorProto.LA
 
 
 def _build_messages() -> DescriptorPool:
-    """All messages of the table above."""
+    """Return all messages of the table above."""
     file = FileDescriptorProto(name="q.proto", package=_PACKAGE, syntax="proto2")
     for line in MESSAGES.replace("\\\n", "").split("\n"):
         if not line:
@@ -130,12 +130,12 @@ _POOL = _build_messages()
 
 
 def build_message(name: str, **fields: Any) -> Any:
-    """A message of these fields."""
+    """Return a message with these fields."""
     return GetMessageClass(_POOL.FindMessageTypeByName(f"{_PACKAGE}.{name}"))(**fields)
 
 
 def parse_message(name: str, body: bytes) -> Any:
-    """The message that bytes hold; there must be no field in them that the table does not know."""
+    """Return the message in some bytes; an unknown field fails."""
     message = build_message(name)
     message.ParseFromString(body)
     known = build_message(name)
@@ -147,7 +147,7 @@ def parse_message(name: str, body: bytes) -> Any:
 
 
 def list_fields(message: Any) -> dict[str, Any]:
-    """The fields of a message that are there, by name; messages as dicts, lists as lists."""
+    """Return the present fields of a message by name, with messages as dicts."""
     return {field.name: _to_plain(value) for field, value in message.ListFields()}
 
 

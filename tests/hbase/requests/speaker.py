@@ -1,4 +1,4 @@
-"""Speaks to the servers of a real cluster with nothing but requests and connections."""
+"""Sends single requests to the servers of a real cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLENTY = 10_000_000
 
 
 class RequestSender:
-    """Sends requests to the region that holds a row; one that has moved is looked up again."""
+    """Sends requests to the region that holds a row, and looks up a moved one again."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -31,7 +31,7 @@ class RequestSender:
         self._known: dict[str, list[tuple[bytes, bytes, tuple[str, int]]]] = {}
 
     def send(self, address: tuple[str, int], region: bytes, request: Request[A]) -> A:
-        """The answer of a server to a request about a region."""
+        """Return a server's answer to a request about a region."""
         deadline = Deadline.from_now(PATIENCE_S)
         connection = self.servers.get_connection(address, request.service, deadline)
         param, cells = request.encode(region)
@@ -39,7 +39,7 @@ class RequestSender:
         return request.decode(call.result(deadline))
 
     def send_to_row(self, table: str, request: Request[A], row: bytes = b"") -> A:
-        """The answer of whoever has the region that holds a row of a table."""
+        """Return the answer of the server that has the region of a table's row."""
         region, address = self.find_region(table, row)
         try:
             return self.send(address, region, request)
@@ -49,7 +49,7 @@ class RequestSender:
             return self.send(address, region, request)
 
     def find_region(self, table: str, row: bytes = b"") -> tuple[bytes, tuple[str, int]]:
-        """Full name of the region that holds a row, and where it is."""
+        """Return the full name and the server of the region that holds a row."""
         if table not in self._known:
             self._known[table] = self.list_regions(table)
         holders = [place for place in self._known[table] if place[0] <= row]
@@ -57,7 +57,7 @@ class RequestSender:
         return name, address
 
     def list_regions(self, table: str) -> list[tuple[bytes, bytes, tuple[str, int]]]:
-        """Start, full name and place of each region of a table, ascending, as hbase:meta has it."""
+        """Return start, full name and server of each region of a table in key order."""
         prefix = table.encode()
         read = ReadSpec({"info": (b"server",)})
         wanted = OpenScanner(
@@ -73,7 +73,7 @@ class RequestSender:
         return found
 
     def _of_meta(self, wanted: OpenScanner) -> ScanResponse:
-        """The answer of whichever server has hbase:meta."""
+        """Return the answer of the server that has hbase:meta."""
         last: HBaseError | None = None
         for name in self.cluster.judge.status().live:
             try:
@@ -83,10 +83,10 @@ class RequestSender:
         raise AssertionError(f"nobody has hbase:meta: {last}")
 
     def close(self) -> None:
-        """Hangs up."""
+        """Close the connections."""
         self.servers.close()
 
 
 def parse_results(answer: ScanResponse) -> list[RowCells]:
-    """The results of a scanner's answer."""
+    """Return the results in a scanner's answer."""
     return decode_rows(bytes(answer.cells), answer.counts)

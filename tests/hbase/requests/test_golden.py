@@ -40,7 +40,7 @@ FOUND = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
 def _answer(frame: str) -> Response:
-    """Return the answer of a whole frame."""
+    """Return the answer in a whole frame."""
     return frames.parse_response(bytes.fromhex(frame)[4:])
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hbase.requests import protos
-from hbase.requests.drawn import ACTIONS, APPENDS, INCREMENTS, REGION, ROWS, WRITES
+from hbase.requests.strategies import ACTIONS, APPENDS, INCREMENTS, REGION, ROWS, WRITES
 from hbase.requests.test_writes import FAULT, NO_FAMILY, SPECIFIER, mutations, sent_cells
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hbase.requests import protos
-from hbase.requests.drawn import FAMILIES, READS, REGION, ROWS, SCANS, WORDS
+from hbase.requests.strategies import FAMILIES, READS, REGION, ROWS, SCANS, WORDS
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.requests import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hbase.requests import protos
-from hbase.requests.drawn import (
+from hbase.requests.strategies import (
     AMOUNTS,
     ANY_SORT,
     APPENDS,

@@ -27,14 +27,14 @@ ROWS = 400
 
 @pytest.fixture(scope="module")
 def client(hbase_cluster: Cluster) -> Iterator[Client]:
-    """A client of the cluster."""
+    """Return a client of the cluster."""
     with connect(hbase_cluster.url) as client:
         yield client
 
 
 @pytest.fixture
 def table(hbase_judge: Judge) -> Iterator[Callable[[Sequence[RowCells], Sequence[bytes]], str]]:
-    """Makes a table of rows and regions, for one test."""
+    """Return a function that creates a table of rows and regions for one test."""
     made: list[str] = []
 
     def make(rows: Sequence[RowCells], splits: Sequence[bytes] = ()) -> str:
@@ -50,7 +50,7 @@ def table(hbase_judge: Judge) -> Iterator[Callable[[Sequence[RowCells], Sequence
 
 
 def build_rows(count: int, bytes_each: int = 50) -> list[RowCells]:
-    """Rows of three cells, in order."""
+    """Return rows of three cells in order."""
     value = b"v" * bytes_each
     return [
         RowCells(b"r%05d" % n, [Cell("d", b"q%d" % q, 7, value + b"%d" % n) for q in range(3)])
@@ -59,7 +59,7 @@ def build_rows(count: int, bytes_each: int = 50) -> list[RowCells]:
 
 
 def list_rows(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
-    """What came, as lists."""
+    """Return the rows of a scan as lists."""
     return [(row, list(cells)) for row, cells in rows]
 
 
@@ -67,7 +67,7 @@ def list_rows(rows: Iterator[RowCells]) -> list[tuple[bytes, list[Cell]]]:
 def test_scans_of_many_regions_are_what_the_official_client_reads(
     client: Client, hbase_judge: Judge, table: Callable[..., str], regions: int
 ) -> None:
-    """Forward and reversed scans of all or part, whole or partial rows, limited or not, agree."""
+    """Scans in any direction, range, batch and limit equal the official client's."""
     name = table(
         build_rows(ROWS), [b"r%05d" % n for n in range(3, ROWS, ROWS // regions)][1:regions]
     )
@@ -95,7 +95,7 @@ def test_scans_of_many_regions_are_what_the_official_client_reads(
 
 
 def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[..., str]) -> None:
-    """It comes in pieces of one answer each, and is returned as one row."""
+    """A row larger than an answer comes in pieces and is returned as one row."""
     wide = [Cell("d", b"q%04d" % q, 7, b"v" * 1000) for q in range(600)]
     name = table([RowCells(b"a", wide[:1]), RowCells(b"b", wide), RowCells(b"c", wide[:1])])
     for reverse in (False, True):
@@ -106,7 +106,7 @@ def test_a_row_larger_than_an_answer_is_joined(client: Client, table: Callable[.
 
 
 def test_raw_scans_return_deletes_and_versions(client: Client, table: Callable[..., str]) -> None:
-    """Hidden cells come too, in cell order."""
+    """A raw scan returns deletes and hidden cells in cell order."""
     old, new = Cell("d", b"q", 5, b"old"), Cell("d", b"q", 6, b"new")
     gone = Cell("d", b"q", 5, b"", CellType.DELETE)
     name = table([RowCells(b"a", [old, new]), RowCells(b"a", [gone])])
@@ -160,7 +160,7 @@ def test_a_scan_survives_moves_and_splits(
 def test_the_lease_of_an_idle_scanner_is_renewed(
     client: Client, table: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a pause longer than its lease the same region scanner goes on."""
+    """After a pause longer than its lease a scanner continues."""
     rows = build_rows(ROWS)
     name = table(rows)
     found = client.table(name).scan(ScanSpec(answer_rows=50))
@@ -175,7 +175,7 @@ def test_the_lease_of_an_idle_scanner_is_renewed(
 
 
 def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[..., str]) -> None:
-    """Each request is sent by the constructor, before any row is read."""
+    """Each scanner sends its first request in its constructor."""
     name = table(build_rows(ROWS), [b"r%05d" % n for n in range(25, ROWS, 25)])
     client.table(name).scan(ScanSpec(limit=1)).close()
     edges = [b"r%05d" % n for n in range(0, ROWS + 25, 25)]
@@ -190,6 +190,6 @@ def test_sixteen_scanners_wait_at_the_same_time(client: Client, table: Callable[
 
 
 def test_a_scan_of_an_unknown_table_fails_in_the_constructor(client: Client) -> None:
-    """It fails before anything is read."""
+    """A scan of an unknown table fails in its constructor."""
     with pytest.raises(TableNotFound):
         client.table("s_no_such_table").scan()

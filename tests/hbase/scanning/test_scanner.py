@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class ImmediateRenewer(LeaseRenewer):
-    """A keeper without a thread: what is left to it is done at once."""
+    """A renewer without a thread, which closes scanners at once."""
 
     def watch_lease(self, scanner: Any) -> None:
         return None
@@ -51,23 +51,23 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def build_cells(number: int) -> list[Cell]:
-    """So many cells of a row, in their order; some columns have two versions."""
+    """Return this many cells of a row in order; some columns have two versions."""
     cells = [Cell("d", b"q%d" % (n // 2), 7 - n % 2, b"v%d" % n) for n in range(number)]
     return sorted(cells, key=build_sort_key)
 
 
 def build_table(rows: int = 6, cells: int = 1) -> dict[bytes, list[Cell]]:
-    """Rows a, b, c…, all alike."""
+    """Return the rows a, b, c, … with equal cells."""
     return {bytes([97 + n]): build_cells(cells) for n in range(rows)}
 
 
 def open_scanner(world: World, scan: ScanSpec | None = None) -> Scanner:
-    """A scanner of that world."""
+    """Return a scanner of the world."""
     return Scanner(world.caller, "t", scan or ScanSpec(), world.settings)
 
 
 def read_all(found: Scanner) -> list[RowCells]:
-    """All that it gives."""
+    """Return all rows of a scanner."""
     return [row for answer in found.iter_blocks() for row in answer.iter_row_cells()]
 
 
@@ -82,7 +82,7 @@ SCRIPTS = st.lists(st.one_of(st.sampled_from(WORDS), EVENTS), max_size=40)
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    """A table of some rows, cut into regions, in which much goes wrong."""
+    """Draw a table of some rows and regions with many failures."""
     rows = draw(st.dictionaries(KEYS, st.integers(1, 7).map(build_cells), max_size=20))
     splits = sorted(draw(st.sets(KEYS, max_size=4)))
     return World(rows, splits, draw(SCRIPTS), size=draw(st.integers(1, 30)))
@@ -100,7 +100,7 @@ SCANS = st.builds(
 def test_a_scan_returns_each_row_once_and_in_order(
     world: World, scan: ScanSpec, data: st.DataObject
 ) -> None:
-    """Splits, moves, errors, lost answers, pieces, heartbeats and renewals change nothing."""
+    """A scan returns each row once despite splits, moves, errors, pieces and renewals."""
     found = open_scanner(world, scan)
     if data.draw(st.booleans(), label="short leases"):
         world.ttl_ms = 1
@@ -135,7 +135,7 @@ def test_a_scan_returns_each_row_once_and_in_order(
 
 
 def test_a_region_that_does_not_hold_the_row_is_not_scanned() -> None:
-    """A wrong location would leave rows out without an error."""
+    """After a wrong location the right region is scanned, and no row is missing."""
     world = World(build_table(), [b"c", b"e"], ["wrong place", "fine", "wrong place"])
     assert list(world.rows) == [row for row, _ in read_all(open_scanner(world))]
 
@@ -149,7 +149,7 @@ def test_a_row_ends_where_another_begins(reverse: bool) -> None:
 
 
 def test_partial_rows_continue_after_the_last_returned_cell() -> None:
-    """After an error the row is read again, without the cells that were returned."""
+    """After an error a partial row continues after the cells that were returned."""
     world = World(
         build_table(2, cells=5), script=["tiny", "reset", "tiny", "unknown scanner"], size=2
     )
@@ -165,7 +165,7 @@ def test_cells_of_the_next_row_are_not_skipped() -> None:
 
 
 def test_a_limit_counts_rows_and_not_pieces() -> None:
-    """That holds also if the last piece of a row is flagged as partial."""
+    """A limit counts rows, also if a row's last piece is flagged as partial."""
     world = World(build_table(4, cells=3), script=["tiny pieces"] * 20)
     rows = read_all(open_scanner(world, ScanSpec(batch=2, limit=2)))
     assert [b"a", b"b"] == sorted({row for row, _ in rows})
@@ -182,7 +182,7 @@ def test_a_limit_counts_rows_and_not_pieces() -> None:
     ],
 )
 def test_a_small_scan_is_one_call(scan: ScanSpec) -> None:
-    """It opens, answers and closes at once, and leaves nothing open at the server."""
+    """A small scan is one request that leaves no scanner open at the server."""
     world = World(build_table())
     wanted = expected_rows(world, scan)
     assert wanted == [row for row, _ in read_all(open_scanner(world, scan))]
@@ -191,14 +191,14 @@ def test_a_small_scan_is_one_call(scan: ScanSpec) -> None:
 
 
 def test_an_empty_range_is_not_sent() -> None:
-    """A server would take `[b, b)` for the row b."""
+    """An empty range is not sent, since a server would take `[b, b)` for the row b."""
     world = World(build_table())
     assert [] == read_all(open_scanner(world, ScanSpec(b"b", b"b")))
     assert [] == world.asked
 
 
 def test_the_constructor_sends_the_first_request() -> None:
-    """Sixteen scanners send sixteen requests before any is read, and one more each then."""
+    """Sixteen scanners send sixteen requests before any is read."""
     world = World(build_table(16), [bytes([97 + n]) for n in range(1, 16)])
     made = [open_scanner(world, ScanSpec(bytes([97 + n]), answer_rows=1)) for n in range(16)]
     assert ["open"] * 16 == world.asked
@@ -219,7 +219,7 @@ def test_one_answer_is_prefetched_and_no_more() -> None:
 
 
 def test_a_closed_scanner_raises_closed() -> None:
-    """It is closed at its server too, and closing twice does nothing."""
+    """A closed scanner raises Closed, is closed at its server, and may be closed again."""
     world = World(build_table(), size=1)
     with open_scanner(world) as found:
         rows = found.iter_row_cells()
@@ -235,7 +235,7 @@ def test_a_closed_scanner_raises_closed() -> None:
 
 @pytest.mark.parametrize("word", ["lost", "refused", "silent"])
 def test_reading_on_after_an_error_retries(word: str) -> None:
-    """The attempts of one answer are limited, and after the error the scan continues."""
+    """The attempts for one answer are limited, and reading on continues the scan."""
     settings = Settings(retry_pause_s=0, max_retry_pause_s=0, max_attempts=3)
     world = World(build_table(), script=["fine", *[word] * 3], settings=settings, size=1)
     found = open_scanner(world)
@@ -246,7 +246,7 @@ def test_reading_on_after_an_error_retries(word: str) -> None:
 
 
 def test_an_invalid_scan_raises_each_time() -> None:
-    """The error is raised at once, and never looks like the end of the scan."""
+    """An invalid scan raises at each read and never looks finished."""
     world = World(build_table())
     java = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
     world.answer = _raising(parse_remote_error(java, f"{java}: no x", True))  # type: ignore[method-assign]
@@ -265,7 +265,7 @@ def _raising(error: Exception) -> Any:
 
 
 def test_bounds_of_hbase_meta_do_not_sort_as_bytes() -> None:
-    """Java's scan of a table's regions runs from "t,," to "t ,,", which is downwards in bytes."""
+    """A scan of meta from "t,," to "t ,," is not empty, though its bytes run downwards."""
     rest = RemainingScan(ScanSpec(b"t,,", b"t ,,"), "hbase:meta")
     assert (False, True) == (rest.is_over, RemainingScan(ScanSpec(b"t,,", b"t ,,"), "t").is_over)
     rest.continue_after(b"t,,17.x.")
@@ -276,7 +276,7 @@ def test_bounds_of_hbase_meta_do_not_sort_as_bytes() -> None:
 def test_retry_now_errors_of_a_scan_pause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same request would get the same answer, so it must not spin."""
+    """Errors that HBase marks for an immediate retry are retried after a pause."""
     pauses: list[float | None] = []
 
     def wait(_: Event, seconds: float | None = None) -> bool:
@@ -291,7 +291,7 @@ def test_retry_now_errors_of_a_scan_pause(
 
 
 def test_malformed_cells_end_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows before them are returned, and reading on raises Closed."""
+    """Rows before malformed cells are returned, and reading on raises Closed."""
 
     def broken(block: bytes, counts: Sequence[int]) -> Iterator[RowCells]:
         yield from decode_rows(block, counts)[:2]

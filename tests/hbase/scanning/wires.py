@@ -1,4 +1,4 @@
-"""What stands between a client and the world of a test: locations, connections, calls."""
+"""Fake locations, connections and calls between a client and a test's world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FakeLocations:
-    """Where the client thinks that regions are: right when looked up, stale later."""
+    """The client's locations: right when looked up, possibly outdated later."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -64,7 +64,7 @@ class FakeLocations:
 
 
 class FakeConnections:
-    """The connections."""
+    """The connections to the world's servers."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -85,7 +85,7 @@ class FakeConnections:
 
 @dataclass
 class FakeConnection:
-    """One connection."""
+    """A connection to a server."""
 
     world: World
     address: tuple[str, int]
@@ -106,7 +106,7 @@ class FakeConnection:
 
 
 class FakeCall:
-    """A request on its way; most are answered at once, some when somebody waits for the answer."""
+    """A sent request; most are answered at once, some when a thread waits for the answer."""
 
     def __init__(
         self, world: World, address: tuple[str, int], sent: ProtoMessage, word: str

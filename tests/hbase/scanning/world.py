@@ -1,4 +1,4 @@
-"""A cluster of one table, in this process: it answers scans as region servers do, and misbehaves.
+"""A simulated cluster of one table that answers scans and fails by a script.
 
 It speaks the bytes of the protocol, so that requests and answers are encoded and read as in life.
 What goes wrong, and when, is read from a script, one word for each request.
@@ -120,30 +120,30 @@ class World:
         return RegionLocation("t", name, start, stop, SERVERS[number % len(SERVERS)], number)
 
     def holder(self, row: bytes) -> RegionLocation:
-        """The region that holds a row."""
+        """Return the region that holds a row."""
         return next(one for one in self.regions if one.has_row(row))
 
     def before(self, row: bytes) -> RegionLocation:
-        """The region that holds the greatest keys below a row."""
+        """Return the region that holds the greatest keys below a row."""
         if not row:
             return self.regions[-1]
         return next(one for one in self.regions if one.start < row <= one.stop or not one.stop)
 
     def split(self, row: bytes) -> None:
-        """Divides the region of a row there, or does nothing if one begins there."""
+        """Split the region of a row there, unless a region starts there."""
         old = self.holder(row)
         if row not in (b"", old.start):
             self._replace([old], [self._region(old.start, row), self._region(row, old.stop)])
 
     def merge(self, row: bytes) -> None:
-        """Joins the region of a row and the next."""
+        """Merge the region of a row and the next one."""
         at = self.regions.index(self.holder(row))
         pair = self.regions[at : at + 2]
         if len(pair) == 2:
             self._replace(pair, [self._region(pair[0].start, pair[1].stop)])
 
     def move(self, row: bytes) -> None:
-        """Moves the region of a row to another server, under its name."""
+        """Move the region of a row to another server under its name."""
         old = self.holder(row)
         number = next(self.ids)
         server = SERVERS[(SERVERS.index(old.server) + 1) % len(SERVERS)]
@@ -158,7 +158,7 @@ class World:
             del self.scanners[number]
 
     def happen(self) -> str:
-        """The next word of the script, done as far as it does not concern the request."""
+        """Return the next word of the script, after applying what does not concern the request."""
         word = self.script.popleft() if self.script else "fine"
         verb, _, key = word.partition(" @")
         row = bytes.fromhex(key) if key else b""
@@ -169,7 +169,7 @@ class World:
         return verb
 
     def answer(self, address: tuple[str, int], sent: ProtoMessage, word: str) -> Response:
-        """What a server says to a request.
+        """Return a server's answer to a request.
 
         Raises:
             HBaseError: an error, as it reaches whoever waits.
@@ -236,7 +236,7 @@ class World:
         return number, served
 
     def _within(self, region: RegionLocation, scan: ProtoMessage) -> list[bytes]:
-        """The row keys of a scan that lie in a region; what lies outside is left out silently."""
+        """Return the row keys of a scan that are in a region, silently without the others."""
         start, stop = scan.get_bytes(3), scan.get_bytes(4)
         with_start, with_stop = scan.get_bool(21, True), scan.get_bool(22, False)
         if start and start == stop:
@@ -261,7 +261,7 @@ class World:
     def _give(
         self, number: int, served: ServedScanner, sent: ProtoMessage, word: str, extra: bytes
     ) -> Response:
-        """Some pieces, and how it goes on."""
+        """Return some pieces and whether more follow."""
         size = {"tiny": 3, "tiny pieces": 1, "heartbeat": 0, "cursor": 0}.get(word, self.size)
         rows_most, limit = sent.get_uint(4, 1), sent.get_uint(11) or None
         counts: list[int] = []
@@ -303,7 +303,7 @@ class World:
     def _piece(
         self, served: ServedScanner, size: int, *, pieces: bool
     ) -> tuple[bytes, list[Cell], bool] | None:
-        """The next piece of a row; of some the flag says that more of it comes, and none does."""
+        """Return the next piece of a row, sometimes wrongly flagged as partial."""
         if not served.pieces:
             if not served.keys:
                 return None
@@ -319,7 +319,7 @@ class World:
 
 
 def expected_rows(world: World, scan: Any) -> list[bytes]:
-    """The row keys that a scan must give, in its order."""
+    """Return the row keys that a scan must return in their order."""
     keys = world.keys
     low, high = (scan.stop, scan.start) if scan.reverse else (scan.start, scan.stop)
     with_low, with_high = (

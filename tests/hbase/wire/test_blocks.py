@@ -26,7 +26,7 @@ _stamps = st.integers(0, LATEST)
 
 @st.composite
 def blocks(draw: st.DrawFn) -> list[CellBlock]:
-    """Blocks of the same rows, of equal lengths or not, with nulls or not, whole or a slice."""
+    """Draw blocks of the same rows, with equal lengths or not, nulls or not, whole or sliced."""
     key = draw(st.sampled_from([st.binary(min_size=1, max_size=9), st.binary(min_size=3)]))
     if draw(st.booleans()):
         key = st.binary(min_size=4, max_size=4)
@@ -57,13 +57,13 @@ def blocks(draw: st.DrawFn) -> list[CellBlock]:
 
 
 def _build_expected(given_blocks: list[CellBlock]) -> list[tuple[int, RowCells]]:
-    """The puts with their numbers, in the order of their keys, made one by one."""
+    """Return the puts with their numbers in key order, built one by one."""
     filled = [(number, row) for number, row in enumerate(to_row_cells(given_blocks)) if row.cells]
     return sorted(filled, key=lambda pair: pair[1].row)
 
 
 def _check(puts: EncodedPuts, expected: list[tuple[int, RowCells]], start: int, stop: int) -> None:
-    """Compare a cut with what it should hold."""
+    """Compare a slice of puts with the expected puts."""
     cut = puts.slice_puts(start, stop, first_index=300)
     part = [row for _, row in expected[start:stop]]
     assert b"".join(encode_cells(*row) for row in part) == cut.cells
@@ -96,7 +96,7 @@ def test_puts_are_the_cells_of_the_blocks(
 def test_count_below_finds_the_first_put_of_a_region(
     given_blocks: list[CellBlock], key: bytes
 ) -> None:
-    """It is the number of puts with a smaller key."""
+    """`count_below` returns the number of puts with a smaller key."""
     puts = encode_puts(given_blocks)
     assert sum(row < key for row in puts.rows.to_pylist()) == puts.count_below(key)
 
@@ -105,7 +105,7 @@ def test_count_below_finds_the_first_put_of_a_region(
 def test_requests_take_as_many_puts_as_fit(
     given_blocks: list[CellBlock], size: int, count: int
 ) -> None:
-    """One put more would be too many or too large, and one always fits."""
+    """A request has as many puts as fit its limits, and at least one."""
     puts = encode_puts(given_blocks)
 
     def bytes_of(start: int, stop: int) -> int:
@@ -131,7 +131,7 @@ def test_golden_vector() -> None:
 
 
 def test_no_blocks_are_no_puts() -> None:
-    """Columns without rows, or without values, give no puts either."""
+    """Columns without rows or without values give no puts."""
     empty = pa.array([], pa.binary())
     rows, nulls = pa.array([b"a", b"b"], pa.binary()), pa.array([None, None], pa.binary())
     for given_blocks in (
@@ -151,7 +151,7 @@ def test_rows_of_one_key_keep_their_order() -> None:
 
 
 def test_many_cells_of_a_row_are_counted() -> None:
-    """A count of two bytes is correct."""
+    """A cell count of two bytes is encoded correctly."""
     rows = pa.array([b"r", b"s"], pa.binary())
     values = [pa.array([b"v", b"v" if at < 3 else None], pa.binary()) for at in range(300)]
     given_blocks = [CellBlock(rows, "d", b"%d" % at, one) for at, one in enumerate(values)]
@@ -184,7 +184,7 @@ _VALUES = pa.array([b"1", b"2", b"3"], pa.binary())
     ],
 )
 def test_invalid_row_keys_are_rejected(rows: list[bytes | None], words: str) -> None:
-    """The error has the number of the row."""
+    """An invalid row key raises an error with the number of its row."""
     with pytest.raises(InvalidArgument, match=words):
         encode_puts([CellBlock(pa.array(rows, pa.binary()), "d", b"q", _VALUES)])
 
@@ -192,7 +192,7 @@ def test_invalid_row_keys_are_rejected(rows: list[bytes | None], words: str) -> 
 @pytest.mark.parametrize("extra", [0, 1])
 @pytest.mark.parametrize("order", [[b"a", b"b", b"c"], [b"c", b"b", b"a"]])
 def test_the_largest_cell_fits(extra: int, order: list[bytes]) -> None:
-    """A cell may have 10 MiB with its own length, and not one byte more."""
+    """A cell of 10 MiB with its length is accepted, and one more byte is refused."""
     size = MAX_CELL_BYTES - len(encode_cells(b"b", [Cell("d", b"q", 1)])) + extra
     rows = pa.array(order, pa.binary())
     block = CellBlock(rows, "d", b"q", pa.array([b"", bytes(size), None], pa.binary()), 1)
@@ -206,7 +206,7 @@ def test_the_largest_cell_fits(extra: int, order: list[bytes]) -> None:
 
 
 def test_a_row_larger_than_a_request_is_rejected() -> None:
-    """Many large cells of one row fit no request."""
+    """A row of many large cells that exceeds a request is refused."""
     rows = pa.array([b"a", b"b"], pa.binary())
     values = pa.array([b"", bytes(MAX_CELL_BYTES - 100)], pa.binary())
     with pytest.raises(
@@ -228,7 +228,7 @@ def test_a_row_larger_than_a_request_is_rejected() -> None:
     ],
 )
 def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> None:
-    """The error has the number of the row."""
+    """A timestamp out of range raises an error with the number of its row."""
     with pytest.raises(InvalidArgument, match=words):
         encode_puts([CellBlock(_KEYS, "d", b"q", _VALUES, timestamps)])
 

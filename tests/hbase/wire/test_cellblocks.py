@@ -1,4 +1,4 @@
-"""Cell blocks, compared with bytes that clusters stored, and fed with arbitrary bytes."""
+"""Cell blocks, compared with stored bytes of clusters and tested with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ blocks = st.lists(st.lists(mutations, max_size=4) | alike, max_size=3).map(
 
 
 def encode_rows(block: Sequence[RowCells]) -> bytes:
-    """The bytes of some rows."""
+    """Return the bytes of some rows."""
     return b"".join(encode_cells(row, some) for row, some in block)
 
 
 def encode_key_value(row: bytes, cell: Cell, tags: bytes = b"") -> bytes:
-    """A cell field by field, as KeyValue lays it out; tags stand behind the value."""
+    """Encode a cell field by field as a KeyValue, with tags after the value."""
     family = cell.family.encode()
     key = struct.pack(">H", len(row)) + row + bytes((len(family),)) + family + cell.qualifier
     key += struct.pack(">qB", cell.timestamp, cell.cell_type)
@@ -75,7 +75,7 @@ def test_vector_of_a_cell() -> None:
 
 
 def test_vector_of_a_cell_with_tags() -> None:
-    """The time to live among the tags is read, and the next cell is found."""
+    """A cell with a time to live among its tags is decoded, and so is the next cell."""
     cell = Cell("d", b"q", 4_102_444_800_000, b"v", ttl_ms=600_000)
     block = bytes.fromhex(TAGGED + PLAIN)
     expected = [(b"r2", cell), (b"r1", Cell("d", b"q", LATEST, b"v"))]
@@ -101,7 +101,7 @@ def test_encoded_rows_are_decoded(block: list[RowCells]) -> None:
 
 @given(block=blocks, data=st.data())
 def test_a_block_is_decoded_in_two_parts(block: list[RowCells], data: st.DataObject) -> None:
-    """The offset after the first part is where the second begins."""
+    """The offset returned after the first part is the start of the second part."""
     sent = encode_rows(block)
     whole, stop = decode_cells(sent)
     count = data.draw(st.integers(0, len(whole)))
@@ -184,7 +184,7 @@ def test_a_truncated_block_is_malformed(block: list[RowCells], data: st.DataObje
 
 
 def pack_header(total: int, key: int, value: int, row: int) -> bytes:
-    """The lengths of a cell."""
+    """Return the lengths of a cell."""
     return struct.pack(">IIIH", total, key, value, row)
 
 
@@ -213,7 +213,7 @@ def pack_header(total: int, key: int, value: int, row: int) -> bytes:
 )
 @pytest.mark.parametrize("before", [0, 1, 20])
 def test_each_malformed_cell_is_rejected(block: bytes, before: int) -> None:
-    """Each defect is noticed, alone or after cells of equal lengths."""
+    """Each defect is reported, alone or after cells of equal lengths."""
     good = bytes.fromhex(PLAIN) * before
     with pytest.raises(WireFormatError, match="HBase's answer: "):
         decode_cells(good + block)
@@ -223,7 +223,7 @@ def test_each_malformed_cell_is_rejected(block: bytes, before: int) -> None:
 
 @pytest.mark.parametrize("at", [16, 27])
 def test_a_broken_cell_within_a_run_is_malformed(at: int) -> None:
-    """In a run of equal lengths an unknown type or a bad family is noticed."""
+    """An unknown type or a bad family in a run of equal lengths is malformed."""
     block = bytearray.fromhex(PLAIN) * 40
     block[20 * 29 + at] = 0xFF
     with pytest.raises(WireFormatError):
@@ -237,7 +237,7 @@ def test_the_longest_rows_are_decoded() -> None:
 
 
 def test_an_impossible_count_is_malformed() -> None:
-    """A count of 2^63 ends with the block."""
+    """A count of 2^63 cells is malformed."""
     with pytest.raises(WireFormatError, match="more cells"):
         decode_rows(bytes.fromhex(PLAIN), [2**63])
 
@@ -266,13 +266,13 @@ def test_values_too_long_for_the_format_are_rejected(row: bytes, cell: Cell) -> 
 
 
 def test_a_time_to_live_is_not_encoded() -> None:
-    """It belongs to the mutation, and cells with tags are decoded without it."""
+    """A cell's time to live is not encoded with the cell but with the mutation."""
     cell = Cell("d", b"q", LATEST, b"v", ttl_ms=5)
     assert PLAIN == encode_cell(b"r1", cell).hex()
 
 
 def test_runs_are_found() -> None:
-    """The tests above do exercise runs: nine cells of equal lengths are enough."""
+    """Nine cells of equal lengths are decoded as a run, as the tests above assume."""
     block = bytes.fromhex(PLAIN) * 11
     found = cellblocks._decode_run(block, 0, 11, [], [], cellblocks._ColumnCache())
     assert 11 == found
@@ -306,7 +306,7 @@ def test_an_odd_cell_among_equal_rows_is_decoded(odd: str, place: int) -> None:
 
 
 def test_equal_rows_are_decoded_together() -> None:
-    """The test above does exercise that path, and only where no cell is odd."""
+    """Equal rows are decoded together only if no cell differs."""
     columns = cellblocks._ColumnCache()
     for odd, cell in ODD.items():
         rows, stop = cellblocks._decode_equal_rows(USUAL * 19 + cell, 0, 20, columns)
@@ -328,7 +328,7 @@ def test_equal_rows_are_decoded_together() -> None:
     ids=["zeros", "cut in a head", "cut in a row", "one too few", "one too many", "none", "nine"],
 )
 def test_a_broken_block_of_single_cell_rows_is_malformed(block: bytes, count: int) -> None:
-    """A defect is noticed wherever it is, on each path."""
+    """A defect is reported at any position, on each path."""
     with pytest.raises(WireFormatError):
         decode_rows(block, [1] * count)
 

@@ -1,4 +1,4 @@
-"""Cells as columns, compared with the scalar decoder, and fed with malformed bytes."""
+"""Cells as columns, compared with the scalar decoder and tested with malformed bytes."""
 
 from itertools import accumulate
 from random import Random
@@ -33,7 +33,7 @@ def encode_cell(
     kind: int = 4,
     tags: bytes = b"",
 ) -> bytes:
-    """A cell, written out."""
+    """Return the bytes of a cell."""
     name = family.encode()
     key = pack(">H", len(row)) + row + bytes([len(name)]) + name + qualifier
     key += pack(">qB", timestamp, kind)
@@ -65,7 +65,7 @@ any_cells = _build_cells(st.sampled_from([int(kind) for kind in CellType]), _pla
 
 
 def _list_cells(block: bytes) -> list[dict[str, Any]]:
-    """What the columns of a block hold, by the scalar reader."""
+    """Return the cells of a block by the scalar decoder as columns have them."""
     return [
         {
             "row": row,
@@ -119,7 +119,7 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
 
 
 def test_lengths_that_change_are_followed() -> None:
-    """Short cells followed by long ones defeat the guesses, and are found all the same."""
+    """Short cells followed by long ones, which defeat the guesses, are found."""
     cells = [encode_cell(b"r", "d", b"", 1, b"")] * 9_000 + [
         encode_cell(b"r", "d", b"", 1, b"v" * 9_000)
     ] * 900
@@ -144,7 +144,7 @@ def test_golden_vectors() -> None:
 
 
 def test_an_empty_block_has_no_lines() -> None:
-    """The columns have the same schema."""
+    """An empty block gives columns without rows and with the same schema."""
     assert build_block_schema().empty_table() == to_columns(b"", []).schema.empty_table()
     assert [] == to_columns(b"", []).to_pylist()
 
@@ -168,7 +168,7 @@ def test_malformed_blocks_are_decoded_alike_or_rejected(
 
 
 def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
-    """What the columns of a block hold, read length by length; None if it cannot be read."""
+    """Return the columns of a block read length by length, or None if malformed."""
     at, lines = 0, []
     while at < len(block):
         if len(block) < at + 24:
@@ -212,7 +212,7 @@ def _read_strictly(block: bytes) -> list[dict[str, Any]] | None:
 def test_lengths_that_contradict_each_other_are_malformed(
     at: int, number: int, words: str, others: int
 ) -> None:
-    """A wrong length is noticed alone, among other cells, and within a long block."""
+    """A wrong length is malformed alone, among other cells, and in a long block."""
     wrong = bytearray(VECTOR)
     pack_into(">I", wrong, at, number)
     block = VECTOR * others + wrong + VECTOR * others
@@ -223,7 +223,7 @@ def test_lengths_that_contradict_each_other_are_malformed(
 @pytest.mark.parametrize("missing", [1, 3, 4, 28])
 @pytest.mark.parametrize("count", [1, 2, 33, 9_000])
 def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
-    """Whatever is missing of the last cell, the block raises an error."""
+    """A block that lacks any part of its last cell raises an error."""
     block = (VECTOR * count)[:-missing]
     with pytest.raises(WireFormatError):
         to_columns(block, ["d"])
@@ -231,7 +231,7 @@ def test_a_truncated_block_is_malformed(count: int, missing: int) -> None:
 
 @pytest.mark.parametrize(("row", "family"), [(14, 0), (5, 0), (2, 3), (2, 16), (2, 255)])
 def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
-    """Row and family must lie within the key."""
+    """A row or family that exceeds its key is malformed."""
     wrong = bytearray(VECTOR)
     pack_into(">H", wrong, 12, row)
     wrong[16] = family
@@ -241,7 +241,7 @@ def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
 
 @pytest.mark.parametrize("more", [-1, 1])
 def test_tags_have_their_length(more: int) -> None:
-    """Tags of another length than they say are malformed."""
+    """Tags with a wrong length are malformed."""
     wrong = bytearray(TAGGED)
     wrong[-12] += more
     with pytest.raises(WireFormatError, match="tags"):
@@ -258,7 +258,7 @@ def test_deletes_are_rejected_by_name() -> None:
 
 
 def test_a_family_without_number_is_rejected() -> None:
-    """The error lists the families that have one."""
+    """A family without a number raises an error that lists the known families."""
     with pytest.raises(
         InvalidArgument, match=r"families: .* family 'd'; expected only e, f, as named"
     ):

@@ -14,7 +14,7 @@ from rowkey.hbase.wire.proto import WireFormatError
 
 @given(block=st.binary(max_size=3_000))
 def test_a_compressed_block_is_decompressed(block: bytes) -> None:
-    """A block is the same after both steps, from bytes and from a memoryview."""
+    """A block is equal after compression and decompression, from any buffer."""
     stream = compress(block)
     assert block == decompress(stream)
     assert block == decompress(memoryview(stream), len(block))
@@ -22,13 +22,13 @@ def test_a_compressed_block_is_decompressed(block: bytes) -> None:
 
 @given(block=st.binary(min_size=1, max_size=3_000))
 def test_streams_are_zlib(block: bytes) -> None:
-    """Python's zlib reads the streams and writes streams that are read."""
+    """Python's zlib reads our streams, and we read the streams of zlib."""
     assert block == zlib.decompress(compress(block))
     assert block == decompress(zlib.compress(block))
 
 
 def test_a_decompression_bomb_is_rejected() -> None:
-    """A stream of more than the limit is malformed; one of exactly the limit is read."""
+    """A stream above the size limit is malformed, and one at the limit is read."""
     bomb = compress(bytes(1_000_000))
     assert 1_000_000 == len(decompress(bomb, 1_000_000))
     with pytest.raises(WireFormatError, match="more than 999,999 bytes"):
@@ -44,7 +44,7 @@ def test_a_truncated_stream_is_malformed(block: bytes, data: st.DataObject) -> N
 
 
 def test_bytes_after_a_stream_are_malformed() -> None:
-    """A block is exactly one stream."""
+    """Bytes after the compressed stream are malformed."""
     with pytest.raises(WireFormatError, match="goes on after"):
         decompress(compress(b"cells") + b"x")
 

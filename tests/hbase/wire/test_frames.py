@@ -1,4 +1,4 @@
-"""Frames, compared with those that clusters of three versions took and sent."""
+"""Frames, compared with recorded frames of clusters of three versions."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ STORED = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
 def read_answer(vector: str) -> Response:
-    """The answer a recorded frame holds, its length checked."""
+    """Return the answer in a recorded frame, whose length is checked."""
     frame = bytes.fromhex(vector)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
     return parse_response(frame[4:])
 
 
 def test_vector_of_the_preamble_and_header() -> None:
-    """Every version took these bytes."""
+    """The preamble and header have the bytes that every version accepted."""
     assert HEADER == (PREAMBLE + encode_connection_header("rowkey", "ClientService", None)).hex()
 
 
@@ -106,7 +106,7 @@ def test_a_header_names_user_and_compressor_if_there_are_any() -> None:
 
 
 def build_meta_scan(start: bytes, stop: bytes, reverse: bool, *tail: bytes) -> bytes:
-    """The request that scans family info of hbase:meta, PREAD."""
+    """Return the scan request of hbase:meta's family info."""
     turned = encode_bool(15, reverse or None)
     scan = (
         encode_message(1, encode_bytes(1, b"info")),
@@ -192,21 +192,21 @@ def test_vectors_of_answers_without_cells() -> None:
 
 
 def parse_inner_result(sent: Response) -> ProtoMessage:
-    """The Result in the answer to a get."""
+    """Return the Result in the answer to a get."""
     found = ProtoMessage(sent.message).get_message(1)
     assert found is not None
     return found
 
 
 def test_vector_of_the_answer_to_a_get() -> None:
-    """One row of one cell, which follows the message, is parsed."""
+    """The answer to a get is parsed to one row of one cell."""
     sent = read_answer(GET)
     assert 1 == parse_inner_result(sent).get_uint(2)
     assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_multi() -> None:
-    """The results come in another order, and are assigned by index."""
+    """The results of a multi come in another order and are assigned by index."""
     sent = read_answer(MULTI_ANSWER)
     results = ProtoMessage(sent.message).list_messages(1)[0].list_messages(1)
     assert [2, 1] == [result.get_uint(1) for result in results]
@@ -216,7 +216,7 @@ def test_vector_of_the_answer_to_a_multi() -> None:
 
 
 def test_vector_of_the_answer_to_a_scan() -> None:
-    """It has one cell in one row, and the region's field is present and false."""
+    """The answer to a scan has one cell in one row, and its flag is false."""
     sent = read_answer(SCAN_ANSWER)
     scanned = ProtoMessage(sent.message)
     assert ([1], [0]) == (scanned.list_uints(1), scanned.list_uints(7))
@@ -225,7 +225,7 @@ def test_vector_of_the_answer_to_a_scan() -> None:
 
 
 def test_vector_of_a_fault() -> None:
-    """It has a class and a trace, and neither host nor port."""
+    """A recorded fault has a class and a trace, and neither host nor port."""
     java = "org.apache.hadoop.hbase.NotServingRegionException"
     fault = RemoteFault(java, "x", None, None, do_not_retry=False)
     assert Response(2, fault, b"", b"") == read_answer(FAULT)
@@ -247,14 +247,14 @@ def test_a_fault_may_name_another_server() -> None:
 
 
 def test_a_refused_connection_is_an_answer_to_no_call() -> None:
-    """Its call id is -1 in 32 bits, while 2^31 is an ordinary call."""
+    """A refused connection has call id -1 in 32 bits, while 2^31 is an ordinary id."""
     failed = bytes.fromhex("08ffffffff0f") + encode_message(2, encode_text(1, "J"))
     assert CONNECTION_FAILURE_ID == parse_response(bytes((len(failed),)) + failed).call_id
     assert 2**31 == parse_response(b"\x06" + encode_uint(1, 2**31)).call_id
 
 
 def test_vector_of_a_znode() -> None:
-    """The server of hbase:meta follows an id, a salt and a magic number."""
+    """A znode's server follows an id, a salt and a magic number."""
     node = bytes.fromhex(ZNODE)
     start = 5 + int.from_bytes(node[1:5], "big")
     assert b"PBUF" == node[start : start + 4]
@@ -276,7 +276,7 @@ def test_vector_of_a_znode() -> None:
 def test_a_request_has_all_its_parts(
     call: int, method: str, param: bytes, cells: bytes, timeout: int | None
 ) -> None:
-    """Parsed as the server does, the frame has every part."""
+    """A request parsed as by a server has all of its parts."""
     frame = encode_request(call, method, param, cells, timeout)
     assert len(frame) - 4 == int.from_bytes(frame[:4], "big")
     head_bytes, at = decode_varint(frame, 4)
@@ -291,13 +291,13 @@ def test_a_request_has_all_its_parts(
 
 
 def test_a_request_too_long_for_servers_is_rejected() -> None:
-    """A server would close the connection."""
+    """A request above the size limit of servers is refused."""
     with pytest.raises(InvalidArgument, match="268,435,456"):
         encode_request(1, "Multi", b"", bytes(MAX_FRAME_BYTES))
 
 
 def is_read_or_malformed(frame: bytes) -> bool:
-    """Whether reading a frame ends, with an answer or with WireFormatError."""
+    """Return whether reading a frame gives an answer or WireFormatError."""
     try:
         parse_response(frame)
     except WireFormatError:
@@ -330,7 +330,7 @@ def test_truncated_frames_are_malformed(frame: bytes) -> None:
 
 
 def test_minus_one_is_read_in_each_encoding() -> None:
-    """As a uint32 it has five bytes, as an int32 ten."""
+    """-1 is read as a uint32 of five bytes and as an int32 of ten bytes."""
     headers = [encode_uint(1, 2**32 - 1), encode_uint(1, 2**64 - 1)]
     assert [5, 10] == [len(header) - 1 for header in headers]
     found = [parse_response(bytes((len(header),)) + header).call_id for header in headers]

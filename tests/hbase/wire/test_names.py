@@ -32,7 +32,7 @@ servers = st.builds(ServerName, hosts, st.integers(1, 65_535), st.integers(0, 2*
     ],
 )
 def test_vectors_of_region_names(replica: int, expected: bytes) -> None:
-    """The hash covers table, start key, id and replica."""
+    """The hash in a region name covers table, start key, id and replica."""
     assert expected == build_region_name("tablename", b"startkey", "id", replica)
     assert expected[-33:-1].decode() == extract_encoded_name(expected)
 
@@ -73,32 +73,32 @@ def test_replicas_have_four_digits(replica: int) -> None:
 
 
 def test_vector_of_a_region_specifier() -> None:
-    """It has the bytes of the request that looks up hbase:meta."""
+    """A region specifier has the bytes of the lookup of hbase:meta."""
     assert "0801120d68626173653a6d6574612c2c31" == encode_region_specifier(META_REGION_NAME).hex()
 
 
 def test_vector_of_a_table_name() -> None:
-    """It has the bytes of the request that creates a table."""
+    """A table name has the bytes of the request that creates a table."""
     assert "0a0764656661756c74120174" == encode_table_name("t").hex()
 
 
 @pytest.mark.parametrize("name", ["t", "ns:t", "hbase:meta"])
 def test_table_names_are_decoded(name: str) -> None:
-    """A table name survives its protobuf."""
+    """A table name is equal after encoding and decoding."""
     assert name == parse_table_name(ProtoMessage(encode_table_name(name)))
     assert name == shorten_table_name(":".join(split_table_name(name)))
 
 
 @given(server=servers)
 def test_servers_are_decoded(server: ServerName) -> None:
-    """A server survives its text and its protobuf."""
+    """A server is equal after encoding and decoding, as text and as protobuf."""
     assert server == ServerName.parse(str(server))
     assert server == ServerName.from_message(ProtoMessage(server.encode()))
     assert (server.host, server.port) == server.address
 
 
 def test_a_server_without_start_code_is_parsed() -> None:
-    """`info:server` of hbase:meta has host and port only."""
+    """A server in `info:server` has a host and a port, and no start code."""
     assert ServerName("::1", 16_020) == ServerName.parse("::1:16020")
 
 

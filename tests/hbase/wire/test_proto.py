@@ -1,4 +1,4 @@
-"""The protobuf codec, compared with Google's, and fed with arbitrary bytes."""
+"""The protobuf codec, compared with Google's and tested with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIELDS = [
 
 
 def build_google_class() -> Any:
-    """The class Google's protobuf makes of a message with every kind of field."""
+    """Return Google's class of a message with every type of field."""
     file = descriptor_pb2.FileDescriptorProto(name="kinds.proto", package="kinds", syntax="proto2")
     kinds = file.message_type.add(name="Kinds")
     for name, number, kind, label in FIELDS:
@@ -97,7 +97,7 @@ NUMBERS = {name: number for name, number, _, _ in FIELDS}
 
 
 def write_message(tree: dict[str, Any]) -> bytes:
-    """A message of every kind of field, by our writer."""
+    """Return a message of every type of field, by our writer."""
     parts = []
     for name, value in tree.items():
         number = NUMBERS[name]
@@ -118,7 +118,7 @@ def write_message(tree: dict[str, Any]) -> bytes:
 
 
 def read_message(sent: ProtoMessage) -> dict[str, Any]:
-    """What our reader finds in a message; what did not come, or is an empty list, is left out."""
+    """Return the fields of a message by our reader, without missing ones and empty lists."""
     found: dict[str, Any] = {}
     readers: dict[str, Any] = {
         "small": sent.get_uint,
@@ -147,7 +147,7 @@ def read_message(sent: ProtoMessage) -> dict[str, Any]:
 
 
 def drop_empty_lists(tree: dict[str, Any]) -> dict[str, Any]:
-    """A tree as it can be read back: an empty list is not on the wire."""
+    """Return a tree without empty lists, which are not encoded."""
     pruned: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, dict):
@@ -161,7 +161,7 @@ def drop_empty_lists(tree: dict[str, Any]) -> dict[str, Any]:
 
 @given(tree=trees)
 def test_encoded_messages_are_decoded(tree: dict[str, Any]) -> None:
-    """Every type of field survives, also in nested messages."""
+    """Every type of field is equal after encoding and decoding, also when nested."""
     assert drop_empty_lists(tree) == read_message(ProtoMessage(write_message(tree)))
 
 
@@ -181,7 +181,7 @@ def test_we_decode_googles_bytes(tree: dict[str, Any]) -> None:
 def test_concatenated_messages_merge_as_google_merges_them(
     first: dict[str, Any], second: dict[str, Any]
 ) -> None:
-    """The last value counts, repeated fields add up, and messages are merged."""
+    """In concatenated messages the last value counts and repeated fields add up."""
     joined = write_message({"inner": first}) + write_message({"inner": second})
     expected = read_message(ProtoMessage(GOOGLE.FromString(joined).SerializeToString()))
     assert expected == read_message(ProtoMessage(joined))
@@ -197,7 +197,7 @@ def test_numbers_are_decoded_at_an_offset(number: int, before: bytes, after: byt
 
 
 def read_every_field(data: bytes) -> None:
-    """Asks for every field as every kind; what is not there or of another kind may be malformed."""
+    """Read every field as every type, ignoring missing or malformed ones."""
     try:
         sent = ProtoMessage(data)
     except WireFormatError:
@@ -224,7 +224,7 @@ def read_every_field(data: bytes) -> None:
 
 
 def is_read_or_malformed(data: bytes) -> bool:
-    """Whether reading these bytes ends, with an answer or with WireFormatError."""
+    """Return whether reading the bytes ends with an answer or WireFormatError."""
     read_every_field(data)
     return True
 
@@ -272,7 +272,7 @@ def test_a_truncated_message_is_malformed(tree: dict[str, Any]) -> None:
     ],
 )
 def test_each_malformed_message_is_rejected(data: bytes) -> None:
-    """Each way to break the format is noticed."""
+    """Each violation of the format raises WireFormatError."""
     with pytest.raises(WireFormatError, match="HBase's answer: "):
         ProtoMessage(data)
 
@@ -308,7 +308,7 @@ def test_wire_format_errors_have_their_bases() -> None:
 
 
 def test_none_is_not_encoded() -> None:
-    """A field without value is left out, but an empty message is not."""
+    """A field of None is not encoded, but an empty message is."""
     writers = (*WRITERS.values(), proto.encode_bytes, proto.encode_text)
     assert {b""} == {writer(1, None) for writer in writers}
     assert b"\x0a\x00" == proto.encode_message(1)

@@ -1,4 +1,4 @@
-"""Short functions for the steps of engine tests: put, delete, read."""
+"""Short functions that put, delete and read in tests of engines."""
 
 from __future__ import annotations
 
@@ -43,40 +43,40 @@ def delete(
 
 
 def read_counts(cells: Sequence[Cell]) -> list[int]:
-    """The numbers that counters hold."""
+    """Return the numbers in counters."""
     return [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
 
 
 def read_times(reader: Reader, row: bytes, **asked: Any) -> list[int]:
-    """The timestamps of what a get gives."""
+    """Return the timestamps that a get returns."""
     return [cell.timestamp for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def read_values(reader: Reader, row: bytes, **asked: Any) -> list[bytes]:
-    """The values of what a get gives."""
+    """Return the values that a get returns."""
     return [cell.value for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def read_columns(reader: Reader, row: bytes, **asked: Any) -> list[tuple[str, bytes]]:
-    """The family and qualifier of what a get gives."""
+    """Return the families and qualifiers that a get returns."""
     return [cell[:2] for cell in reader.get([row], CellSelection(**asked))[0].cells]
 
 
 def scan_keys(reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any) -> list[bytes]:
-    """The row keys of what a scan gives, with `batch` as often as there are pieces."""
+    """Return the row keys that a scan returns, with `batch` one for each piece."""
     return [row.row for row in scan_pieces(reader, start, stop, **asked)]
 
 
 def scan_pieces(
     reader: Reader, start: bytes = b"", stop: bytes = b"", **asked: Any
 ) -> list[RowCells]:
-    """What a scan of one range gives."""
+    """Return the rows or pieces of a scan of one range."""
     (cursor,) = reader.scan([ScanRange(start, stop)], CellSelection(**asked))
     with cursor:
         return list(cursor)
 
 
 def compact_to_one_file(store: Store) -> None:
-    """Flush, then compact all to one file."""
+    """Flush, then compact all files to one."""
     store.flush()
     store.compact(major=True)

@@ -1,4 +1,4 @@
-"""What requests are tried with: rows, cells and reads of any sort."""
+"""Strategies of rows, cells, reads and writes for requests."""
 
 from __future__ import annotations
 

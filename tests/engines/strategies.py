@@ -1,4 +1,4 @@
-"""How steps and tables are drawn: from few rows, columns and moments, so that they collide."""
+"""Strategies of steps and tables with few rows, columns and times, so that they collide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TTLS_S = (None, 2, 4)
 
 
 def _list_families(name: str) -> list[Family]:
-    """Every family of few versions, with and without a time to live."""
+    """Return families of few versions, with and without a time to live."""
     found = []
     for versions, keep, ttl in product((1, 2, 3), ("FALSE", "TRUE", "TTL"), TTLS_S):
         if ttl is None:
@@ -75,7 +75,7 @@ def _column(change: steps.Change) -> tuple[str, bytes]:
 def some_changes(
     changes: st.SearchStrategy[steps.Change],
 ) -> st.SearchStrategy[tuple[steps.Change, ...]]:
-    """One to three changes of a row."""
+    """Return a strategy of one to three changes of a row."""
     return st.lists(changes, min_size=1, max_size=3).map(tuple)
 
 
@@ -174,7 +174,7 @@ _ALTERED = (*_list_families("d"), *_list_families("e"))
 
 
 def _get_alteration(number: int) -> steps.Alter:
-    """By its number, for Hypothesis shows what is drawn from, and these are long."""
+    """Return an alteration by its number, which Hypothesis prints shorter."""
     return steps.Alter(_ALTERED[number])
 
 

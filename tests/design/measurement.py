@@ -28,7 +28,7 @@ ADDRESS_SPACE = int(os.environ.get("MEASURED_BYTES", str(1 << 30)))
 
 @cache
 def measure_yard_s() -> float:
-    """Seconds of a processor that Python's own reader of TOML takes for 256 kB of short lines.
+    """Return the processor seconds that tomllib takes for 256 kB of short lines, one yard.
 
     What a file takes is told in these, for a second is another amount of work on each machine.
     """
@@ -42,7 +42,7 @@ def measure_yard_s() -> float:
 
 
 def _run_child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command in the forked child and exit with its code."""
     from rowkey.cli import main
 
     os.dup2(out.fileno(), 1)
@@ -64,7 +64,7 @@ def _run_child(verb: str, path: str, out: IO[bytes], err: IO[bytes]) -> None:
 
 
 def measure_run(verb: str, path: str) -> dict[str, Any]:
-    """What one run of the command printed, took and left with."""
+    """Return the output, processor time, memory and exit code of one run of the command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         pid = os.fork()
         if pid == 0:
@@ -84,7 +84,7 @@ def measure_run(verb: str, path: str) -> dict[str, Any]:
 
 
 def measure_best(tries: int, verb: str, path: str) -> dict[str, Any]:
-    """The quickest of a few runs: what else the machine does can only make one slower.
+    """Return the fastest of a few runs, since other processes only slow a run down.
 
     A run that is well within what is allowed is not repeated.
     """
@@ -95,7 +95,7 @@ def measure_best(tries: int, verb: str, path: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure every file of a folder, and print what was found as JSON."""
+    """Measure every file of a folder, and print the measurements as JSON."""
     for room in ("design", "hotspots", "keys", "lint", "regions", "render", "rows", "simulate"):
         module = import_module(f"rowkey.{room}")
         for value in [getattr(module, name) for name in module.__all__]:

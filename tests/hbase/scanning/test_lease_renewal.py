@@ -1,4 +1,4 @@
-"""Leases are renewed while nobody reads, by a thread that runs only while it is needed."""
+"""Leases of idle scanners are renewed by a thread that runs only while needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def renewer(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
-    """A keeper whose thread ends soon."""
+    """Yield a renewer whose thread ends soon."""
     made = LeaseRenewer(idle_thread_s=0.2)
     monkeypatch.setattr(keeping, "_MAX_WAIT_S", 0.02)
     monkeypatch.setattr(LeaseRenewer, "get_for_caller", classmethod(lambda cls, caller: made))
@@ -33,14 +33,14 @@ def renewer(monkeypatch: pytest.MonkeyPatch) -> Iterator[LeaseRenewer]:
 
 
 def build_world(ttl_ms: int = 100) -> World:
-    """Three rows, one in each answer."""
+    """Return a world of three rows, one in each answer."""
     made = World({row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")}, size=1)
     made.ttl_ms = ttl_ms
     return made
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    """Whether it comes true within some seconds."""
+    """Wait for a condition for 10 s, and return whether it holds."""
     until = time.monotonic() + 10
     while not holds() and time.monotonic() < until:
         time.sleep(0.01)
@@ -49,7 +49,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 @pytest.mark.usefixtures("renewer")
 def test_an_idle_scanner_is_renewed_and_goes_on() -> None:
-    """A pending answer is taken first, and the sequence numbers stay in order."""
+    """Before a renewal the pending answer is read, so sequence numbers stay in order."""
     there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         assert b"a" == found.read_block().first_row_key  # type: ignore[union-attr]
@@ -61,7 +61,7 @@ def test_an_idle_scanner_is_renewed_and_goes_on() -> None:
 
 @pytest.mark.usefixtures("renewer")
 def test_an_unread_scanner_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its first answer is taken to learn how long the lease is."""
+    """The first answer of an unread scanner is read to learn the length of its lease."""
     monkeypatch.setattr(scanning_source, "FIRST_LEASE_CHECK_S", 0.1)
     there = build_world()
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
@@ -83,7 +83,7 @@ def test_an_expired_lease_costs_no_row(renewer: LeaseRenewer) -> None:
 
 
 def test_the_thread_ends_without_scanners_and_comes_back(renewer: LeaseRenewer) -> None:
-    """It runs while a scanner is open and a while longer, and starts again."""
+    """The thread ends a while after the last scanner, and starts again with the next one."""
     there = build_world()
     for _ in range(2):
         with Scanner(there.caller, "t", ScanSpec(), there.settings):
@@ -106,7 +106,7 @@ def test_a_dropped_scanner_is_collected_and_closed_at_its_server() -> None:
 
 @pytest.mark.usefixtures("renewer")
 def test_a_scanner_closed_during_a_call_is_closed_later() -> None:
-    """A server cannot close a busy scanner, so the close waits for the answer."""
+    """A scanner that is closed during a call is closed at its server after the answer."""
     there = build_world(60_000)
     there.script.extend(["fine", "late"])
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
@@ -117,7 +117,7 @@ def test_a_scanner_closed_during_a_call_is_closed_later() -> None:
 
 
 def test_a_closed_renewer_starts_no_thread(renewer: LeaseRenewer) -> None:
-    """Open scanners of a closed client still read."""
+    """Open scanners of a closed client still return rows, without a new thread."""
     renewer.close()
     there = build_world()
     assert 3 == len(list(Scanner(there.caller, "t", ScanSpec(), there.settings).iter_row_cells()))
@@ -125,14 +125,14 @@ def test_a_closed_renewer_starts_no_thread(renewer: LeaseRenewer) -> None:
 
 
 def test_each_client_has_one_renewer() -> None:
-    """Its scanners share it, and other clients have their own."""
+    """The scanners of a client share a renewer, and each client has its own."""
     one, other = build_world().caller, build_world().caller
     assert LeaseRenewer.get_for_caller(one) is LeaseRenewer.get_for_caller(one)
     assert LeaseRenewer.get_for_caller(one) is not LeaseRenewer.get_for_caller(other)
 
 
 def test_a_closed_client_ends_renewals_without_error(renewer: LeaseRenewer) -> None:
-    """The scanner is lost, and the thread survives."""
+    """Renewals that fail because the client is closed end without stopping the thread."""
     there = build_world()
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
     found.read_block()
@@ -145,7 +145,7 @@ def test_a_closed_client_ends_renewals_without_error(renewer: LeaseRenewer) -> N
 
 @pytest.mark.usefixtures("renewer")
 def test_a_silent_server_delays_no_other_renewal() -> None:
-    """Renewals are sent without waiting for their answers."""
+    """Renewals are sent without waiting for answers, so a silent server delays none."""
     silent, there = build_world(), build_world()
     one = Scanner(silent.caller, "t", ScanSpec(), silent.settings)
     two = Scanner(there.caller, "t", ScanSpec(), there.settings)
@@ -161,7 +161,7 @@ def test_a_silent_server_delays_no_other_renewal() -> None:
 
 @pytest.mark.usefixtures("renewer")
 def test_an_unanswered_renewal_times_out() -> None:
-    """After the call timeout the scanner is lost, and another one opens after its last row."""
+    """An unanswered renewal loses its scanner, and the scan continues with another one."""
     there = World(
         {row: [Cell("d", b"", 1)] for row in (b"a", b"b", b"c")},
         size=1,
@@ -180,7 +180,7 @@ def test_an_unanswered_renewal_times_out() -> None:
 
 
 def test_a_second_reader_waits_for_one_operation() -> None:
-    """The thread that reads may be waiting for a server."""
+    """A second thread that reads a scanner waits at most one operation timeout."""
     there = build_world()
     there.caller.settings = Settings(operation_timeout_s=0.05)
     found = Scanner(there.caller, "t", ScanSpec(), there.settings)
@@ -192,7 +192,7 @@ def test_a_second_reader_waits_for_one_operation() -> None:
 
 
 def test_closing_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
-    """It waits neither for a pending answer nor for a connection."""
+    """Closing waits neither for a pending answer nor for a connection."""
     for words, lost in ((["fine", "late"], None), ([], ConnectionLost("rs0", "no connection"))):
         there = build_world(60_000)
         there.script.extend(words)
@@ -215,7 +215,7 @@ def test_closing_never_waits_for_a_server(renewer: LeaseRenewer) -> None:
 def test_a_thread_that_cannot_start_costs_no_rows(
     renewer: LeaseRenewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the end of the process no thread starts, and the rows are returned all the same."""
+    """If no thread can start, as at exit, a scan still returns all rows."""
 
     def start(_: Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -61,5 +61,5 @@ ELSEWHERE = {
 
 
 def find_hbase_bench(test: str) -> list[str]:
-    """The bench of HBase, if a test is run on it."""
+    """Return the bench of HBase in a list, which is empty if the test does not run on it."""
     return [] if test in ELSEWHERE else [HBASE]

@@ -31,7 +31,7 @@ TRIES = 2
 
 
 class LocatorMachine(RuleBasedStateMachine):
-    """Regions split, merge and move; clients find out by errors alone."""
+    """Splits, merges and moves regions, of which clients learn by errors alone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,28 +43,28 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @initialize(splits=st.sets(SPLIT_KEYS, max_size=4))
     def create(self, splits: set[bytes]) -> None:
-        """Every table begins with some regions."""
+        """Create tables with some regions."""
         for table in ("t", "t2", "ns:t"):
             self.fake.create(table, sorted(splits))
 
     @rule(table=TABLES, at=SPLIT_KEYS)
     def split(self, table: str, at: bytes) -> None:
-        """A region is divided."""
+        """Split a region."""
         self.fake.split(table, at)
 
     @rule(table=TABLES, row=KEYS)
     def merge(self, table: str, row: bytes) -> None:
-        """Two regions are joined."""
+        """Merge two regions."""
         self.fake.merge(table, row)
 
     @rule(table=TABLES, row=KEYS, server=SERVER)
     def move(self, table: str, row: bytes, server: Any) -> None:
-        """A region is moved, and nobody is told."""
+        """Move a region without notifying clients."""
         self.fake.move(table, row, server)
 
     @rule(table=TABLES)
     def restore(self, table: str) -> None:
-        """A snapshot brings back one region that is older than all others."""
+        """Restore one region from a snapshot, older than all others."""
         self.fake.entries = [one for one in self.fake.entries if one.table != table]
         self.fake.create(table)
         old = self.fake.truth(table, b"")
@@ -72,12 +72,12 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @rule()
     def tidy(self) -> None:
-        """The rows of split parents are removed, as the master does after a while."""
+        """Remove the rows of split parents, as the master does after a while."""
         self.fake.entries = [one for one in self.fake.entries if not one.split]
 
     @rule(table=TABLES, row=KEYS)
     def hint(self, table: str, row: bytes) -> None:
-        """A server that had a region tells where it went."""
+        """Tell the client where a region of a server went."""
         known = self.locations.locate_region(table, row, Deadline.from_now(60))
         for one in self.fake.living(table):
             if one.name == known.name and one.seqnum > known.seqnum and one.server:
@@ -85,17 +85,17 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @rule(server=SERVER)
     def lose(self, server: Any) -> None:
-        """All connections to a server are lost."""
+        """Drop all connections to a server."""
         self.locations.forget_server(server.address)
 
     @rule(table=TABLES)
     def forget(self, table: str) -> None:
-        """A table is forgotten."""
+        """Forget a table."""
         self.locations.forget_table(table)
 
     @rule(table=TABLES, row=KEYS)
     def stumble(self, table: str, row: bytes) -> None:
-        """Meta is lost for one lookup; what is given then may be old, but holds the row."""
+        """Look up a row without meta; the answer may be old, but holds the row."""
         self.fake.failures = [ConnectionLost("rs0:16020", "it hung up")]
         found = self.locations.locate_region(table, row, Deadline.from_now(60))
         self.fake.failures = []
@@ -103,13 +103,13 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @rule(table=TABLES)
     def check_listing(self, table: str) -> None:
-        """A listing is what meta says now."""
+        """Check that a listing equals meta."""
         found = self.locations.list_regions(table, Deadline.from_now(60))
         assert [one.name for one in self.fake.living(table)] == [one.name for one in found]
 
     @rule(table=TABLES, row=KEYS)
     def check_location(self, table: str, row: bytes) -> None:
-        """A row is found where it is, after one error at most."""
+        """Check that a row is found in its region after one error at most."""
         want = self.fake.truth(table, row)
         tried = []
         for _ in range(TRIES):
@@ -123,7 +123,7 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @rule(table=TABLES, row=KEYS)
     def check_location_below(self, table: str, row: bytes) -> None:
-        """So are the greatest keys below a row, unless there are none."""
+        """Check that the greatest keys below a row are found unless there are none."""
         below = [one for one in self.fake.living(table) if not row or one.start < row]
         tried = []
         for _ in range(TRIES if below else 0):
@@ -137,7 +137,7 @@ class LocatorMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_no_overlap(self) -> None:
-        """Neither the known regions nor the doubted ones overlap, nor one the other."""
+        """Check that neither known nor doubted regions overlap."""
         for table in ("t", "t2", "ns:t"):
             known = self.locations._region_maps.get(table, RegionMap())
             doubted = self.locations._stale_maps.get(table, RegionMap())

@@ -1,4 +1,4 @@
-"""Writers that are killed, and checks that the table holds the acknowledged changes."""
+"""Writers that are killed, and checks that the table has the acknowledged changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class KilledWriters:
-    """One table, its writers, and a model that holds what was acknowledged.
+    """One table, its writers, and a model of the acknowledged changes.
 
     Args:
         place: an empty folder.
@@ -53,11 +53,11 @@ class KilledWriters:
 
     @property
     def done(self) -> int:
-        """How many operations the model has done."""
+        """Return how many operations the model has done."""
         return self.model.done
 
     def start(self) -> subprocess.Popen[str]:
-        """A writer that goes on where the model stands."""
+        """Start a writer that continues after the model's last operation."""
         (self.place / "journal").unlink(missing_ok=True)
         arguments = [str(self.place), str(self.script.seed), self.mode, str(self.done + 1)]
         writer = subprocess.Popen(
@@ -76,20 +76,20 @@ class KilledWriters:
         return writer
 
     def wait_for(self, operations: int) -> None:
-        """Wait until a writer has done so many operations, for a minute at most."""
+        """Wait until a writer has done this many operations, for a minute at most."""
         deadline = time.monotonic() + 60
         while sum(line.startswith("commit") for line in self.journal()) < operations:
             assert time.monotonic() < deadline, "the writer writes nothing"
             time.sleep(0.01)
 
     def journal(self) -> list[str]:
-        """The whole lines that the writer has noted."""
+        """Return the complete lines of the writer's journal."""
         path = self.place / "journal"
         text = path.read_text("ascii") if path.exists() else ""
         return text[: text.rfind("\n") + 1].splitlines()
 
     def kill(self, random: Random, *, stopped_s: float = 0) -> None:
-        """Let a writer write for 20 to 600 ms, one operation at least; stop it first if asked."""
+        """Let a writer write for 20 to 600 ms, then kill it; stop it first if requested."""
         writer = self.start()
         time.sleep(random.uniform(0.02, 0.6))
         self.wait_for(1)
@@ -101,7 +101,7 @@ class KilledWriters:
         assert -signal.SIGKILL == writer.returncode, said
 
     def verify(self) -> None:
-        """Hold the table against the model: what is acknowledged, and the last operation or not."""
+        """Check that the table has the acknowledged changes, and the last operation or not."""
         acknowledged, under_way = self._noted()
         while self.done < acknowledged:
             self.model.do_next()
@@ -119,7 +119,7 @@ class KilledWriters:
         engine.close()
 
     def _noted(self) -> tuple[int, int]:
-        """The last operation that was acknowledged, and the one that was under way, or 0."""
+        """Return the last acknowledged operation and the one in progress, or 0."""
         lines = [line.split() for line in self.journal() if " " in line]
         last = {word: int(number) for word, number in lines}
         acknowledged = last.get("commit", self.done)
@@ -128,7 +128,7 @@ class KilledWriters:
 
 
 class MaintainedTable:
-    """The same with flushes, compactions and splits: a table in memory, and what is seen of it.
+    """A model in memory for scripts with flushes, compactions and splits.
 
     Args:
         script: the operations.
@@ -146,9 +146,9 @@ class MaintainedTable:
         self.script.apply(self.store, self.done)
 
     def everything(self) -> list[RowCells]:
-        """All that is seen, in order."""
+        """Return all visible rows in order."""
         return list_visible(self.store)
 
     def writes(self) -> list[tuple[bytes, int]]:
-        """The regions and how often each was written to."""
+        """Return the regions with their numbers of writes."""
         return count_writes(self.store)
