@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from cluster import QUICK, Cluster, JudgeError, StartFailed  # noqa: E402 - it stands beside the tests
-from oracles.build import Absent  # noqa: E402
+from oracles.build import OracleUnavailable  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ def main() -> None:
         act(arguments)
     except KeyboardInterrupt:
         print("the cluster is stopped and removed")
-    except (Absent, StartFailed, JudgeError, ValueError, TimeoutError) as error:
+    except (OracleUnavailable, StartFailed, JudgeError, ValueError, TimeoutError) as error:
         _exit_with_error(str(error))
 
 

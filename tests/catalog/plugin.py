@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracles.build import Absent
+from oracles.build import OracleUnavailable
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def zookeeper() -> Iterator[ZooKeeper]:
 
     try:
         server = ZooKeeper()
-    except Absent as absent:
+    except OracleUnavailable as absent:
         give_up(str(absent))
     except StartFailed as failed:
         pytest.fail(str(failed), pytrace=False)

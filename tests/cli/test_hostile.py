@@ -22,7 +22,7 @@ from cli.command import run
 from cli.test_notices import parse_github, reject_constant
 from design.measurement import measure_yard_s
 from design.test_hostile import BASE, MEASURE, MOST_MEGABYTES, MOST_YARDS, SPOILERS, TRIES
-from lint.layouts import laid_out
+from lint.layouts import write_layout
 from rowkey import Design
 from rowkey.design import build_json_schema, derive_properties
 from rowkey.errors import InvalidDesign
@@ -211,7 +211,7 @@ def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
 
 def format_toml(tree: dict[str, Any], chance: random.Random) -> str:
     """Return a tree as TOML in a random layout."""
-    text = laid_out(tree, chance)
+    text = write_layout(tree, chance)
     return text.replace("Infinity", "inf").replace("NaN", "nan")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from oracles.java import Argument, JavaOracle, as_bytes
+from oracles.java import Argument, JavaOracle, parse_bytes
 from rowkey.cells import LATEST, Cell, CellType, RowCells
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Answer:
 
     def read_bytes(self) -> bytes:
         """Return the next field as bytes."""
-        return as_bytes(next(self._words))
+        return parse_bytes(next(self._words))
 
     def read_text(self) -> str:
         """Return the next field as text."""
@@ -62,7 +62,7 @@ class Answer:
     def text_or_none(self) -> str | None:
         """Return the next field as text, or None."""
         word = next(self._words)
-        return None if word == "null" else as_bytes(word).decode()
+        return None if word == "null" else parse_bytes(word).decode()
 
     def number(self) -> int:
         """Return the next field as int."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracles.build import Absent
+from oracles.build import OracleUnavailable
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def start_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
     try:
         find_programs()
-    except Absent as absent:
+    except OracleUnavailable as absent:
         give_up(str(absent))
     if "PYTEST_XDIST_WORKER" in os.environ:
         _claim(tmp_path_factory.getbasetemp().parent / CLUSTER)

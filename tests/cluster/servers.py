@@ -29,7 +29,7 @@ from cluster.processes import (
     spawn,
 )
 from cluster.site import HOST, Ports, build_client_settings, build_site, write_site
-from oracles.build import Built, Source, build
+from oracles.build import OracleBuild, Source, build_oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,9 @@ class StartFailed(Exception):
     """A cluster did not start; the message has the end of the failed process's log."""
 
 
-def find_programs(kept: Path | None = None, environment: Mapping[str, str] | None = None) -> Built:
+def find_programs(
+    kept: Path | None = None, environment: Mapping[str, str] | None = None
+) -> OracleBuild:
     """Return HBase's jars and the Java client, from Maven first and then from a cache.
 
     Raises:
@@ -60,7 +62,7 @@ def find_programs(kept: Path | None = None, environment: Mapping[str, str] | Non
 
     Cost: 120 MB of download at first.
     """
-    return build(SOURCE, kept, environment)
+    return build_oracle(SOURCE, kept, environment)
 
 
 class Cluster:

@@ -1,4 +1,4 @@
-"""Every cause: a workload that must show it, with its figures counted directly, and near misses.
+"""Each cause is found in a workload that has it, with figures that are counted directly here.
 
 A cause must be specific: each test asks for exactly the causes that are true of its workload.
 """
@@ -35,7 +35,7 @@ SIXTEEN = {"algorithm": "sample", "regions": 16}
 Row = tuple[str, int, int]
 
 
-def judge(
+def simulate_rows(
     folder: Path,
     key: str,
     rows: Iterable[Row],
@@ -43,27 +43,27 @@ def judge(
     fields: Mapping[str, Any] = FIELDS,
     **words: Any,
 ) -> Simulation:
-    """A simulation of rows of host, id and time."""
+    """Simulate a design on rows of host, id and time."""
     path = folder / "rows.csv"
     lines = (f"{host},{number},{time}\n" for host, number, time in rows)
     path.write_text("host,id,ts\n" + "".join(lines))
     return run(Design("t", key, fields=fields, splits=splits, **words), path)
 
 
-def only(found: Simulation, code: str) -> CauseFinding:
-    """The one cause that was found."""
+def get_only_cause(found: Simulation, code: str) -> CauseFinding:
+    """Return the cause of a simulation that found exactly one."""
     assert [code] == [cause.code for cause in found.causes]
     return found.causes[0]
 
 
-def even_hosts(count: int = 20_000, hosts: int = 400, seed: int = 1) -> list[Row]:
-    """Events of many hosts, one a second, all hosts equally busy."""
+def make_even_hosts(count: int = 20_000, hosts: int = 400, seed: int = 1) -> list[Row]:
+    """Return one event a second from hosts that are all equally busy."""
     chance = random.Random(seed)
     return [(f"h{chance.randrange(hosts)}", n, START + n) for n in range(count)]
 
 
-def typical_share(regions: list[int]) -> float:
-    """The busiest region's share of the median of 50 windows, counted directly."""
+def compute_typical_share(regions: list[int]) -> float:
+    """Return the busiest region's share of the median of 50 windows, counted directly."""
     size = len(regions) / 50
     windows = [regions[round(n * size) : round((n + 1) * size)] for n in range(50)]
     shares = sorted(max(Counter(one).values()) / len(one) for one in windows)
@@ -85,9 +85,9 @@ def typical_share(regions: list[int]) -> float:
     ],
 )
 def test_a_front_rises_or_falls(tmp_path: Path, key: str, direction: str) -> None:
-    """Keys that begin with the time, or a number that counts up, are a front and nothing else."""
-    found = judge(tmp_path, key, even_hosts(), SIXTEEN)
-    cause = only(found, "moving_front")
+    """Keys that begin with the time or with a rising number are a moving front and nothing else."""
+    found = simulate_rows(tmp_path, key, make_even_hosts(), SIXTEEN)
+    cause = get_only_cause(found, "moving_front")
     assert (direction, 1.0) == (cause.evidence["direction"], cause.evidence["steps"])
     assert 1.0 == cause.evidence["share"]
     assert 0.01 >= cause.evidence["spread"]
@@ -106,49 +106,49 @@ def test_a_front_rises_or_falls(tmp_path: Path, key: str, direction: str) -> Non
 def test_a_step_of_the_clock_in_front_is_a_front(
     tmp_path: Path, key: str, splits: Any, *, is_front: bool
 ) -> None:
-    """All keys of a day, or of the last hour, lie in one region; not where regions cut the day."""
-    rows = even_hosts()
-    found = judge(tmp_path, key, rows, splits, writes={"time": "ts"})
+    """Keys of one day or hour are a front, unless the region boundaries divide that day."""
+    rows = make_even_hosts()
+    found = simulate_rows(tmp_path, key, rows, splits, writes={"time": "ts"})
     assert ["moving_front"] * is_front == [cause.code for cause in found.causes]
     if is_front:
-        cause = only(found, "moving_front")
+        cause = get_only_cause(found, "moving_front")
         assert "ts, which moves with" in cause.message
         assert "bucket(" in cause.remedy
 
 
 def test_the_figures_of_a_front_are_those_of_a_direct_count(tmp_path: Path) -> None:
-    """Steps, spread and share are recounted with sorted lists alone."""
-    rows = late(even_hosts(), 0.2, 4_000)
-    splits = [_time(START + n * 1_250) for n in range(1, 16)]
-    found = judge(tmp_path, "[ts][host]", rows, splits)
-    figures = only(found, "moving_front").evidence
+    """Step, spread and share of a front agree with a count of sorted lists."""
+    rows = delay_rows(make_even_hosts(), 0.2, 4_000)
+    splits = [_escape_time(START + n * 1_250) for n in range(1, 16)]
+    found = simulate_rows(tmp_path, "[ts][host]", rows, splits)
+    figures = get_only_cause(found, "moving_front").evidence
     times = sorted(time for *_, time in rows)
     first = {time: n for n, time in reversed(list(enumerate(times)))}
     counts = Counter(times)
     place = {time: (first[time] + counts[time] / 2) / len(times) for time in first}
     stretches = [rows[n * 400 : (n + 1) * 400] for n in range(50)]
     ordered = [sorted(place[time] for *_, time in some) for some in stretches]
-    halves = [_narrowest(one, len(one) // 2 + 1) for one in ordered]
+    halves = [_find_narrowest_span(one, len(one) // 2 + 1) for one in ordered]
     spread = median(half[-1] - half[0] for half in halves)
     middles = [median(half) for half in halves]
     steps = sum(a <= b for a, b in pairwise(middles)) / 49
     regions = [(time - START) // 1_250 for *_, time in rows]
     assert pytest.approx(spread, abs=1e-6) == figures["spread"]
     assert pytest.approx(steps) == figures["steps"]
-    assert pytest.approx(typical_share(regions)) == figures["share"]
+    assert pytest.approx(compute_typical_share(regions)) == figures["share"]
 
 
-def _time(seconds: int) -> str:
+def _escape_time(seconds: int) -> str:
     return "".join(f"\\x{byte:02X}" for byte in seconds.to_bytes(8, "big"))
 
 
-def _narrowest(ordered: list[float], many: int) -> list[float]:
+def _find_narrowest_span(ordered: list[float], many: int) -> list[float]:
     spans = [ordered[at : at + many] for at in range(len(ordered) - many + 1)]
     return min(spans, key=lambda span: span[-1] - span[0])
 
 
-def late(rows: list[Row], share: float, most: int) -> list[Row]:
-    """The same arrivals, some of which happened up to so many seconds before."""
+def delay_rows(rows: list[Row], share: float, most: int) -> list[Row]:
+    """Return the rows with the times of a share of them moved back by up to some seconds."""
     chance = random.Random(2)
     return [
         (host, n, max(time - chance.randrange(most), START) if chance.random() < share else time)
@@ -159,19 +159,21 @@ def late(rows: list[Row], share: float, most: int) -> list[Row]:
 @pytest.mark.parametrize("share", [0.1, 0.3])
 @pytest.mark.parametrize("most", [300, 10_000])
 def test_late_events_do_not_hide_a_front(tmp_path: Path, share: float, most: int) -> None:
-    """Three events in ten that come late, even by half of all the time, leave the front a front."""
-    found = judge(tmp_path, "[ts][host]", late(even_hosts(), share, most), SIXTEEN)
-    assert "rise" == only(found, "moving_front").evidence["direction"]
+    """A front is found although three events in ten are late, even by half of all the time."""
+    found = simulate_rows(
+        tmp_path, "[ts][host]", delay_rows(make_even_hosts(), share, most), SIXTEEN
+    )
+    assert "rise" == get_only_cause(found, "moving_front").evidence["direction"]
 
 
 def test_disorder_within_minutes_does_not_hide_a_front(tmp_path: Path) -> None:
-    """A log whose lines are shuffled within each minute still moves with the clock."""
-    rows, chance, ordered = [], random.Random(3), even_hosts()
+    """A log whose lines are shuffled within each minute is still a front."""
+    rows, chance, ordered = [], random.Random(3), make_even_hosts()
     for at in range(0, 20_000, 60):
         some = ordered[at : at + 60]
         chance.shuffle(some)
         rows += some
-    cause = only(judge(tmp_path, "[ts][host]", rows, SIXTEEN), "moving_front")
+    cause = get_only_cause(simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN), "moving_front")
     assert "rise" == cause.evidence["direction"]
 
 
@@ -186,21 +188,21 @@ def test_disorder_within_minutes_does_not_hide_a_front(tmp_path: Path) -> None:
     ],
 )
 def test_what_spreads_rows_is_no_front(tmp_path: Path, key: str, splits: Any) -> None:
-    """Time behind what spreads rows moves too, but heats nothing."""
-    assert [] == judge(tmp_path, key, even_hosts(), splits).causes
+    """A time after a spreading part of the key moves too, but is not a hot front."""
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts(), splits).causes
 
 
 def test_old_data_in_no_order_is_no_front(tmp_path: Path) -> None:
-    """Time first is even where rows come in no order of time."""
-    rows = even_hosts()
+    """A key that begins with the time is even for rows that arrive in no order of time."""
+    rows = make_even_hosts()
     random.Random(4).shuffle(rows)
-    assert [] == judge(tmp_path, "[ts][host]", rows, SIXTEEN).causes
+    assert [] == simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN).causes
 
 
 def test_one_tenant_before_the_time_is_still_a_front(tmp_path: Path) -> None:
-    """A field with one value in front of the time spreads nothing."""
-    rows = [("only", number, time) for _, number, time in even_hosts()]
-    cause = only(judge(tmp_path, "[host][ts][id]", rows, SIXTEEN), "moving_front")
+    """A field with a single value before the time does not spread the rows."""
+    rows = [("only", number, time) for _, number, time in make_even_hosts()]
+    cause = get_only_cause(simulate_rows(tmp_path, "[host][ts][id]", rows, SIXTEEN), "moving_front")
     assert ["host", "ts"] == cause.evidence["fields"]
 
 
@@ -213,10 +215,10 @@ def test_one_tenant_before_the_time_is_still_a_front(tmp_path: Path) -> None:
 def test_remainders_of_stepped_times_reach_n_over_gcd(
     tmp_path: Path, step: int, n: int, reached: int
 ) -> None:
-    """Times in steps reach n / gcd(step, n) of the remainders, which is what came."""
-    rows = [(host, k, START + k // 40 * step) for host, k, _ in even_hosts()]
-    found = judge(tmp_path, f"[mod(ts, {n})][ts][host]", rows)
-    cause = only(found, "time_only_bucket")
+    """Times with a step reach n / gcd(step, n) remainders, as a direct count shows."""
+    rows = [(host, k, START + k // 40 * step) for host, k, _ in make_even_hosts()]
+    found = simulate_rows(tmp_path, f"[mod(ts, {n})][ts][host]", rows)
+    cause = get_only_cause(found, "time_only_bucket")
     came = Counter((START + k // 40 * step) % n for k in range(20_000))
     figures = cause.evidence
     assert (step, reached, n) == (figures["step_s"], figures["reached"], figures["buckets"])
@@ -227,11 +229,11 @@ def test_remainders_of_stepped_times_reach_n_over_gcd(
 
 
 def test_milliseconds_rounded_to_seconds_reach_two_of_sixteen(tmp_path: Path) -> None:
-    """1000 modulo 16 is 8: seconds kept as milliseconds reach two of sixteen remainders."""
+    """Whole seconds in milliseconds reach two of 16 remainders, as 1000 modulo 16 is 8."""
     fields = {**FIELDS, "ts": "timestamp_ms"}
-    rows = [(host, k, time * 1_000) for host, k, time in even_hosts()]
-    found = judge(tmp_path, "[mod(ts, 16)][ts][host]", rows, fields=fields)
-    figures = only(found, "time_only_bucket").evidence
+    rows = [(host, k, time * 1_000) for host, k, time in make_even_hosts()]
+    found = simulate_rows(tmp_path, "[mod(ts, 16)][ts][host]", rows, fields=fields)
+    figures = get_only_cause(found, "time_only_bucket").evidence
     assert (1.0, 2, 2, 14) == (
         figures["step_s"],
         figures["reached"],
@@ -249,17 +251,17 @@ def test_milliseconds_rounded_to_seconds_reach_two_of_sixteen(tmp_path: Path) ->
     ],
 )
 def test_a_hash_of_a_stretch_of_time_is_hot_for_as_long(tmp_path: Path, key: str) -> None:
-    """All events of an hour meet in one place, so every short window has one busy region."""
+    """A hash of the hour puts all its events into one region, so short windows are hot."""
     splits = {"algorithm": "uniform", "regions": 16} if "digest" in key else "per_bucket"
-    rows = [(host, k, START + k // 2_000 * 3_600) for host, k, _ in even_hosts()]
-    found = judge(tmp_path, key, rows, splits)
-    cause = only(found, "time_only_bucket")
+    rows = [(host, k, START + k // 2_000 * 3_600) for host, k, _ in make_even_hosts()]
+    found = simulate_rows(tmp_path, key, rows, splits)
+    cause = get_only_cause(found, "time_only_bucket")
     assert (3_600, 8.0) == (cause.evidence["step_s"], cause.bound)
     assert 1.0 == found.region_shares.median
 
 
 def test_seconds_are_hot_only_at_the_shortest_width() -> None:
-    """A remainder of seconds is even over a minute, and yet named for its hot seconds."""
+    """A remainder of seconds is even over a minute, and its hot seconds are found as a cause."""
     fields = {"host": {"type": "text", "distinct": 500}, "ts": "timestamp_s"}
     design = Design(
         "t", "[mod(ts, 16)][ts][host]", fields=fields, splits="per_bucket",
@@ -272,18 +274,19 @@ def test_seconds_are_hot_only_at_the_shortest_width() -> None:
 
 @pytest.mark.parametrize("key", ["[mod(ts, 16)][ts][host]", "[bucket(ts, 16)][ts][host]"])
 def test_times_without_steps_fill_all_remainders(tmp_path: Path, key: str) -> None:
-    """One event a second over hours: no window is hot, so nothing is named."""
-    assert [] == judge(tmp_path, key, even_hosts()).causes
+    """One event a second over hours makes no window hot, so no cause is found."""
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts()).causes
 
 
 # Hot entity
 
 
-def skewed_hosts(share: float, count: int = 20_000) -> list[Row]:
-    """One host takes a share of the events."""
+def make_skewed_hosts(share: float, count: int = 20_000) -> list[Row]:
+    """Return events of which one host has a given share."""
     chance = random.Random(5)
     return [
-        ("hot" if chance.random() < share else host, n, time) for host, n, time in even_hosts(count)
+        ("hot" if chance.random() < share else host, n, time)
+        for host, n, time in make_even_hosts(count)
     ]
 
 
@@ -296,10 +299,10 @@ def skewed_hosts(share: float, count: int = 20_000) -> list[Row]:
     ],
 )
 def test_a_hot_entity_is_named_with_its_share(tmp_path: Path, key: str, splits: Any) -> None:
-    """A host that takes a third of all events is named, hashed or not."""
-    rows = skewed_hosts(0.33)
-    found = judge(tmp_path, key, rows, splits)
-    cause = only(found, "hot_entity")
+    """A host with a third of all events is found as the cause, whether the key hashes it or not."""
+    rows = make_skewed_hosts(0.33)
+    found = simulate_rows(tmp_path, key, rows, splits)
+    cause = get_only_cause(found, "hot_entity")
     replayed = [host for host, *_ in rows][-found.operation_count :]
     share = replayed.count("hot") / len(replayed)
     assert ("host hot", None) == (cause.evidence["value"], cause.evidence["windows"])
@@ -311,22 +314,22 @@ def test_a_hot_entity_is_named_with_its_share(tmp_path: Path, key: str, splits: 
 
 @pytest.mark.parametrize("key", ["[bucket(host, ts, 16)][host][ts]", "[salt(16)][host][ts]"])
 def test_a_hot_entity_that_is_spread_is_no_cause(tmp_path: Path, key: str) -> None:
-    """Buckets over more than the host spread its rows, and nothing is hot."""
-    assert [] == judge(tmp_path, key, skewed_hosts(0.33)).causes
+    """Buckets over more fields than the host spread its rows, and no cause is found."""
+    assert [] == simulate_rows(tmp_path, key, make_skewed_hosts(0.33)).causes
 
 
 def test_bounded_spread_cools_a_whale(tmp_path: Path) -> None:
-    """A host listed as heavy lies in eight buckets of sixteen; one in a bucket would be 2.6."""
+    """A host listed as heavy lies in 8 of 16 buckets; in one bucket its skew would be 2.6."""
     fields = {**FIELDS, "host": {"type": "text", "max_bytes": 16, "heavy": ["hot"]}}
-    found = judge(
-        tmp_path, "[bucket(host, ts, 16, 8)][host][ts]", skewed_hosts(0.33), fields=fields
+    found = simulate_rows(
+        tmp_path, "[bucket(host, ts, 16, 8)][host][ts]", make_skewed_hosts(0.33), fields=fields
     )
     assert [] == found.causes
     assert "hot" != found.verdict.level
 
 
-def bursts(windows: int = 50, size: int = 400) -> list[Row]:
-    """In every window of equal counts another host takes two thirds of the events."""
+def make_bursts(windows: int = 50, size: int = 400) -> list[Row]:
+    """Return events of which another host takes two thirds in each window of equal counts."""
     chance = random.Random(6)
     rows = []
     for n in range(windows * size):
@@ -338,13 +341,13 @@ def bursts(windows: int = 50, size: int = 400) -> list[Row]:
 
 @pytest.mark.parametrize("key", ["[bucket(host, 16)][host][ts]", "[host][ts]"])
 def test_bursts_of_single_entities_are_named(tmp_path: Path, key: str) -> None:
-    """No host takes much of all, but one takes most of each window: the worst is named."""
-    rows = bursts()
+    """Where a different host fills each window, the worst of these bursts is found as the cause."""
+    rows = make_bursts()
     splits: Any = "per_bucket" if key.startswith("[bucket") else ["h3", "h7", "w2", "w4"]
-    found = judge(
+    found = simulate_rows(
         tmp_path, key, rows, splits, cluster={"servers": 5 if splits != "per_bucket" else 8}
     )
-    cause = only(found, "hot_entity")
+    cause = get_only_cause(found, "hot_entity")
     tops = [
         Counter(host for host, *_ in rows[at : at + 400]).most_common(1)[0]
         for at in range(0, 20_000, 400)
@@ -365,8 +368,8 @@ def test_bursts_of_single_entities_are_named(tmp_path: Path, key: str) -> None:
 
 
 def test_bursts_shorter_than_the_windows_of_equal_counts_are_named(tmp_path: Path) -> None:
-    """Bursts of ten seconds, 400 in all, show in windows of time alone."""
-    rows = [(host, n, START + n // 50) for host, n, _ in bursts(400, 500)]
+    """Four hundred bursts of ten seconds are found in windows of time alone."""
+    rows = [(host, n, START + n // 50) for host, n, _ in make_bursts(400, 500)]
     chance = random.Random(9)
     mixed = []
     for at in range(0, len(rows), 4_000):
@@ -374,10 +377,10 @@ def test_bursts_shorter_than_the_windows_of_equal_counts_are_named(tmp_path: Pat
         chance.shuffle(some)
         mixed += some
     servers = {"servers": 2}
-    found = judge(
+    found = simulate_rows(
         tmp_path, "[bucket(host, 16)][host][ts]", mixed, cluster=servers, writes={"sort": True}
     )
-    figures = only(found, "hot_entity").evidence["windows"]
+    figures = get_only_cause(found, "hot_entity").evidence["windows"]
     tops = Counter[int]()
     for (_, ten), count in Counter((host, time // 10) for host, _, time in mixed).items():
         tops[ten] = max(tops[ten], count)
@@ -386,14 +389,14 @@ def test_bursts_shorter_than_the_windows_of_equal_counts_are_named(tmp_path: Pat
 
 
 def test_the_same_events_in_no_order_are_no_bursts(tmp_path: Path) -> None:
-    """The bursts spread over all windows are hosts like any other."""
-    rows = bursts()
+    """Events of bursts that are shuffled over the whole time are not found as bursts."""
+    rows = make_bursts()
     random.Random(7).shuffle(rows)
-    assert [] == judge(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
+    assert [] == simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
 
 
 def test_values_that_met_are_named_with_their_sum(tmp_path: Path) -> None:
-    """No host is too much by itself, but three busy ones hash into one bucket of eight."""
+    """Three busy hosts in one of eight buckets are found as a collision, with their total share."""
     bucket = bind_key("[bucket(host, 8)]", {"host": "text"})
     met = [host for host in (f"b{n}" for n in range(99)) if b"\2" == bucket.encode({"host": host})]
     busy, chance = met[:3], random.Random(12)
@@ -401,8 +404,8 @@ def test_values_that_met_are_named_with_their_sum(tmp_path: Path) -> None:
     weights = [0.1, 0.09, 0.08, *[0.73 / 400] * 400]
     picked = chance.choices(hosts, weights, k=20_000)
     rows = [(host, n, START + n) for n, host in enumerate(picked)]
-    found = judge(tmp_path, "[bucket(host, 8)][host][ts]", rows)
-    cause = only(found, "hot_entity")
+    found = simulate_rows(tmp_path, "[bucket(host, 8)][host][ts]", rows)
+    cause = get_only_cause(found, "hot_entity")
     assert "hot" == found.verdict.level
     assert (f"host {busy[0]}", 2) == (cause.evidence["value"], cause.evidence["region"])
     assert [f"host {host}" for host in busy[1:]] == [one["value"] for one in cause.evidence["met"]]
@@ -413,9 +416,11 @@ def test_values_that_met_are_named_with_their_sum(tmp_path: Path) -> None:
 
 
 def test_a_host_above_a_servers_share_is_named(tmp_path: Path) -> None:
-    """A seventh of the events under eight regions is less than 1.5 regions and still too much."""
-    rows = skewed_hosts(0.15)
-    cause = only(judge(tmp_path, "[bucket(host, 8)][host][ts]", rows), "hot_entity")
+    """A host with a seventh of the events fills less than 1.5 of 8 regions and is still a cause."""
+    rows = make_skewed_hosts(0.15)
+    cause = get_only_cause(
+        simulate_rows(tmp_path, "[bucket(host, 8)][host][ts]", rows), "hot_entity"
+    )
     assert "host hot" == cause.evidence["value"]
 
 
@@ -423,9 +428,9 @@ def test_a_host_above_a_servers_share_is_named(tmp_path: Path) -> None:
 
 
 def test_a_counter_that_everybody_writes_is_a_hot_row(tmp_path: Path) -> None:
-    """One row takes a fifth of the writes: it is named, not the value it stands for."""
-    rows = skewed_hosts(0.2)
-    cause = only(judge(tmp_path, "[host]", rows, SIXTEEN), "hot_row")
+    """A row with a fifth of the writes is found as a hot row, not as a hot entity."""
+    rows = make_skewed_hosts(0.2)
+    cause = get_only_cause(simulate_rows(tmp_path, "[host]", rows, SIXTEEN), "hot_row")
     replayed = [host for host, *_ in rows][10_000:]
     assert (b"hot\0".hex(), replayed.count("hot") / 10_000) == (
         cause.evidence["row"], cause.evidence["share"],
@@ -434,14 +439,16 @@ def test_a_counter_that_everybody_writes_is_a_hot_row(tmp_path: Path) -> None:
 
 
 def test_rows_that_the_time_tells_apart_are_no_hot_row(tmp_path: Path) -> None:
-    """With the time behind it the same host is a hot entity of many rows."""
-    cause = only(judge(tmp_path, "[host][ts]", skewed_hosts(0.2), SIXTEEN), "hot_entity")
+    """With the time after it in the key, a busy host is a hot entity with many rows."""
+    cause = get_only_cause(
+        simulate_rows(tmp_path, "[host][ts]", make_skewed_hosts(0.2), SIXTEEN), "hot_entity"
+    )
     assert "row" not in cause.evidence
 
 
 def test_a_row_that_many_events_share_by_design_is_no_hot_row(tmp_path: Path) -> None:
-    """A time slice puts a host's events of a day into one row: the host is what is hot."""
-    found = judge(tmp_path, "[host][time_slice(ts, 1d)]", skewed_hosts(0.3), SIXTEEN)
+    """A busy host whose time slices hold many events a row is a hot entity, not a hot row."""
+    found = simulate_rows(tmp_path, "[host][time_slice(ts, 1d)]", make_skewed_hosts(0.3), SIXTEEN)
     assert ["hot_entity"] == [cause.code for cause in found.causes]
 
 
@@ -452,12 +459,12 @@ def test_a_row_that_many_events_share_by_design_is_no_hot_row(tmp_path: Path) ->
     ("values", "key"), [(47, "[bucket(host, 16)][host][ts]"), (5, "[host][ts]")]
 )
 def test_few_entities_cannot_fill_the_regions(tmp_path: Path, values: int, key: str) -> None:
-    """47 sensors, all as busy, leave regions of 16 empty; the figures are counted."""
+    """47 equally busy sensors leave some of 16 regions empty, and the figures are those counted."""
     rows = [(f"s{n % values}", n, START + n) for n in range(20_000)]
     splits = "per_bucket" if "bucket" in key else [f"s{n}" for n in range(1, 16)]
     splits = sorted(splits) if isinstance(splits, list) else splits
-    found = judge(tmp_path, key, rows, splits)
-    cause = only(found, "few_entities")
+    found = simulate_rows(tmp_path, key, rows, splits)
+    cause = get_only_cause(found, "few_entities")
     written = sum(region.writes > 0 for region in found.regions)
     assert (values, 16, written) == (
         cause.evidence["values"], cause.evidence["regions"], cause.evidence["used"],
@@ -466,14 +473,14 @@ def test_few_entities_cannot_fill_the_regions(tmp_path: Path, values: int, key: 
 
 
 def test_pairs_under_quantiles_are_few(tmp_path: Path) -> None:
-    """Twelve pairs over sixteen regions leave four empty and two servers with twice the others'."""
+    """Twelve pairs leave 4 of 16 regions empty and give two servers twice the load of others."""
     chance = random.Random(11)
     fields = {"a": "u32", "b": "u32", "ts": "timestamp_s"}
     path = tmp_path / "rows.csv"
     rows = (f"{chance.randrange(3)},{chance.randrange(4)},{START + n}" for n in range(40_000))
     path.write_text("a,b,ts\n" + "\n".join(rows))
     found = run(Design("t", "[a][b][ts]", fields=fields, splits=SIXTEEN), path)
-    cause = only(found, "few_entities")
+    cause = get_only_cause(found, "few_entities")
     assert "even" != found.verdict.level
     assert (12, 12, 4) == (
         cause.evidence["values"],
@@ -484,7 +491,7 @@ def test_pairs_under_quantiles_are_few(tmp_path: Path) -> None:
 
 
 def test_three_choices_a_region_each_are_few(tmp_path: Path) -> None:
-    """A region for each of three values cannot be more regions: no number of them is proposed."""
+    """Where each of three values has its region, no larger number of regions is proposed."""
     fields = {"kind": {"type": "choice", "of": ["a", "b", "c"]}, "ts": "timestamp_s"}
     path = tmp_path / "rows.csv"
     path.write_text("kind,ts\n" + "".join(f"{'abc'[n % 3]},{START + n}\n" for n in range(9_000)))
@@ -495,10 +502,10 @@ def test_three_choices_a_region_each_are_few(tmp_path: Path) -> None:
 
 
 def test_few_entities_explain_what_they_make(tmp_path: Path) -> None:
-    """The bound is the skew of equally busy values where they lie, counted directly."""
+    """The explained skew is that of equally busy values in their regions, counted directly."""
     rows = [(f"d{n % 12}", n, START + n) for n in range(24_000)]
-    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
-    cause = only(found, "few_entities")
+    found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    cause = get_only_cause(found, "few_entities")
     by_server = Counter[int]()
     for region in found.regions:
         by_server[region.server] += round(12 * region.writes / found.operation_count)
@@ -506,27 +513,27 @@ def test_few_entities_explain_what_they_make(tmp_path: Path) -> None:
 
 
 def test_sixteen_busy_carriers_are_few_and_one_is_hot(tmp_path: Path) -> None:
-    """Both are true of sixteen values of which one takes a fifth: both are said."""
+    """Sixteen values of which one takes a fifth are found both as few and as hot."""
     chance = random.Random(8)
     rows = [
         ("UA" if chance.random() < 0.2 else f"c{chance.randrange(15)}", n, START + n)
         for n in range(20_000)
     ]
-    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows)
     assert ["few_entities", "hot_entity"] == sorted(cause.code for cause in found.causes)
 
 
 def test_many_entities_fill_the_regions(tmp_path: Path) -> None:
-    """A thousand hosts under 16 hashed regions are enough."""
-    rows = even_hosts(hosts=1_000)
-    assert [] == judge(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
+    """A thousand hosts are enough for 16 hashed regions."""
+    rows = make_even_hosts(hosts=1_000)
+    assert [] == simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
 
 
 def test_few_values_before_many_are_not_to_blame(tmp_path: Path) -> None:
-    """Three kinds lead the key, but the boundaries lie between the hosts behind them."""
+    """Three kinds before the host are no cause where the boundaries lie between hosts."""
     fields = {**FIELDS, "kind": {"type": "text", "max_bytes": 4, "from": "host"}}
-    rows = even_hosts()
-    found = judge(tmp_path, "[truncate(host, 1)][host][ts]", rows, SIXTEEN, fields=fields)
+    rows = make_even_hosts()
+    found = simulate_rows(tmp_path, "[truncate(host, 1)][host][ts]", rows, SIXTEEN, fields=fields)
     assert [] == found.causes
 
 
@@ -534,10 +541,10 @@ def test_few_values_before_many_are_not_to_blame(tmp_path: Path) -> None:
 
 
 def test_ten_regions_on_eight_servers(tmp_path: Path) -> None:
-    """Two servers hold two of ten even regions: 1.6 is the least there can be."""
-    rows = even_hosts(hosts=5_000)
-    found = judge(tmp_path, "[bucket(host, ts, 10)][host][ts]", rows)
-    cause = only(found, "integer_imbalance")
+    """Ten even regions on eight servers have a skew of at least 1.6, as two servers hold two."""
+    rows = make_even_hosts(hosts=5_000)
+    found = simulate_rows(tmp_path, "[bucket(host, ts, 10)][host][ts]", rows)
+    cause = get_only_cause(found, "integer_imbalance")
     assert (10, 8, 1.6, 1.6) == (
         cause.evidence["regions"], cause.evidence["servers"], cause.evidence["bound"], cause.bound,
     )  # fmt: skip
@@ -550,18 +557,20 @@ def test_ten_regions_on_eight_servers(tmp_path: Path) -> None:
 
 def test_fewer_regions_than_servers(tmp_path: Path) -> None:
     """Three regions leave five of eight servers idle."""
-    rows = even_hosts(hosts=5_000)
-    cause = only(judge(tmp_path, "[bucket(host, ts, 3)][host][ts]", rows), "integer_imbalance")
+    rows = make_even_hosts(hosts=5_000)
+    cause = get_only_cause(
+        simulate_rows(tmp_path, "[bucket(host, ts, 3)][host][ts]", rows), "integer_imbalance"
+    )
     assert "5 servers have nothing to do" in cause.message
 
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[bucket(host, 10)][host][ts]"])
 def test_the_number_of_regions_is_not_to_blame_for_other_heat(tmp_path: Path, key: str) -> None:
-    """Ten regions under a front, or under one hot host, are not what is wrong."""
+    """Ten regions are not found as a cause next to a front or a hot host."""
     is_front = key.startswith("[ts]")
-    rows = even_hosts() if is_front else skewed_hosts(0.5)
+    rows = make_even_hosts() if is_front else make_skewed_hosts(0.5)
     splits = {"algorithm": "sample", "regions": 10} if is_front else "per_bucket"
-    found = judge(tmp_path, key, rows, splits)
+    found = simulate_rows(tmp_path, key, rows, splits)
     assert ["moving_front" if is_front else "hot_entity"] == [cause.code for cause in found.causes]
 
 
@@ -571,31 +580,36 @@ DECIMAL = [f"{n}0" for n in range(1, 10)]
 
 
 def test_hex_keys_under_decimal_splits(tmp_path: Path) -> None:
-    """Seven of sixteen digits sort from 9 on: 43.75 % of all keys fall into the last region."""
+    """Decimal splits put 43.75 % of hexadecimal keys, those from 9 on, into the last region."""
     rows = [(f"host-{n}", n, START + n) for n in range(20_000)]
-    found = judge(tmp_path, "[digest(host, 4, as=hex)][ts]", rows, DECIMAL, cluster={"servers": 10})
-    cause = only(found, "missed_splits")
+    found = simulate_rows(
+        tmp_path, "[digest(host, 4, as=hex)][ts]", rows, DECIMAL, cluster={"servers": 10}
+    )
+    cause = get_only_cause(found, "missed_splits")
     assert pytest.approx(0.4375, abs=0.01) == cause.evidence["share"]
     assert found.regions[-1].writes / found.operation_count == cause.evidence["share"]
     assert pytest.approx(10 * cause.evidence["share"]) == cause.bound
 
 
 def test_hex_buckets_under_decimal_splits_are_foreseen_exactly(tmp_path: Path) -> None:
-    """Of 256 buckets in two hex digits, 112 begin with 9 or a letter."""
-    rows = even_hosts(hosts=5_000)
-    found = judge(
+    """Of 256 buckets in two hexadecimal digits, the predicted 112 begin with 9 or a letter."""
+    rows = make_even_hosts(hosts=5_000)
+    found = simulate_rows(
         tmp_path, "[bucket(host, ts, 256, as=hex)][ts]", rows, DECIMAL, cluster={"servers": 10}
     )
-    cause = only(found, "missed_splits")
+    cause = get_only_cause(found, "missed_splits")
     assert cause.message.startswith("43.75% of all keys fall into one of 10 regions. Keys lie ")
 
 
 def test_small_ids_under_splits_of_all_bytes(tmp_path: Path) -> None:
-    """Ids of three bytes begin with 00, so splits of the whole range leave all to one region."""
-    found = judge(
-        tmp_path, "[code(host, width=3)][ts]", even_hosts(), {"algorithm": "uniform", "regions": 16}
+    """Ids below 2^24 begin with 00, so splits of the whole byte range leave all in one region."""
+    found = simulate_rows(
+        tmp_path,
+        "[code(host, width=3)][ts]",
+        make_even_hosts(),
+        {"algorithm": "uniform", "regions": 16},
     )
-    cause = only(found, "missed_splits")
+    cause = get_only_cause(found, "missed_splits")
     assert (15, 16, 1.0) == (
         cause.evidence["empty"], cause.evidence["regions"], cause.evidence["share"],
     )  # fmt: skip
@@ -603,14 +617,16 @@ def test_small_ids_under_splits_of_all_bytes(tmp_path: Path) -> None:
 
 
 def test_regions_cut_by_time_behind_buckets_are_left_behind(tmp_path: Path) -> None:
-    """Four regions a bucket, cut by the bytes of the time: three of them never see a row."""
-    found = judge(
+    """Of four regions a bucket that are split by time, three get no rows."""
+    found = simulate_rows(
         tmp_path,
         "[bucket(host, 16)][ts][host]",
-        even_hosts(),
+        make_even_hosts(),
         {"algorithm": "per_bucket", "regions": 64},
     )
-    assert 48 == only(found, "missed_splits").evidence["empty"] == found.empty_region_count
+    assert (
+        48 == get_only_cause(found, "missed_splits").evidence["empty"] == found.empty_region_count
+    )
 
 
 UNIFORM = {"algorithm": "uniform", "regions": 16}
@@ -623,13 +639,13 @@ HEX_STRING = {"algorithm": "hex_string", "regions": 16}
 def test_few_values_beside_the_splits_are_not_to_blame(
     tmp_path: Path, values: int, splits: Any, hot: float
 ) -> None:
-    """Some names that begin alike lie in one region of sixteen: their number does not do that."""
+    """Names with one beginning lie in one of 16 regions because of the splits, not their number."""
     chance = random.Random(values)
     rows = [
         (f"web-{0 if chance.random() < hot else chance.randrange(values)}", n, START + n)
         for n in range(8_000)
     ]
-    found = judge(tmp_path, "[host][ts]", rows, splits)
+    found = simulate_rows(tmp_path, "[host][ts]", rows, splits)
     codes = [cause.code for cause in found.causes]
     assert ["missed_splits", *["hot_entity"] * (hot > 0)] == codes
     assert (15, 1.0, 8.0) == (
@@ -646,10 +662,10 @@ def test_few_values_beside_the_splits_are_not_to_blame(
 
 @pytest.mark.parametrize("values", [2, 5, 30])
 def test_few_values_that_fill_what_they_can_are_to_blame(tmp_path: Path, values: int) -> None:
-    """A region of its own for each of the first ones: there are too few for sixteen."""
+    """Where each of the first values has its own region, too few values are the cause."""
     rows = [(f"s{n % values:02}", n, START + n) for n in range(8_000)]
     splits = [f"s{n:02}" for n in range(1, 16)]
-    codes = [cause.code for cause in judge(tmp_path, "[host][ts]", rows, splits).causes]
+    codes = [cause.code for cause in simulate_rows(tmp_path, "[host][ts]", rows, splits).causes]
     assert "missed_splits" not in codes
     assert "few_entities" in codes
 
@@ -664,15 +680,15 @@ def test_few_values_that_fill_what_they_can_are_to_blame(tmp_path: Path, values:
     ],
 )
 def test_splits_that_meet_the_keys(tmp_path: Path, key: str, splits: Any) -> None:
-    """Splits of the keys' own alphabet, list or sample miss nothing."""
-    assert [] == judge(tmp_path, key, even_hosts(hosts=1_000), splits).causes
+    """Splits of the keys' own alphabet, from a list or from the sample, are no cause."""
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts(hosts=1_000), splits).causes
 
 
 def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path: Path) -> None:
-    """Quantiles of a first half that the second leaves are no reason to take such quantiles."""
+    """The remedy for keys that left their sampled splits is not to sample such splits again."""
     rows = [("x" if n < 10_000 else f"y{n % 997}", n, START + n) for n in range(20_000)]
     rows = [(f"h{n % 499}" if host == "x" else host, n, time) for host, n, time in rows]
-    cause = only(judge(tmp_path, "[host][ts]", rows, SIXTEEN), "missed_splits")
+    cause = get_only_cause(simulate_rows(tmp_path, "[host][ts]", rows, SIXTEEN), "missed_splits")
     assert "sample" not in cause.remedy
     assert "[bucket(host, ts, 16)]" in cause.remedy
 
@@ -680,10 +696,10 @@ def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path:
 def test_values_that_fall_unevenly_on_their_buckets_are_not_told_of_old_splits(
     tmp_path: Path,
 ) -> None:
-    """Each bucket has its region: no splits are to blame, and the remedy does not say they are."""
-    rows = [(host, 4 * n, time) for n, (host, _, time) in enumerate(even_hosts())]
-    found = judge(tmp_path, "[mod(id, 16)][id]", rows)
-    cause = only(found, "missed_splits")
+    """Where each bucket has its region, the remedy does not blame outdated splits."""
+    rows = [(host, 4 * n, time) for n, (host, _, time) in enumerate(make_even_hosts())]
+    found = simulate_rows(tmp_path, "[mod(id, 16)][id]", rows)
+    cause = get_only_cause(found, "missed_splits")
     assert "later ones" not in cause.remedy
     assert "each prefix has its own region already" in cause.remedy
 
@@ -693,15 +709,19 @@ def test_values_that_fall_unevenly_on_their_buckets_are_not_told_of_old_splits(
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[desc(ts)][host]", "[id]"])
 def test_one_region_under_a_front_would_not_be_cooler_as_many(tmp_path: Path, key: str) -> None:
-    """The front is what is told, not the number of regions: more of them change nothing."""
-    cause = only(judge(tmp_path, key, even_hosts(8_000), None), "moving_front")
+    """For a front in one region the cause is the front, not the number of regions."""
+    cause = get_only_cause(
+        simulate_rows(tmp_path, key, make_even_hosts(8_000), None), "moving_front"
+    )
     assert "more regions would not change that" in cause.message
     assert 8.0 == cause.bound
 
 
 def test_one_region_of_what_does_not_move_is_one_too_few(tmp_path: Path) -> None:
-    """Hosts in no order are cooler in many regions."""
-    only(judge(tmp_path, "[host][ts]", even_hosts(8_000), None), "integer_imbalance")
+    """For hosts in no order, too few regions are the cause, since more regions are cooler."""
+    get_only_cause(
+        simulate_rows(tmp_path, "[host][ts]", make_even_hosts(8_000), None), "integer_imbalance"
+    )
 
 
 # Few events
@@ -709,9 +729,9 @@ def test_one_region_of_what_does_not_move_is_one_too_few(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("events", [20, 60, 99])
 def test_of_few_events_no_cause_is_told(tmp_path: Path, events: int) -> None:
-    """All of one host lie on one server, and that is hot; why is not judged, which is said."""
+    """A few events of one host are hot, no cause is claimed, and a remark says so."""
     rows = [(f"h{n // 99}", n, START + n) for n in range(events)]
-    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows)
     assert ("hot", []) == (found.verdict.level, found.causes)
     assert [
         f"{events} events replayed; causes of hot spots are searched from 100 events on"
@@ -720,9 +740,9 @@ def test_of_few_events_no_cause_is_told(tmp_path: Path, events: int) -> None:
 
 @pytest.mark.parametrize("events", [120, 400])
 def test_few_events_of_many_values_are_no_few_values(tmp_path: Path, events: int) -> None:
-    """Each event has another host: that there are more is not known, so it is not denied."""
+    """A few events of different hosts are no evidence that there are few hosts."""
     rows = [(f"h{n}", n, START + n) for n in range(events)]
-    found = judge(tmp_path, "[bucket(host, 256)][host][ts]", rows)
+    found = simulate_rows(tmp_path, "[bucket(host, 256)][host][ts]", rows)
     told = check_design(found.design, summarize_sample(found.design, tmp_path / "rows.csv")).causes
     assert [] == [one for one in (*found.causes, *told) if one.code == "few_entities"]
 
@@ -732,22 +752,22 @@ def test_few_events_of_many_values_are_no_few_values(tmp_path: Path, events: int
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[bucket(host, 16)][host][ts]", "[host]"])
 def test_one_server_has_nothing_to_explain(tmp_path: Path, key: str) -> None:
-    """Whatever lies unevenly over regions, one server bears all of it anyway."""
-    rows = skewed_hosts(0.3)
+    """On one server no cause is found, however uneven the regions are."""
+    rows = make_skewed_hosts(0.3)
     splits: Any = "per_bucket" if "bucket" in key else SIXTEEN
-    found = judge(tmp_path, key, rows, splits, cluster={"servers": 1})
+    found = simulate_rows(tmp_path, key, rows, splits, cluster={"servers": 1})
     assert ("even", []) == (found.verdict.level, found.causes)
 
 
 def test_two_rows_have_nothing_to_explain(tmp_path: Path) -> None:
-    """Two events lie on two of eight servers at most, which is chance."""
+    """Two events lie on at most two of eight servers by chance, and no cause is found."""
     rows = [("a", 1, START), ("b", 2, START + 1)]
-    found = judge(tmp_path, "[bucket(host, 16)][host][ts]", rows)
+    found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows)
     assert ("even", []) == (found.verdict.level, found.causes)
 
 
 def test_every_cause_says_what_it_is() -> None:
-    """Each kind is asked for by a test of this file, and has a docstring and its own name."""
+    """Each cause is expected by a test of this file, and has a docstring and its own name."""
     text = Path(__file__).read_text(encoding="utf-8")
     assert [] == [name for name in CAUSES if f'"{name}")' not in text]
     for name, cause in CAUSES.items():

@@ -1,4 +1,4 @@
-"""What a design shows before any event: the causes that its declaration alone implies."""
+"""Causes of hot spots that follow from the declaration of a design alone."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ UNIFORM = {"algorithm": "uniform", "regions": 16}
 HEX_STRING = {"algorithm": "hex_string", "regions": 16}
 
 
-def design_of(key: str, splits: Any = "per_bucket", writes: Any = None) -> Design:
-    """A design over the record."""
+def build_design(key: str, splits: Any = "per_bucket", writes: Any = None) -> Design:
+    """Build a design over the fields of this file on eight servers."""
     words = {"time": "ts", **(writes or {})}
     return Design("t", key, fields=FIELDS, splits=splits, writes=words, cluster={"servers": 8})
 
@@ -111,8 +111,8 @@ CASES: list[tuple[str, Any, Any, dict[str, float]]] = [
 def test_causes_are_foreseen_from_the_declaration(
     key: str, splits: Any, writes: Any, expected: dict[str, float]
 ) -> None:
-    """Exactly the causes that are true of the declaration, each with the skew it explains."""
-    found = {one.code: one.bound for one in predict_causes(design_of(key, splits, writes))}
+    """The predicted causes are those that the declaration implies, each with its skew."""
+    found = {one.code: one.bound for one in predict_causes(build_design(key, splits, writes))}
     assert pytest.approx(expected, rel=0.01) == found
 
 
@@ -121,11 +121,11 @@ def test_causes_are_foreseen_from_the_declaration(
     [(3_600, 16, 1), (300, 16, 4), (300, 10, 1), (86_400, 7, 7), (1, 16, 16)],
 )
 def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached: int) -> None:
-    """What is known of the times says how many remainders they reach, before any replay."""
+    """The step of a sample's times decides how many remainders are predicted."""
     facts = {"ts": FieldFacts(value_count=100, distinct_count=90, step=step, rising_share=1.0)}
     (cause,) = (
         one
-        for one in predict_causes(design_of(f"[mod(ts, {n})][ts][host]"), facts)
+        for one in predict_causes(build_design(f"[mod(ts, {n})][ts][host]"), facts)
         if one.code == "time_only_bucket"
     )
     assert (reached, step) == (cause.evidence["reached"], cause.evidence["step_s"])
@@ -137,7 +137,7 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
 
 @pytest.mark.parametrize("every", [5, 20])
 def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
-    """Foreseen as a replay shows it, with the share that the newest sixteenth of them takes."""
+    """A draw that prefers the newest values is predicted as a front, as a replay measures it."""
     values = 16_384
     draw = {"kind": "latest", "every": every}
     fields = {"id": {"type": "u64", "distinct": values, "draw": draw}, "ts": "timestamp_ms"}
@@ -160,7 +160,7 @@ def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
 def test_newest_values_that_come_little_more_than_others_are_none(
     theta: float, expected: list[str]
 ) -> None:
-    """The newest tenth must take half: with a small exponent the old ones come as well."""
+    """A front is predicted only if the newest tenth of the values takes half of the events."""
     draw = {"kind": "latest", "theta": theta}
     fields = {"id": {"type": "u64", "distinct": 10_000, "draw": draw}, "ts": "timestamp_ms"}
     design = Design("t", "[id][ts]", fields=fields, splits=["a"])
@@ -169,17 +169,17 @@ def test_newest_values_that_come_little_more_than_others_are_none(
 
 
 def test_the_largest_comes_first() -> None:
-    """Causes are sorted by the skew that they explain."""
-    bounds = [one.bound for one in predict_causes(design_of("[whale]", ["0001", "0002"]))]
+    """Predicted causes are sorted by the skew that they explain."""
+    bounds = [one.bound for one in predict_causes(build_design("[whale]", ["0001", "0002"]))]
     assert 2 == len(bounds)
     assert sorted(bounds, reverse=True) == bounds
 
 
 def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
-    """A recording in no order of time moves nowhere, unless it is sorted before it is replayed."""
+    """A recording in no order of time is predicted as a front only if it is sorted by time."""
     facts = {"ts": FieldFacts(value_count=1_000, distinct_count=900, rising_share=0.01)}
-    unsorted = design_of("[ts][host]", UNIFORM)
-    ordered = design_of("[ts][host]", UNIFORM, {"sort": True})
+    unsorted = build_design("[ts][host]", UNIFORM)
+    ordered = build_design("[ts][host]", UNIFORM, {"sort": True})
     assert [] == predict_causes(unsorted, facts)
     assert ["moving_front"] == [one.code for one in predict_causes(ordered, facts)]
 
@@ -207,16 +207,16 @@ def test_a_time_that_a_sample_showed_in_no_order_is_no_front() -> None:
 def test_a_boundary_or_a_spread_helps_a_heavy_value_as_far_as_it_divides_it(
     key: str, cut: list[str], inside: float | None
 ) -> None:
-    """The fullest region's share of its rows is what counts, unless a time only parts moments."""
-    design = design_of(key, splits=["0"])
-    splits = {*map(in_bytes, cut), *(f"{n:08d}".encode() for n in range(100, 800, 100))}
+    """A heavy value counts by its fullest region; a boundary within its times does not help."""
+    design = build_design(key, splits=["0"])
+    splits = {*map(encode_split, cut), *(f"{n:08d}".encode() for n in range(100, 800, 100))}
     found = predict_causes(design, None, Boundaries(sorted(splits)))
     figures = [one.evidence["inside"] for one in found if one.code == "hot_entity"]
     assert pytest.approx([] if inside is None else [inside], abs=0.02) == figures
 
 
-def in_bytes(cut: str) -> bytes:
-    """A text, its bytes, and a number of 16 digits behind it as 8 bytes."""
+def encode_split(cut: str) -> bytes:
+    """Return a split key of text, whose last 16 digits, if any, are 8 bytes in hexadecimal."""
     return cut[:-16].encode() + bytes.fromhex(cut[-16:]) if len(cut) > 16 else cut.encode()
 
 
@@ -225,13 +225,13 @@ def in_bytes(cut: str) -> bytes:
 def test_of_keys_that_came_the_fullest_region_is_counted(
     pieces: int, least: float, tmp_path: Path
 ) -> None:
-    """A value that boundaries cut is hot as long as one piece is; foreseen and replayed alike."""
+    """A heavy value that boundaries divide is predicted by its fullest region, as replayed."""
     chance = Random(pieces)
     items = [int(chance.uniform(least, 1) * 2**32) for _ in range(8_000)]
     rows = [("hot" if n % 5 < 3 else f"v{n * 7919 % 997}", item) for n, item in enumerate(items)]
     sample = tmp_path / "rows.csv"
     sample.write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in rows))
-    cuts = [f"hot\\x00{_escaped(n * 2**32 // pieces)}" for n in range(1, pieces)]
+    cuts = [f"hot\\x00{_escape_number(n * 2**32 // pieces)}" for n in range(1, pieces)]
     fields = {"user": {"type": "text", "max_bytes": 9}, "item": "u32"}
     splits = ["a", *cuts, "v3", "v5", "v7"]
     design = Design("t", "[user][item]", fields=fields, splits=splits, cluster={"servers": 5})
@@ -245,12 +245,12 @@ def test_of_keys_that_came_the_fullest_region_is_counted(
     assert bool(replayed) == is_hot
 
 
-def _escaped(number: int) -> str:
+def _escape_number(number: int) -> str:
     return "".join(f"\\x{byte:02X}" for byte in number.to_bytes(4, "big"))
 
 
 def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_path: Path) -> None:
-    """The others' spread does not help it: foreseen and replayed, it is named and to be listed."""
+    """A heavy value outside the list of a bounded spread is found, with the remedy to list it."""
     stars = {"uid1": 0.3, "uid2": 0.25}
     chance = Random(1)
     others = [f"u{n}" for n in range(400)]
@@ -285,7 +285,7 @@ def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_pat
 def test_splits_are_judged_by_the_keys_that_came(
     kind: str, splits: int | str, is_missed: bool, tmp_path: Path
 ) -> None:
-    """Numbers below 2^32 in eight bytes lie in one region of sixteen even ones; check says so."""
+    """Numbers below 2^32 in eight bytes lie in one of 16 even regions, which check reports."""
     rows = [n * 2_654_435_761 % 2**32 for n in range(4_000)]
     sample = tmp_path / "rows.csv"
     sample.write_text("user,v\n" + "".join(f"{user},{n}\n" for n, user in enumerate(rows)))
@@ -327,7 +327,7 @@ def test_splits_are_judged_by_the_keys_that_came(
 def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
     distinct: int | None, said: str
 ) -> None:
-    """Without a sample it is an assumption, that of the events made: told, and no warning."""
+    """Without a sample, possibly rising numbers are reported as information, not as a warning."""
     user: dict[str, Any] = (
         {"type": "u64"} if distinct is None else {"type": "u64", "distinct": distinct}
     )
@@ -342,12 +342,12 @@ def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
 @pytest.mark.parametrize("number", ["u8", "i8", "u16", "i16"])
 @pytest.mark.parametrize("key", ["[n]", "[desc(n)]"])
 def test_of_numbers_that_may_be_all_of_their_type_nothing_is_assumed(key: str, number: str) -> None:
-    """There are few enough of them for any to come, from the least to the greatest."""
+    """Numbers that may take every value of their type are not assumed to rise."""
     assert [] == predict_causes(Design("m", key, fields={"n": number}, splits=UNIFORM))
 
 
 def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
-    """Sixty are too few to judge by, and show all the same that they do not count up."""
+    """Sixty sampled numbers in no order suffice to predict that numbers do not rise."""
     design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)
     rows = tmp_path / "rows.csv"
     rows.write_text("user\n" + "".join(f"{n * 0x9E3779B97F4A7C15 % 2**64}\n" for n in range(60)))
@@ -366,15 +366,15 @@ def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
     ],
 )
 def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy: str) -> None:
-    """Equal steps where bytes come evenly; a sample only together with where it comes from."""
+    """The remedy is equal steps for even bytes, else a sample together with its recording."""
     (found,) = (
-        one for one in predict_causes(design_of(key, splits)) if one.code == "missed_splits"
+        one for one in predict_causes(build_design(key, splits)) if one.code == "missed_splits"
     )
     assert remedy in found.remedy
 
 
 def test_a_sample_that_is_declared_is_asked_for_no_more() -> None:
-    """Where a recording is there, its quantiles are all the remedy needs."""
+    """Where the design declares a recording, the remedy names its quantiles alone."""
     words = {"fields": FIELDS, "splits": HEX_STRING, "sample": {"path": "rows.csv"}}
     (found,) = predict_causes(Design("t", "[number][ts]", **words, writes={"time": "ts"}))
     assert 'Use splits = "sample", which splits at quantiles of sampled keys.' == found.remedy

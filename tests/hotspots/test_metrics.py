@@ -1,4 +1,4 @@
-"""The skew of even load: published figures, simulations, and counts by hand."""
+"""The skew of even load agrees with published figures, simulations, and counts by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rowkey.hotspots import (
     [(35, 8, 0.02), (400, 8, 0.01), (1_600, 8, 0.005), (2_000, 16, 0.01), (6_400, 64, 0.01)],
 )
 def test_chance_alone_is_what_throwing_shows(events: int, places: int, tolerance: float) -> None:
-    """The expected fullest place, and how it varies, against 20,000 seeded throws."""
+    """The expected fullest place and its deviation agree with 20,000 seeded throws."""
     chance = np.random.default_rng(7)
     thrown = chance.multinomial(events, [1 / places] * places, size=20_000).max(axis=1)
     shares = thrown * places / events
@@ -37,12 +37,12 @@ PUBLISHED = [(35, 1.722), (100, 1.415), (400, 1.207), (1_600, 1.102), (6_400, 1.
 
 @pytest.mark.parametrize(("events", "expected"), PUBLISHED)
 def test_chance_alone_is_as_published(events: int, expected: float) -> None:
-    """Eight servers under a balanced load, from 35 events on: within one percent of the table."""
+    """From 35 events on 8 servers on, the expected skew is within 1 % of the published table."""
     assert pytest.approx(expected, rel=0.01) == float(compute_even_skew(events, 8))
 
 
 def test_chance_alone_at_the_ends() -> None:
-    """One event is all on one place, one place is always even, and many events are even."""
+    """One event fills one place, a single place is even, and very many events are even."""
     assert (8.0, 1.0) == (float(compute_even_skew(1, 8)), float(compute_even_skew(5, 1)))
     assert pytest.approx(1, abs=1e-3) == float(compute_even_skew(10**8, 8))
     assert 0.0 == float(compute_even_deviation(5, 1))
@@ -53,7 +53,7 @@ def test_chance_alone_at_the_ends() -> None:
     st.integers(2, 40),
 )
 def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns: int) -> None:
-    """However long the events last, columns stay few, and each event is in its own."""
+    """A heat map of any duration has few columns, and counts each event in its own column."""
     matrix = LoadMap(3, columns)
     for second, region in events:
         matrix.add(RegionCounts.from_events(np.array([second]), np.array([region]), 3))
@@ -67,14 +67,14 @@ def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns
 
 
 def test_an_empty_heat_map_is_empty() -> None:
-    """Without events there is no column."""
+    """A heat map without events has no column."""
     first, dense = LoadMap(4).to_dense()
     assert (0, (0, 4)) == (first, dense.shape)
 
 
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(0, 3))
 def test_every_placement_holds_every_region_once(regions: int, servers: int, seed: int) -> None:
-    """Loads by server sum to the loads by region, and no placement is uneven by more than one."""
+    """Loads by server add up to the loads by region, and region counts differ by at most one."""
     placements = Placements(regions, servers, seed)
     counts = np.random.default_rng(seed).integers(0, 100, (5, regions))
     counts[:, 0] += 1  # no window is empty
@@ -93,7 +93,7 @@ def test_every_placement_holds_every_region_once(regions: int, servers: int, see
 
 @given(st.integers(1, 400), st.integers(1, 60), st.integers(1, 50))
 def test_windows_of_equal_counts_are_equal(events: int, windows: int, block: int) -> None:
-    """Windows differ by at most one event, and each event is told its own."""
+    """Windows of equal counts differ by at most one event, and each event has its window."""
     counts = EqualCountWindows(events, 2, windows)
     for start in range(0, events, block):
         counts.add(np.zeros(min(block, events - start), np.int64))

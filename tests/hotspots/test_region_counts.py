@@ -1,4 +1,4 @@
-"""Counts by window and region: equal to a dictionary of them, in memory for what came alone."""
+"""Counts by window and region equal those of a dictionary, in memory for occupied cells alone."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ EVENTS = st.lists(
 )
 REGIONS = st.sampled_from((7, 100_000))
 """So few that a table of all cells is taken, and so many that entries are sorted."""
-MOST_BYTES = 20_000_000
+MAX_BYTES = 20_000_000
 """Bytes that 30,000 events may take: 31 GB is what a cell for each window and region would take."""
 
 
-def count(events: list[tuple[int, int]], regions: int) -> RegionCounts:
-    """The counts of some events."""
+def count_events(events: list[tuple[int, int]], regions: int) -> RegionCounts:
+    """Count (window, region) events."""
     windows, places = np.array(events).T
     return RegionCounts.from_events(windows, places, regions)
 
 
-def listed(counts: RegionCounts) -> dict[tuple[int, int], int]:
-    """The same as a mapping, for which they must ascend and none be listed twice."""
+def to_mapping(counts: RegionCounts) -> dict[tuple[int, int], int]:
+    """Return counts as a mapping, after checking that they ascend without repetition."""
     windows = np.repeat(counts.windows, counts.entry_counts).tolist()
     cells = list(zip(windows, counts.regions.tolist(), strict=True))
     assert sorted(set(cells)) == cells
@@ -40,38 +40,38 @@ def listed(counts: RegionCounts) -> dict[tuple[int, int], int]:
 
 @given(EVENTS, REGIONS)
 def test_counts_are_those_of_a_dictionary(events: list[tuple[int, int]], regions: int) -> None:
-    """Each window and region that has events, with how many."""
-    assert Counter(events) == listed(count(events, regions))
+    """Each window and region with events has the count of a dictionary."""
+    assert Counter(events) == to_mapping(count_events(events, regions))
 
 
 @given(EVENTS, REGIONS, st.sampled_from((1, 6, 10, 600)))
 def test_wider_windows_count_the_same_events(
     events: list[tuple[int, int]], regions: int, factor: int
 ) -> None:
-    """Windows so many times as wide hold what their parts hold."""
+    """A window that is several times as wide has the sum of its parts."""
     expected = Counter((window // factor, region) for window, region in events)
-    assert expected == listed(count(events, regions).widen_windows(factor))
+    assert expected == to_mapping(count_events(events, regions).widen_windows(factor))
 
 
 @given(st.lists(EVENTS, min_size=1, max_size=4), REGIONS)
 def test_merged_counts_are_those_of_all(several: list[list[tuple[int, int]]], regions: int) -> None:
-    """Whatever windows they share."""
-    merged = RegionCounts.merge([count(events, regions) for events in several])
-    assert Counter(one for events in several for one in events) == listed(merged)
+    """Merged counts equal the counts of all events, whichever windows they share."""
+    merged = RegionCounts.merge([count_events(events, regions) for events in several])
+    assert Counter(one for events in several for one in events) == to_mapping(merged)
 
 
 @given(EVENTS, REGIONS, st.data())
 def test_parts_of_the_windows_are_cut_out(
     events: list[tuple[int, int]], regions: int, data: st.DataObject
 ) -> None:
-    """A stretch of them, none as well, and those that are marked."""
-    counts = count(events, regions)
+    """A range of windows, an empty range, and marked windows can be selected."""
+    counts = count_events(events, regions)
     start = data.draw(st.integers(0, len(counts)))
     stop = data.draw(st.integers(start, len(counts)))
     is_wanted = np.zeros(len(counts), np.bool_)
     is_wanted[start:stop] = True
     wanted = set(counts.windows[start:stop].tolist())
-    expected = {cell: n for cell, n in listed(counts).items() if cell[0] in wanted}
+    expected = {cell: n for cell, n in to_mapping(counts).items() if cell[0] in wanted}
     for part in (counts.slice_windows(start, stop), counts.select_windows(is_wanted)):
         windows = np.repeat(part.windows, part.entry_counts).tolist()
         cells = zip(windows, part.regions.tolist(), strict=True)
@@ -80,7 +80,7 @@ def test_parts_of_the_windows_are_cut_out(
 
 @pytest.mark.parametrize("step", [1, 1_000])
 def test_memory_is_for_what_came(step: int) -> None:
-    """A second each and 100,000 regions: entries, and not a cell for each window and region."""
+    """Memory grows with the occupied cells, not with windows times 100,000 regions."""
     windows = np.arange(30_000) * step
     places = np.arange(30_000) * 7_919 % 100_000
     tracemalloc.start()
@@ -90,4 +90,4 @@ def test_memory_is_for_what_came(step: int) -> None:
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 30_000 == counts.window_totals.sum()
-    assert most < MOST_BYTES
+    assert most < MAX_BYTES

@@ -1,4 +1,4 @@
-"""What a cause proposes: it binds, and the same events are cooler under it; nothing is applied."""
+"""The remedies of causes are valid keys under which the same events are less skewed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITES = {"rate": "4000/s", "for": "1m"}
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def sample_path(tmp_path: Path) -> Path:
     """A sample in which one host takes a third of the events, and two more an eighth each."""
     chance = random.Random(1)
     shares = {"hot": 0.33, "warm-1": 0.125, "warm-2": 0.125}
@@ -46,13 +46,13 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def hot_entity(found: Simulation) -> CauseFinding:
-    """The cause of that name."""
+def find_hot_entity(found: Simulation) -> CauseFinding:
+    """Return the hot-entity cause of a simulation."""
     return next(cause for cause in found.causes if cause.code == "hot_entity")
 
 
-def proposed(design: Design, proposal: dict[str, Any]) -> Design:
-    """The design with what a proposal changes."""
+def apply_proposal(design: Design, proposal: dict[str, Any]) -> Design:
+    """Return the design with the changes of a proposal."""
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     for name, values in proposal["heavy"].items():
         words["fields"][name]["heavy"] = values
@@ -71,77 +71,77 @@ def proposed(design: Design, proposal: dict[str, Any]) -> Design:
     ],
 )  # fmt: skip
 def test_whales_are_proposed_over_several_buckets(
-    path: Path, key: str, splits: Any, expected: str
+    sample_path: Path, key: str, splits: Any, expected: str
 ) -> None:
-    """The hot hosts are listed, the key is printed, and under it they are no cause any more."""
+    """The proposal lists the hot hosts, prints its key, and removes the cause."""
     design = Design("t", key, fields=FIELDS, splits=splits)
     before = design.dumps()
-    found = run(design, path)
-    cause = hot_entity(found)
+    found = run(design, sample_path)
+    cause = find_hot_entity(found)
     proposal = cause.evidence["proposal"]
     assert (expected, "per_bucket") == (proposal["key"], proposal["splits"])
     assert ["hot", "warm-1", "warm-2"] == sorted(proposal["heavy"]["host"])
     assert f'key = "{expected}"' in cause.remedy
     assert '"warm-2"' in cause.remedy
     assert before == found.design.dumps()
-    cooler = run(proposed(design, proposal), path)
+    cooler = run(apply_proposal(design, proposal), sample_path)
     assert [] == [one for one in cooler.causes if one.code == "hot_entity"]
     assert 0.6 * found.server_shares.total > cooler.server_shares.total
     assert found.verdict.skew > cooler.verdict.skew
 
 
-def test_hosts_listed_before_stay_listed(path: Path) -> None:
-    """A whale that is not in the list is added to it; the buckets stay as many."""
+def test_hosts_listed_before_stay_listed(sample_path: Path) -> None:
+    """A hot host is added to the declared list, and the number of buckets stays."""
     fields = {**FIELDS, "host": {"type": "text", "heavy": ["old", "hot"]}}
     key = "[bucket(host, ts, 16, 8)][host][ts]"
-    found = run(Design("t", key, fields=fields, splits="per_bucket"), path)
-    proposal = hot_entity(found).evidence["proposal"]
+    found = run(Design("t", key, fields=fields, splits="per_bucket"), sample_path)
+    proposal = find_hot_entity(found).evidence["proposal"]
     assert ["old", "hot"] == proposal["heavy"]["host"][:2]
     assert ["warm-1", "warm-2"] == sorted(proposal["heavy"]["host"][2:])
     assert "[bucket(host, ts, 16, 8)][host][ts]" == proposal["key"]
 
 
-def test_numbers_are_listed_as_numbers(path: Path) -> None:
-    """Values stand in the list as the field's type takes them."""
-    text = path.read_text().replace("hot,", "7,").replace("warm-", "1000").replace("h", "9")
-    path.write_text("host,id,ts\n" + text.partition("\n")[2])
+def test_numbers_are_listed_as_numbers(sample_path: Path) -> None:
+    """Proposed heavy values have the type of their field."""
+    text = sample_path.read_text().replace("hot,", "7,").replace("warm-", "1000").replace("h", "9")
+    sample_path.write_text("host,id,ts\n" + text.partition("\n")[2])
     design = Design("t", "[bucket(host, 16)][host][ts]", fields={"host": "u32", "ts": FIELDS["ts"]},
                     splits="per_bucket")  # fmt: skip
-    proposal = hot_entity(run(design, path)).evidence["proposal"]
+    proposal = find_hot_entity(run(design, sample_path)).evidence["proposal"]
     assert [7, 10001, 10002] == sorted(proposal["heavy"]["host"])
-    assert proposed(design, proposal).fields["host"].heavy_values
+    assert apply_proposal(design, proposal).fields["host"].heavy_values
 
 
-def test_two_fields_have_no_list(path: Path) -> None:
-    """A hot pair cannot be listed; a bucket over all fields is named instead."""
+def test_two_fields_have_no_list(sample_path: Path) -> None:
+    """For a hot pair the remedy is a bucket over all fields, since a pair cannot be listed."""
     fields = {**FIELDS, "rack": {"type": "text", "max_bytes": 9, "from": "host"}}
     key = "[bucket(host, rack, 16)][host][rack][ts]"
-    cause = hot_entity(run(Design("t", key, fields=fields, splits="per_bucket"), path))
+    cause = find_hot_entity(run(Design("t", key, fields=fields, splits="per_bucket"), sample_path))
     assert cause.evidence["proposal"] is None
     assert "[bucket(host, rack, ts, 16)]" in cause.remedy
 
 
-def test_a_row_of_many_events_is_spread_by_what_stands_in_its_qualifiers(path: Path) -> None:
-    """All events of a host are one row, which no bucket spreads; in the key they are cool."""
+def test_a_row_of_many_events_is_spread_by_what_stands_in_its_qualifiers(sample_path: Path) -> None:
+    """The remedy for a hot wide row moves the fields of its qualifiers into the key."""
     fields = {"host": "text", "id": {"type": "u32", "at": "qualifier"}, "ts": FIELDS["ts"]}
     design = Design("t", "[bucket(host, 16)][host]", fields=fields, splits="per_bucket")
-    cause = hot_entity(run(design, path))
+    cause = find_hot_entity(run(design, sample_path))
     assert "put id into the key and [bucket(host, id, 16)] in front" in cause.remedy
     key = "[bucket(host, id, 16)][host][id]"
-    cool = run(Design("t", key, fields=FIELDS, splits="per_bucket"), path)
+    cool = run(Design("t", key, fields=FIELDS, splits="per_bucket"), sample_path)
     assert [] == cool.causes
 
 
 def test_a_whale_is_proposed_before_any_event() -> None:
-    """A draw that is declared to be skewed already shows its heaviest value."""
+    """The heaviest value of a skewed declared draw is proposed without a sample."""
     fields = {"host": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},
               "ts": "timestamp_ms"}  # fmt: skip
     design = Design(
         "t", "[bucket(host, 16)][host][ts]", fields=fields, splits="per_bucket", writes=WRITES
     )
     (cause,) = predict_causes(design)
-    hot, cool = run(design), run(proposed(design, cause.evidence["proposal"]))
-    cooler = run(proposed(design, hot_entity(hot).evidence["proposal"]))
+    hot, cool = run(design), run(apply_proposal(design, cause.evidence["proposal"]))
+    cooler = run(apply_proposal(design, find_hot_entity(hot).evidence["proposal"]))
     assert hot.verdict.skew > cool.verdict.skew > cooler.verdict.skew
 
 
@@ -162,7 +162,7 @@ DESIGNS: dict[str, tuple[str, Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", sorted(CAUSES))
 def test_every_cause_has_a_remedy_that_binds(name: str) -> None:
-    """It is a sentence, and whatever it shows in brackets is a key of the design's fields."""
+    """Each remedy is a sentence, and each key it shows is valid for the design's fields."""
     key, splits, writes = DESIGNS[name]
     fields = {
         "host": {"type": "text", "distinct": 1_000},
@@ -182,7 +182,7 @@ def test_every_cause_has_a_remedy_that_binds(name: str) -> None:
 
 @pytest.mark.parametrize("key", ["[ts][host]", "[mod(ts, 16)][ts][host]", "[ts]"])
 def test_what_is_put_in_front_cools(key: str) -> None:
-    """The bucket, or the salt, that a remedy names in front spreads a front and hot seconds."""
+    """The bucket or salt that a remedy puts in front spreads a front and hot seconds."""
     fields = {"host": {"type": "text", "distinct": 1_000}, "ts": "timestamp_s"}
     used = {name: words for name, words in fields.items() if name in key}
     splits: Any = "per_bucket" if "mod" in key else {"algorithm": "uniform", "regions": 16}
@@ -212,7 +212,7 @@ def test_what_is_put_in_front_cools(key: str) -> None:
 def test_a_front_is_spread_by_what_reads_give(
     host: dict[str, Any], reads: list[str], expected: str, named: str
 ) -> None:
-    """Where it has values enough and none is heavy; else by all. A read that pays is named."""
+    """A front gets a bucket of fields that reads give, else of all fields, with the cost named."""
     fields = {"host": {"type": "text", **host}, "id": "u32", "ts": "timestamp_s"}
     asked = [{"name": f"read {n}", "where": where} for n, where in enumerate(reads)]
     design = Design("t", "[ts][host][id]", fields=fields, reads=asked, writes=WRITES)
@@ -221,8 +221,8 @@ def test_a_front_is_spread_by_what_reads_give(
     assert (named or "asks every bucket.") in cause.remedy
 
 
-SIXTEEN = {"algorithm": "sample", "regions": 16}
-TEN = {"algorithm": "sample", "regions": 10}
+SIXTEEN_REGIONS = {"algorithm": "sample", "regions": 16}
+TEN_REGIONS = {"algorithm": "sample", "regions": 10}
 HOSTS: dict[str, list[float]] = {
     "three": [1.0] * 3,
     "twelve": [1.0] * 12,
@@ -231,7 +231,7 @@ HOSTS: dict[str, list[float]] = {
     "whale": [200.0, *[1.0] * 400],
     "zipf": [1 / rank for rank in range(1, 501)],
 }
-REPLAYED: list[tuple[str, str, Any, int]] = [
+ALL_CASES: list[tuple[str, str, Any, int]] = [
     (hosts, key, splits, servers)
     for hosts in HOSTS
     for key, splits in (
@@ -241,10 +241,10 @@ REPLAYED: list[tuple[str, str, Any, int]] = [
         ("[bucket(host, ts, 10)][ts][host]", "per_bucket"),
         ("[salt(5)][ts][host]", "per_bucket"),
         ("[bucket(host, 3)][host]", "per_bucket"),
-        ("[host][ts]", SIXTEEN),
-        ("[host]", SIXTEEN),
-        ("[ts][host]", TEN),
-        ("[digest(host, 4)][ts]", SIXTEEN),
+        ("[host][ts]", SIXTEEN_REGIONS),
+        ("[host]", SIXTEEN_REGIONS),
+        ("[ts][host]", TEN_REGIONS),
+        ("[digest(host, 4)][ts]", SIXTEEN_REGIONS),
         ("[digest(host, 4)][ts]", {"algorithm": "uniform", "regions": 10}),
         ("[host][ts]", {"algorithm": "uniform", "regions": 16}),
         ("[kind][ts][host]", "per_bucket"),
@@ -252,13 +252,13 @@ REPLAYED: list[tuple[str, str, Any, int]] = [
     for servers in (2, 8)
 ]
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-CASES = [one for n, one in enumerate(REPLAYED) if IS_LONG or n % 4 in {0, 3}]
+CASES = [one for n, one in enumerate(ALL_CASES) if IS_LONG or n % 4 in {0, 3}]
 """Each key under each distribution of hosts, on one of the two numbers of servers in turn."""
 
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSample]:
-    """A sample for each distribution of hosts, which is read once for all designs."""
+    """Return a sample for each distribution of hosts, read once for all designs."""
     folder = tmp_path_factory.mktemp("samples")
     for hosts, weights in HOSTS.items():
         chance = random.Random(4)
@@ -273,11 +273,11 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
     return recordings
 
 
-def mended(design: Design, cause: CauseFinding) -> Design | None:
-    """The design with what a remedy proposes: a key, a part in front, splits, so many regions."""
+def apply_remedy(design: Design, cause: CauseFinding) -> Design | None:
+    """Return the design with the key, the part in front, the splits or the regions of a remedy."""
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     if cause.evidence.get("proposal"):
-        return proposed(design, cause.evidence["proposal"])
+        return apply_proposal(design, cause.evidence["proposal"])
     if found := re.search(r'Use key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
         return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
     if found := re.search(r"Use ([\d,]+) regions", cause.remedy):
@@ -295,7 +295,7 @@ def mended(design: Design, cause: CauseFinding) -> Design | None:
 def test_no_remedy_makes_it_hotter(
     samples: dict[str, RecordedSample], hosts: str, key: str, splits: Any, servers: int
 ) -> None:
-    """Whatever key or number a remedy names, the same events are replayed on it and no hotter."""
+    """The same events are no more skewed under the key or number that a remedy names."""
     sample = samples[hosts]
     kind = {"type": "choice", "of": ["a", "b", "c"]}
     fields = {"host": {"type": "text", "max_bytes": 8}, "kind": kind, "ts": "timestamp_s"}
@@ -304,14 +304,14 @@ def test_no_remedy_makes_it_hotter(
     )
     found = run(design, sample, second_half=True)
     for cause in found.causes:
-        better = mended(design, cause)
+        better = apply_remedy(design, cause)
         assert better is not None, cause.remedy
         cooler = run(better, sample, second_half=True).verdict
         over = cooler.skew / cooler.even_skew
         assert over <= 1.02 * found.verdict.skew / found.verdict.even_skew, cause.remedy
 
 
-WHOLE = "[bucket(host, 16)][host][disk][ts]"
+FULL_KEY = "[bucket(host, 16)][host][disk][ts]"
 READS = {
     "of a host": "host = ? and ts >= ? and ts < ?",
     "of a host and a disk": "host = ? and disk = ? and ts >= ? and ts < ?",
@@ -338,7 +338,7 @@ READS = {
 def test_a_remedy_takes_no_more_fields_than_it_needs(
     tmp_path: Path, key: str, reads: list[str], expected: str, shares: str
 ) -> None:
-    """What reads give where that is enough, times that rows hold stretches of only at need."""
+    """A proposed bucket has the fields of reads if they suffice, and sliced times last."""
     chance = random.Random(7)
     hosts = chance.choices(range(6 if shares == "few" else 600), k=8_000)
     path = tmp_path / "rows.csv"
@@ -355,7 +355,7 @@ def test_a_remedy_takes_no_more_fields_than_it_needs(
     )
     found = run(design, path)
     for cause in found.causes:
-        better = mended(design, cause)
+        better = apply_remedy(design, cause)
         assert better is not None
         assert better.declaration.key.count("bucket(") == 1, cause.remedy
         if not cause.evidence.get("proposal"):

@@ -1,4 +1,4 @@
-"""Why skew is shown at four widths: one workload under seven keys, as a table has it.
+"""Skew is shown at four window widths, here of one workload under seven keys.
 
 Four million writes in 600 s by 1,000 hosts (Zipf 0.99) over eight servers, buckets round robin.
 Source: a table measured by a prototype; rows that depend on a hash's luck are counted directly.
@@ -23,8 +23,8 @@ ANY_MILLISECOND = {**WRITES, "late": {"share": 1.0, "upto": "99ms"}}
 """The prototype's events fell on any millisecond, ours come evenly: so they are late by some."""
 
 
-def design_of(key: str, unit: str = "timestamp_ms", writes: Any = WRITES) -> Design:
-    """The workload under a key."""
+def build_design(key: str, unit: str = "timestamp_ms", writes: Any = WRITES) -> Design:
+    """Build the design of the workload under a key."""
     fields = {
         "host": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 0.99}},
         "ts": unit,
@@ -37,8 +37,8 @@ def design_of(key: str, unit: str = "timestamp_ms", writes: Any = WRITES) -> Des
     )
 
 
-def skews(design: Design) -> list[float]:
-    """The skew over servers at 1, 10, 60 and 600 s."""
+def compute_skews(design: Design) -> list[float]:
+    """Return the skew over servers in windows of 1, 10, 60 and 600 s."""
     found = run(design)
     assert 4_000_000 == found.operation_count
     return [skew.server_skew or 0.0 for skew in found.skews]
@@ -54,14 +54,14 @@ TABLE = [
 
 @pytest.mark.parametrize(("key", "unit", "writes", "expected"), TABLE)
 def test_the_table_of_widths(key: str, unit: str, writes: Any, expected: tuple[float, ...]) -> None:
-    """Time first is hot at every width, a remainder of seconds only at the short ones."""
-    assert pytest.approx(expected, rel=0.03) == skews(design_of(key, unit, writes))
+    """A leading time is hot at every width, a remainder of seconds only at short widths."""
+    assert pytest.approx(expected, rel=0.03) == compute_skews(build_design(key, unit, writes))
 
 
 @lru_cache
-def counted() -> tuple[Any, Any, Any]:
-    """Second, host and minute of every event, straight from the generator."""
-    design = design_of("[host][ts]")
+def list_events() -> tuple[Any, Any, Any]:
+    """Return second, host and minute of every event of the generator."""
+    design = build_design("[host][ts]")
     seconds, hosts = [], []
     for events in WorkloadGenerator(design.writes, design.fields).generate_events():
         assert events.clock_ms is not None
@@ -70,9 +70,9 @@ def counted() -> tuple[Any, Any, Any]:
     return np.concatenate(seconds), np.concatenate(hosts), 1_000
 
 
-def direct(servers: Any) -> list[float]:
-    """The skew at each width from the server of every event."""
-    second, _, _ = counted()
+def recount_skews(servers: Any) -> list[float]:
+    """Return the skew at each width, counted from the server of every event."""
+    second, _, _ = list_events()
     found = []
     for width in (1, 10, 60, 600):
         window = second // width - second[0] // width
@@ -84,12 +84,12 @@ def direct(servers: Any) -> list[float]:
 
 @pytest.mark.parametrize("buckets", [64, 10])
 def test_a_hash_of_the_host_is_as_hot_as_counted(buckets: int) -> None:
-    """Hashed hosts show what a direct count shows, and never less than the heaviest host alone."""
-    _, hosts, distinct = counted()
+    """A hash of the host has the skew of a direct count, at least that of the heaviest host."""
+    _, hosts, distinct = list_events()
     names = [f"{host:08}".encode() + b"\0" for host in range(distinct)]
     bucket = np.array([mmh3.hash(name, 0, False) % buckets for name in names])
-    expected = direct(bucket[hosts] % SERVERS)
-    found = skews(design_of(f"[bucket(host, {buckets})][host][ts]"))
+    expected = recount_skews(bucket[hosts] % SERVERS)
+    found = compute_skews(build_design(f"[bucket(host, {buckets})][host][ts]"))
     heaviest = np.bincount(hosts).max() / len(hosts)
     assert pytest.approx(expected, rel=1e-9) == found
     assert pytest.approx(0.129, abs=0.002) == heaviest
@@ -97,12 +97,12 @@ def test_a_hash_of_the_host_is_as_hot_as_counted(buckets: int) -> None:
 
 
 def test_a_hash_of_the_minute_is_hot_up_to_the_minute() -> None:
-    """All events of a minute are on one server; over ten minutes the hash's luck decides."""
-    second, _, _ = counted()
+    """A hash of the minute is hot up to windows of a minute, and less so over ten minutes."""
+    second, _, _ = list_events()
     starts = (np.unique(second // 60) * 60_000).astype(">u8")
     bucket = np.array([mmh3.hash(start.tobytes(), 0, False) % 64 for start in starts])
     servers = bucket[second // 60 - second[0] // 60] % SERVERS
-    found = skews(design_of("[bucket(time_bucket(ts, 1m), 64)][ts][host]"))
-    assert pytest.approx(direct(servers), rel=1e-9) == found
+    found = compute_skews(build_design("[bucket(time_bucket(ts, 1m), 64)][ts][host]"))
+    assert pytest.approx(recount_skews(servers), rel=1e-9) == found
     assert [8.0, 8.0, 8.0] == found[:3]
     assert found[3] < 8

@@ -1,7 +1,7 @@
 """Independent clients agree: what one writes, the others read, cell by cell.
 
-Three are compared: ours, the official client, and asynchbase, which was written apart from it. It
-stands here in place of gohbase, a client in Go, which could not be had where these tests were
-written: the Go module proxy answered "403, this module version is not available" for
+Three clients are compared: rowkey's, the official one, and asynchbase, which shares no code with
+the official one. asynchbase is used instead of gohbase, a client in Go, which was not available:
+the Go module proxy answered "403, this module version is not available" for
 github.com/tsuna/gohbase.
 """

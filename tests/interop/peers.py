@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from cluster.judge import Answer, JudgeError
-from oracles.build import Source, command
+from oracles.build import Source, build_command
 from oracles.java import JavaOracle
 from rowkey.cells import RowCells
 from rowkey.engines import CellSelection
@@ -60,14 +60,14 @@ class Official(Peer):
     """The client that HBase ships with.
 
     Args:
-        judge: it, in a JVM of its own, ended by `close`.
+        judge: the official client in a JVM of its own, ended by `close`.
     """
 
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
 
     def write(self, table: str, rows: Sequence[RowCells]) -> None:
-        for portion in portions(rows):
+        for portion in split_rows(rows):
             self.judge.mutate(table, portion)
 
     def scan(self, table: str, part: ScanRange) -> list[RowCells]:
@@ -99,7 +99,7 @@ class Asynchbase(Peer):
     """
 
     def __init__(self, zookeeper: str) -> None:
-        self.oracle = JavaOracle([*command(ASYNC), zookeeper], PATIENCE_S)
+        self.oracle = JavaOracle([*build_command(ASYNC), zookeeper], PATIENCE_S)
 
     def _ask(self, name: str, *words: Argument) -> Answer:
         told = self.oracle.ask(name, *words)
@@ -109,7 +109,7 @@ class Asynchbase(Peer):
         return Answer(told)
 
     def write(self, table: str, rows: Sequence[RowCells]) -> None:
-        for portion in portions(rows):
+        for portion in split_rows(rows):
             words: list[Argument] = [table, len(portion)]
             for row, cells in portion:
                 words += (row, len(cells))
@@ -158,7 +158,7 @@ class Ours(Peer):
         self.client.close()
 
 
-def portions(rows: Sequence[RowCells]) -> Iterator[list[RowCells]]:
+def split_rows(rows: Sequence[RowCells]) -> Iterator[list[RowCells]]:
     """Yield the rows in order in small groups, since a question is one line."""
     portion: list[RowCells] = []
     size = 0
@@ -173,20 +173,20 @@ def portions(rows: Sequence[RowCells]) -> Iterator[list[RowCells]]:
         yield portion
 
 
-def official(cluster: Cluster) -> Official:
+def open_official(cluster: Cluster) -> Official:
     """Return the official client without cached regions."""
     return Official(cluster.new_judge())
 
 
-def asynchbase(cluster: Cluster) -> Asynchbase:
+def open_asynchbase(cluster: Cluster) -> Asynchbase:
     """Return asynchbase without cached regions."""
     return Asynchbase(cluster.zookeeper)
 
 
-def ours(cluster: Cluster) -> Ours:
+def open_ours(cluster: Cluster) -> Ours:
     """Return rowkey's client without cached regions."""
     return Ours(f"hbase://{cluster.zookeeper}")
 
 
-PEERS = {"ours": ours, "official": official, "asynchbase": asynchbase}
+PEERS = {"ours": open_ours, "official": open_official, "asynchbase": open_asynchbase}
 """Every client, by name: what opens it for a cluster."""

@@ -1,4 +1,4 @@
-"""What one client wrote, every other client reads, cell by cell."""
+"""Every client reads the cells that every other client wrote, cell by cell."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cluster.judge import JudgeError
-from interop.drawing import (
+from interop.peers import PEERS, VERSIONS, Official
+from interop.random_cells import (
     FAMILIES,
-    differences,
     draw_largest,
     draw_longest,
     draw_rows,
+    list_differences,
 )
-from interop.peers import PEERS, VERSIONS, Official
-from oracles.build import Absent
+from oracles.build import OracleUnavailable
 from oracles.plugin import give_up
 from rowkey.cells import MAX_ROW_BYTES, RowCells
 from rowkey.engines import ScanRange
@@ -49,7 +49,7 @@ def clients(hbase_cluster: Cluster) -> Iterator[dict[str, Peer]]:
                 "official": Official(hbase_cluster.judge),
                 "asynchbase": opened.enter_context(PEERS["asynchbase"](hbase_cluster)),
             }
-        except Absent as absent:
+        except OracleUnavailable as absent:
             give_up(str(absent))
 
 
@@ -70,13 +70,13 @@ def prefixes() -> Iterator[bytes]:
 
 
 @pytest.fixture
-def part(prefixes: Iterator[bytes]) -> ScanRange:
+def key_range(prefixes: Iterator[bytes]) -> ScanRange:
     """A range of the table that only one test uses."""
     prefix = next(prefixes)
     return ScanRange(prefix, compute_prefix_stop(prefix) or b"")
 
 
-def disagreements(
+def list_disagreements(
     clients: dict[str, Peer],
     table: str,
     part: ScanRange,
@@ -86,95 +86,102 @@ def disagreements(
     """Return the clients whose scan or get of a range differs from the rows."""
     keys = [row.row for row in rows]
     scanned = [
-        (name, "scan", differences(rows, client.scan(table, part)))
+        (name, "scan", list_differences(rows, client.scan(table, part)))
         for name, client in clients.items()
         if name != cannot_scan
     ]
     got = [
-        (name, "get", differences(rows, client.get(table, keys)))
+        (name, "get", list_differences(rows, client.get(table, keys)))
         for name, client in clients.items()
     ]
     return [one for one in (*scanned, *got) if one[2]]
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_random_cells(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+def test_random_cells(
+    clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
+) -> None:
     """All clients read the same 500 cells: bytes 00 and FF, empty qualifiers, versions."""
-    rows = draw_rows(part.start, 500, seed=5)
+    rows = draw_rows(key_range.start, 500, seed=5)
     clients[writer].write(table, rows)
-    assert [] == disagreements(clients, table, part, rows)
+    assert [] == list_disagreements(clients, table, key_range, rows)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("writer", PEERS)
 def test_many_random_cells(
-    clients: dict[str, Peer], table: str, part: ScanRange, writer: str
+    clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
 ) -> None:
     """All clients read the same 100,000 cells."""
-    rows = draw_rows(part.start, 100_000, seed=6)
+    rows = draw_rows(key_range.start, 100_000, seed=6)
     clients[writer].write(table, rows)
-    assert [] == disagreements(clients, table, part, rows)
+    assert [] == list_disagreements(clients, table, key_range, rows)
 
 
 @pytest.mark.parametrize(
     "writer", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
 )
-def test_largest_cells(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+def test_largest_cells(
+    clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
+) -> None:
     """All clients read cells of 10 MiB, the most a server takes."""
-    rows = draw_largest(part.start)
+    rows = draw_largest(key_range.start)
     clients[writer].write(table, rows)
     for row in rows:
         for name, client in clients.items():
-            assert (name, []) == (name, differences([row], client.get(table, [row.row])))
+            assert (name, []) == (name, list_differences([row], client.get(table, [row.row])))
 
 
-def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, part: ScanRange) -> None:
+def test_one_byte_more_is_refused(hbase_cluster: Cluster, table: str, key_range: ScanRange) -> None:
     """A value one byte longer than the largest is refused."""
-    for row, cells in draw_largest(part.start):
+    for row, cells in draw_largest(key_range.start):
         longer = [cells[0]._replace(value=cells[0].value + b"\0")]
         with pytest.raises(JudgeError, match=r"size too large|exceeds limit"):
             hbase_cluster.judge.mutate(table, [RowCells(row, longer)])
 
 
 @pytest.mark.parametrize("writer", PEERS)
-def test_longest_keys(clients: dict[str, Peer], table: str, part: ScanRange, writer: str) -> None:
+def test_longest_keys(
+    clients: dict[str, Peer], table: str, key_range: ScanRange, writer: str
+) -> None:
     """Every client reads and writes keys of 32,767 bytes in regions it knows."""
     # The official client gets them, but a scan of it goes on with a key one byte longer.
-    rows = draw_longest(part.start)
+    rows = draw_longest(key_range.start)
     for client in clients.values():
         assert [b"", b""] == [
-            row.row for row in client.get(table, [part.start + b"\0", part.start + b"\xff"])
+            row.row
+            for row in client.get(table, [key_range.start + b"\0", key_range.start + b"\xff"])
         ]
     clients[writer].write(table, rows)
-    assert [] == disagreements(clients, table, part, rows, cannot_scan="official")
+    assert [] == list_disagreements(clients, table, key_range, rows, cannot_scan="official")
 
 
 @pytest.mark.parametrize(
     "name", ["ours", *(pytest.param(name, marks=pytest.mark.long) for name in LOCATION_BYTES)]
 )
 def test_longest_keys_at_first(
-    hbase_cluster: Cluster, table: str, part: ScanRange, name: str
+    hbase_cluster: Cluster, table: str, key_range: ScanRange, name: str
 ) -> None:
     """A client without cached regions writes and reads the longest keys it can look up."""
     beside = len(table) + LOCATION_BYTES[name] if name in LOCATION_BYTES else 0
-    rows = draw_longest(part.start, MAX_ROW_BYTES - beside)
+    rows = draw_longest(key_range.start, MAX_ROW_BYTES - beside)
     with PEERS[name](hbase_cluster) as cold:
         cold.write(table, rows)
-        assert [] == differences(rows, cold.scan(table, part))
+        assert [] == list_differences(rows, cold.scan(table, key_range))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LOCATION_BYTES)
 def test_longer_keys_at_first(
-    hbase_cluster: Cluster, table: str, part: ScanRange, name: str
+    hbase_cluster: Cluster, table: str, key_range: ScanRange, name: str
 ) -> None:
     """With keys one byte longer the other clients cannot look up the region."""
-    rows = draw_longest(part.start, MAX_ROW_BYTES - len(table) - LOCATION_BYTES[name] + 1)
-    with impatient(hbase_cluster, name) as cold, pytest.raises(JudgeError):
+    rows = draw_longest(key_range.start, MAX_ROW_BYTES - len(table) - LOCATION_BYTES[name] + 1)
+    with open_impatient_client(hbase_cluster, name) as cold, pytest.raises(JudgeError):
         cold.write(table, rows[:1])
 
 
-def impatient(cluster: Cluster, name: str) -> Peer:
+def open_impatient_client(cluster: Cluster, name: str) -> Peer:
     """Return a client that gives up soon."""
     if name != "official":
         return PEERS[name](cluster)

@@ -135,7 +135,7 @@ def test_string_views_with_nulls_are_loaded(has_dictionary: bool) -> None:
     ids=str,
 )
 def test_dates_beyond_the_calendar_are_refused(arrow_type: pa.DataType, number: int) -> None:
-    """Such dates are neither wrapped around nor written as unreadable bytes."""
+    """Dates beyond the calendar are refused, and neither wrapped around nor written."""
     design = rowkey.Design("t", "[d]", fields={"d": "date", "x": {"type": "u8", "nullable": True}})
     days = pa.array([number], f"int{arrow_type.bit_width}").view(arrow_type)
     with pytest.raises(RowError, match=r"d: -?[0-9]+ days after 1970-01-01 is not a date"):

@@ -52,7 +52,7 @@ INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
 def test_bytes_that_are_not_a_key_are_refused(
     notation: str, fields: dict[str, Any], data: bytes, message: str
 ) -> None:
-    """Such bytes are refused with the same message alone and in a batch."""
+    """Bytes that are not a key are refused with the same message alone and in a batch."""
     key = bind_key(notation, fields)
     with pytest.raises(RowError) as alone:
         key.decode(data)

@@ -10,6 +10,6 @@ from rowkey.design import derive_properties
 
 @pytest.mark.parametrize("part", ["truncate(salt(1, as=bytes), 1)", "digest(salt(1, as=bytes), 1)"])
 def test_a_part_computed_from_a_salt_is_described(part: str) -> None:
-    """The description of such a part, which nobody would choose, raises no error."""
+    """The description of a part that hashes a salt raises no error."""
     design = Design("t", f"[{part}][id]", fields={"id": "u64"})
     assert 2 == len(derive_properties(design).parts)

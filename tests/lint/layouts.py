@@ -1,4 +1,4 @@
-"""A design file laid out in another way: the same words, as another hand would write them."""
+"""Write a design file in a random layout with the same content."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ HOSTILE = ["# x = 1", "# [families.d]", "# \"'", "#", "# é \U0001f511", "# ]]} 
 """Comments that look like something else."""
 
 
-def laid_out(tree: Mapping[str, Any], chance: Random) -> str:
-    """A tree as TOML, in a layout of chance.
+def write_layout(tree: Mapping[str, Any], chance: Random) -> str:
+    """Return a tree as TOML in a random layout.
 
-    Tables stand under headers, in braces or with dots in names; names stand in quotes or not; lists
-    go over lines; lines are indented, commented, and end as they do on Windows or not; the file
-    begins with a byte order mark or not, and its last line has an end or not.
+    Tables have headers, braces or dotted names; names are quoted or not; lists take several lines;
+    lines are indented, have comments, and end with LF or CRLF; the file may begin with a byte order
+    mark, and its last line may lack an end.
     """
     hand = _Hand(chance)
     plain = {word: value for word, value in tree.items() if not _is_table(value)}
@@ -51,7 +51,7 @@ def _is_table(value: Any) -> bool:
 
 
 class _Hand:
-    """Somebody who writes TOML."""
+    """A writer of TOML with random habits."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
@@ -60,7 +60,7 @@ class _Hand:
         return self.chance.choice(["", "", "  ", "\t"])
 
     def table(self, path: tuple[str, ...], tree: Mapping[str, Any]) -> Iterator[list[str]]:
-        """A table under a header, and those of its own tables that have headers too."""
+        """Yield a table under a header, and its own tables that have headers too."""
         indent = self.indent()
         own: list[str] = []
         below: list[list[str]] = []
@@ -81,7 +81,7 @@ class _Hand:
         return (f"[[{name}]]" if listed else f"[{name}]") + self.comment()
 
     def pairs(self, path: tuple[str, ...], tree: Mapping[str, Any], indent: str) -> Iterator[str]:
-        """Words of a table, each on a line, with the steps of a path before their names."""
+        """Yield the options of a table, each on a line, with a path before their names."""
         width = self.chance.choice([0, 0, 14])
         for word, value in tree.items():
             if self.chance.random() < 0.15:
@@ -101,7 +101,7 @@ class _Hand:
         return self.chance.choice(forms)
 
     def value(self, value: Any) -> str:
-        """A value; a table in braces, a list perhaps over several lines."""
+        """Return a value; a table in braces, a list perhaps over several lines."""
         if isinstance(value, dict):
             words = [f"{self.dotted((word,))} = {self.value(one)}" for word, one in value.items()]
             gap = self.chance.choice(["", " "])

@@ -1,4 +1,4 @@
-"""What a remedy writes out, applied: the design as it is once that is written into its file."""
+"""Apply the change that a remedy writes out to the design."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     Words = dict[str, Any]
     Change = Callable[[Words, Finding, re.Match[str]], Iterator[Words]]
 
-WRITTEN = re.compile(
+NOTATION = re.compile(
     r"\[\w+[(\]]|\[['\"]|\b[a-z_]+ = [\"\[{\w]|:\w+\.|\b(?:Take|Use|Create|at) \d|\bdesc\("
     r"|\bLeave (?:it out|out \w+|\w+_\w+ out)|first split|starts with|Declare max_bytes|such as \""
 )
 """What only stands in a remedy that says literally what to write."""
 
 
-def applied(design: Design, finding: Finding) -> list[Design]:
-    """The designs that a remedy writes out: one for each way it names, none if it is prose.
+def apply_remedy(design: Design, finding: Finding) -> list[Design]:
+    """Return the designs that a remedy writes out: one for each alternative, none if it is prose.
 
     Args:
-        design: in which it was found.
-        finding: with its remedy.
+        design: the design with the finding.
+        finding: the finding with the remedy.
     """
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     for pattern, change in CHANGES:
         if match := re.search(pattern, finding.remedy):
-            return [_bound(design, each) for each in change(words, finding, match)]
+            return [_bind_design(design, each) for each in change(words, finding, match)]
     return []
 
 
-def _bound(design: Design, words: Words) -> Design:
-    """A design of some words, whose sample lies where that of the other does."""
+def _bind_design(design: Design, words: Words) -> Design:
+    """Build a design from options, with the directory of another design for its sample."""
     made = Design(**words)
     made.directory = design.directory
     return made
@@ -50,29 +50,29 @@ def _copy(words: Words) -> Words:
     return copied
 
 
-def _with(words: Words, **changed: Any) -> Words:
+def _replace_options(words: Words, **changed: Any) -> Words:
     return {**_copy(words), **changed}
 
 
-def _unchanged(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """What is declared beside a remedy is all there is of it."""
+def _keep_options(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Yield the options unchanged, for a remedy that declares everything it changes."""
     del finding, match
     yield _copy(words)
 
 
-def _toml(text: str) -> Any:
+def _parse_toml(text: str) -> Any:
     return tomllib.loads(f"it = {text}")["it"]
 
 
-def _cut(words: Words, remedy: str) -> Words:
-    """The words with the splits that a remedy names beside a key."""
+def _set_named_splits(words: Words, remedy: str) -> Words:
+    """Return the options with the splits that a remedy names next to a key."""
     found = re.search(r'splits = ("\w+"|\{[^}]*\})', remedy)
-    return _with(words, splits=_toml(found[1])) if found else _copy(words)
+    return _replace_options(words, splits=_parse_toml(found[1])) if found else _copy(words)
 
 
-def _whole_key(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """`key = "…"`, and what is named beside it: splits, values listed as heavy."""
-    changed = _with(_cut(words, finding.remedy), key=_toml(match[1]))
+def _replace_key(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set `key = "…"`, and the splits and heavy values that the remedy names with it."""
+    changed = _replace_options(_set_named_splits(words, finding.remedy), key=_parse_toml(match[1]))
     if heavy := re.search(r"heavy = (\[.*?\]) under (\w+)", finding.remedy):
         field = changed["fields"][heavy[2]]
         field = {"type": field} if isinstance(field, str) else field
@@ -80,77 +80,81 @@ def _whole_key(words: Words, finding: Finding, match: re.Match[str]) -> Iterator
     yield changed
 
 
-def _in_front(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """`[bucket(…)] in front`."""
-    yield _with(_cut(words, finding.remedy), key=match[1] + words["key"])
+def _prepend_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Put `[bucket(…)]` in front of the key."""
+    yield _replace_options(_set_named_splits(words, finding.remedy), key=match[1] + words["key"])
 
 
-def _second_table(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A table with another key, for this one read."""
+def _build_second_table(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Build a table with another key for one read."""
     reads = [read for read in words["reads"] if read["name"] == finding.value]
-    yield _with(_cut(words, finding.remedy), key=_toml(match[1]), reads=reads)
+    yield _replace_options(
+        _set_named_splits(words, finding.remedy), key=_parse_toml(match[1]), reads=reads
+    )
 
 
-def _part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Another part of the key, or one of two, in the place of the one it is about."""
+def _replace_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Replace the part of the finding by another part, or by each of two."""
     assert finding.value in words["key"]
     for part in filter(None, match.groups()):
         key = words["key"].replace(finding.value, part, 1)
-        yield _with(_cut(words, finding.remedy), key=key)
+        yield _replace_options(_set_named_splits(words, finding.remedy), key=key)
 
 
-def _other_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A part of the key in the place of another that is named."""
+def _replace_named_part(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Replace a named part of the key by another part."""
     assert match[2] in words["key"]
-    yield _with(_cut(words, finding.remedy), key=words["key"].replace(match[2], match[1], 1))
+    yield _replace_options(
+        _set_named_splits(words, finding.remedy), key=words["key"].replace(match[2], match[1], 1)
+    )
 
 
-def _without_option(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A part without an option, or with a digest of it in front."""
+def _remove_part_option(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Remove an option from a part, or put a digest in front of its field."""
     bare = re.sub(rf",\s*{match[1]}", "", finding.value)
     assert bare != finding.value
     for part in (bare, f"{match[2]}[{match[3]}]"):
         key = words["key"].replace(finding.value, part, 1)
-        yield _with(_cut(words, finding.remedy), key=key)
+        yield _replace_options(_set_named_splits(words, finding.remedy), key=key)
 
 
-def _turned(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """`desc(ts)` for `ts`."""
+def _reverse_field(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Replace `[ts]` by `[desc(ts)]`."""
     key = re.sub(rf"\[{match[1]}(:\w+)?\]", rf"[desc({match[1]}\1)]", words["key"])
-    yield _with(words, key=key)
+    yield _replace_options(words, key=key)
 
 
-def _no_constant(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A separator less, and the field before it in its default encoding."""
+def _remove_constant(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Remove a separator, and the encoding of the field before it."""
     key = words["key"].replace(match[1], "", 1)
     if match[2]:
         key = re.sub(rf"\[{match[2]}:\w+\]", f"[{match[2]}]", key)
-    yield _with(words, key=key)
+    yield _replace_options(words, key=key)
 
 
-def _number(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """So many servers, regions or buckets: where buckets are cut, regions are buckets."""
+def _set_number(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set the number of servers, regions or buckets; per-bucket regions are buckets."""
     number = int(match[1].replace(",", ""))
     if "servers" in match[0]:
-        yield _with(words, cluster={**words.get("cluster", {}), "servers": number})
+        yield _replace_options(words, cluster={**words.get("cluster", {}), "servers": number})
     elif finding.path == "key" or words["splits"] == "per_bucket":
         key, count = re.subn(
             r"(\[\w+\((?:[a-z]\w*, )*)\d+", rf"\g<1>{number}", words["key"], count=1
         )
         assert 1 == count
-        yield _with(_cut(words, finding.remedy), key=key)
+        yield _replace_options(_set_named_splits(words, finding.remedy), key=key)
     else:
         splits = words["splits"]
         if isinstance(splits, dict):
-            yield _with(words, splits={**splits, "regions": number})
+            yield _replace_options(words, splits={**splits, "regions": number})
 
 
-def _steps(path: str) -> list[str | int]:
+def _split_path(path: str) -> list[str | int]:
     return [int(step) if step.isdigit() else step for step in re.findall(r"\w+", path)]
 
 
-def _set(words: Words, path: list[str | int], word: str, value: Any) -> Words:
-    """The words with one more below a path; a family or field in short form is written out."""
+def _set_option(words: Words, path: list[str | int], word: str, value: Any) -> Words:
+    """Return the options with one more below a path, writing out fields in short form."""
     changed = _copy(words)
     here: Any = changed
     for step in path:
@@ -163,28 +167,28 @@ def _set(words: Words, path: list[str | int], word: str, value: Any) -> Words:
     return changed
 
 
-def _word(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """`word = value`, or one of two values, at the path of the finding."""
-    path = _steps(finding.path)[:2]
+def _set_named_option(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set `option = value`, or each of two values, at the path of the finding."""
+    path = _split_path(finding.path)[:2]
     where = path if len(path) == 2 else ["families", finding.evidence.get("family", "d")]
     for value in filter(None, match.groups()[1:]):
-        yield _set(words, where, match[1], _toml(value))
+        yield _set_option(words, where, match[1], _parse_toml(value))
 
 
-def _on_those(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """`word = value` on all the fields of the evidence."""
+def _set_option_of_fields(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set `option = value` on all fields of the evidence."""
     changed = words
     for field in finding.evidence["fields"]:
-        changed = _set(changed, ["fields", field], match[1], _toml(match[2]))
+        changed = _set_option(changed, ["fields", field], match[1], _parse_toml(match[2]))
     yield changed
 
 
-def _type(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Another type of the field, and an encoding in the key."""
-    name = _steps(finding.path)[1]
+def _set_type(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set another type of the field, and an encoding in the key."""
+    name = _split_path(finding.path)[1]
     field = words["fields"][name]
-    kept = {} if isinstance(field, str) else {n: v for n, v in field.items() if n in KEPT}
-    changed = _cut(words, finding.remedy)
+    kept = {} if isinstance(field, str) else {n: v for n, v in field.items() if n in KEPT_OPTIONS}
+    changed = _set_named_splits(words, finding.remedy)
     changed["fields"][name] = {**kept, "type": match[1]}
     if match[2]:
         changed["fields"][name]["width"] = int(match[2])
@@ -193,16 +197,16 @@ def _type(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Word
     yield changed
 
 
-KEPT = ("family", "qualifier", "at", "from", "distinct", "nullable")
+KEPT_OPTIONS = ("family", "qualifier", "at", "from", "distinct", "nullable")
 """Words of a field that do not depend on its type."""
 
 
-def _left_out(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """The word at the path of the finding taken away."""
+def _remove_option(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
+    """Remove the option at the path of the finding."""
     changed = _copy(words)
-    *steps, last = _steps(finding.path)
+    *steps, last = _split_path(finding.path)
     if finding.path == "key":
-        yield _with(words, key=words["key"].replace(finding.value, "", 1))
+        yield _replace_options(words, key=words["key"].replace(finding.value, "", 1))
         return
     here: Any = changed
     for step in steps:
@@ -211,49 +215,51 @@ def _left_out(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator
     yield changed
 
 
-def _row_into_front(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A field into the key, at its end, and a bucket in front."""
-    changed = _with(_cut(words, finding.remedy), key=f"{match[2]}{words['key']}[{match[1]}]")
+def _move_to_key_front(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Append a field to the key, and put a bucket in front."""
+    changed = _replace_options(
+        _set_named_splits(words, finding.remedy), key=f"{match[2]}{words['key']}[{match[1]}]"
+    )
     changed["fields"][match[1]].pop("at", None)
     yield changed
 
 
-def _sorted(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """A sample read by its times."""
-    yield _set(words, ["writes"], "sort", True)
+def _sort_sample(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
+    """Sort the sample by its times."""
+    yield _set_option(words, ["writes"], "sort", True)
 
 
-def _bounded(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """A bound for the bytes of a field."""
-    yield _set(words, _steps(finding.path)[:2], "max_bytes", 200)
+def _bound_bytes(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
+    """Set a maximum length of a field."""
+    yield _set_option(words, _split_path(finding.path)[:2], "max_bytes", 200)
 
 
-def _own_family(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A field in a family of its own."""
-    changed = _set(words, _steps(finding.path)[:2], "family", "m")
-    yield _set(changed, ["families", "m"], match[1], _toml(match[2]))
+def _move_to_own_family(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Move a field to a family of its own."""
+    changed = _set_option(words, _split_path(finding.path)[:2], "family", "m")
+    yield _set_option(changed, ["families", "m"], match[1], _parse_toml(match[2]))
 
 
-def _splits(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """Other splits."""
-    yield _cut(words, finding.remedy)
+def _set_splits(words: Words, finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
+    """Set the splits that the remedy names."""
+    yield _set_named_splits(words, finding.remedy)
 
 
-def _first_split(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
-    """One split less."""
-    yield _with(words, splits=words["splits"][1:])
+def _remove_first_split(words: Words, _finding: Finding, _match: re.Match[str]) -> Iterator[Words]:
+    """Remove the first split."""
+    yield _replace_options(words, splits=words["splits"][1:])
 
 
-def _value(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Another value of the word at the path."""
-    *steps, last = _steps(finding.path)
+def _set_value(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set another value of the option at the path."""
+    *steps, last = _split_path(finding.path)
     value = match[1]
-    number = int(value.replace(",", "")) if value[0].isdigit() else _toml(value)
-    yield _set(words, steps, str(last), number)
+    number = int(value.replace(",", "")) if value[0].isdigit() else _parse_toml(value)
+    yield _set_option(words, steps, str(last), number)
 
 
-def _condition(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Another condition in the place of two of the same field."""
+def _replace_condition(words: Words, finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Replace two conditions on one field by another condition."""
     changed = _copy(words)
     (read,) = (read for read in changed["reads"] if finding.value in (read["where"], read["name"]))
     field = match[1].split()[0]
@@ -262,52 +268,52 @@ def _condition(words: Words, finding: Finding, match: re.Match[str]) -> Iterator
     yield changed
 
 
-def _bucket_of(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """The bucket of other fields."""
+def _set_bucket_fields(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set the fields of the bucket."""
     key = re.sub(r"\[bucket\((?:[a-z]\w*, )+", f"[bucket({match[1]}, ", words["key"], count=1)
-    yield _with(words, key=key)
+    yield _replace_options(words, key=key)
 
 
-def _placed(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """Another place of a field."""
-    yield _set(words, ["fields", match[1]], "at", _toml(match[2]))
+def _set_placement(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Set the placement of a field."""
+    yield _set_option(words, ["fields", match[1]], "at", _parse_toml(match[2]))
 
 
-def _into_the_key(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
-    """A part, or a field itself, at the end of the key, and no longer in a qualifier."""
+def _append_to_key(words: Words, _finding: Finding, match: re.Match[str]) -> Iterator[Words]:
+    """Move a part or a field from a qualifier to the end of the key."""
     for part in (match[1], f"[{match[2]}]"):
-        changed = _with(words, key=words["key"] + part)
+        changed = _replace_options(words, key=words["key"] + part)
         changed["fields"][match[2]].pop("at", None)
         yield changed
 
 
 CHANGES: list[tuple[str, Change]] = [
-    (r'^A table with key = ("(?:[^"\\]|\\.)*")', _second_table),
-    (r'\bkey = ("(?:[^"\\]|\\.)*")', _whole_key),
-    (r"put (\w+) into the key and (\[.+?\]) in front", _row_into_front),
-    (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _in_front),
-    (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _part),
-    (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _other_part),
-    (r"^Write (\[.+?\])(?: instead)?[.,]", _part),
-    (r"^Leave (as=\w+) out, or put (\[.+?\]) before (\w+) itself", _without_option),
-    (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _no_constant),
-    (r"in that order: desc\((\w+)\)", _turned),
-    (r"^(?:Take|Use|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _number),
-    (r'^(?:Write|Use) splits = ["{]', _splits),
-    (r"^Set (\w+) = (\S+) on the columns", _on_those),
-    (r'(?:[Ss]et|such as) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _word),
-    (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _type),
-    (r"^Declare max_bytes for \w+\.", _bounded),
-    (r"^Declare \[sample\] path", _unchanged),
-    (r"\bfamily with (\w+) = (\w+)", _own_family),
-    (r"\bset \[writes\] sort = true", _sorted),
-    (r"^Leave the first split out", _first_split),
-    (r"^Leave (?:it|\w+) out\b|^Leave out (?:its )?\w+\b", _left_out),
-    (r"^Leave it at ([\d,]+)", _value),
-    (r'such as ("\w+")', _value),
-    (r"^Write (\w+ starts with '.+?')", _condition),
-    (r"^Compute the bucket from (.+?) alone", _bucket_of),
-    (r'^(?:Store|Declare) (\w+) with at = ("\w+")', _placed),
-    (r"^Put (\[\w+\((\w+), \w+\)\]) or \w+ itself into the key", _into_the_key),
+    (r'^A table with key = ("(?:[^"\\]|\\.)*")', _build_second_table),
+    (r'\bkey = ("(?:[^"\\]|\\.)*")', _replace_key),
+    (r"put (\w+) into the key and (\[.+?\]) in front", _move_to_key_front),
+    (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _prepend_part),
+    (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _replace_part),
+    (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _replace_named_part),
+    (r"^Write (\[.+?\])(?: instead)?[.,]", _replace_part),
+    (r"^Leave (as=\w+) out, or put (\[.+?\]) before (\w+) itself", _remove_part_option),
+    (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _remove_constant),
+    (r"in that order: desc\((\w+)\)", _reverse_field),
+    (r"^(?:Take|Use|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _set_number),
+    (r'^(?:Write|Use) splits = ["{]', _set_splits),
+    (r"^Set (\w+) = (\S+) on the columns", _set_option_of_fields),
+    (r'(?:[Ss]et|such as) (\w+) = ("[^"]+")(?! on)(?:, or ("[^"]+"))?', _set_named_option),
+    (r'^Declare type = "(\w+)"(?:, width = (\d+))?(?: and (:\w+))?', _set_type),
+    (r"^Declare max_bytes for \w+\.", _bound_bytes),
+    (r"^Declare \[sample\] path", _keep_options),
+    (r"\bfamily with (\w+) = (\w+)", _move_to_own_family),
+    (r"\bset \[writes\] sort = true", _sort_sample),
+    (r"^Leave the first split out", _remove_first_split),
+    (r"^Leave (?:it|\w+) out\b|^Leave out (?:its )?\w+\b", _remove_option),
+    (r"^Leave it at ([\d,]+)", _set_value),
+    (r'such as ("\w+")', _set_value),
+    (r"^Write (\w+ starts with '.+?')", _replace_condition),
+    (r"^Compute the bucket from (.+?) alone", _set_bucket_fields),
+    (r'^(?:Store|Declare) (\w+) with at = ("\w+")', _set_placement),
+    (r"^Put (\[\w+\((\w+), \w+\)\]) or \w+ itself into the key", _append_to_key),
 ]  # fmt: skip
 """How what a remedy writes is written into the words of a design, the first that fits."""

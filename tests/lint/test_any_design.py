@@ -1,4 +1,4 @@
-"""Rules over designs of every sort: they say what they find, and never fail."""
+"""Rules run on random designs without an error, and give the same findings twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowkey.render import build_findings_document
 
 @given(designs)
 def test_every_design_is_judged(design: Design) -> None:
-    """Each finding has a line of the file, and is told to machines; twice, the same is found."""
+    """Each finding on a random design has a line and a JSON form, and a rerun finds the same."""
     text = design.dumps()
     written = Design.loads(text)
     found = check_design(written)
@@ -27,13 +27,13 @@ def test_every_design_is_judged(design: Design) -> None:
 
 @given(designs)
 def test_fixes_leave_the_key_alone(design: Design) -> None:
-    """Whatever is mended, rows have the same keys and the same cells."""
+    """A fixed design gives rows the same keys and cells as before."""
     after = apply_fixes(Design.loads(design.dumps())).design
     assert design.key.terms == after.key.terms
     assert design.declaration.fields == after.declaration.fields
-    assert _places(design) == _places(after)
+    assert _list_cells(design) == _list_cells(after)
 
 
-def _places(design: Design) -> list[tuple[str, bytes, tuple[str, ...]]]:
-    """Where an event's values lie: family, qualifier and fields of each cell."""
+def _list_cells(design: Design) -> list[tuple[str, bytes, tuple[str, ...]]]:
+    """Return family, qualifier and fields of each cell of an event."""
     return [(slot.family, slot.qualifier, slot.field_names) for slot in design.layout.slots]

@@ -1,4 +1,4 @@
-"""What the rules of families and cells count, against figures made by hand."""
+"""The figures of the rules on families and cells agree with figures counted by hand."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ rate = "1000/s"
 """
 
 
-def found(text: str, code: str) -> list[Finding]:
-    """What one rule finds in a design file."""
+def find_problems(text: str, code: str) -> list[Finding]:
+    """Return the findings of one rule in a design file."""
     return list(check_design(Design.loads(text), select=[code]).findings)
 
 
-def meters(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FOREVER") -> str:
-    """A design in which a thousand meters send a value a second each."""
+def format_design(slice_: str = "", ts: str = '"timestamp_ms"', ttl: str = "FOREVER") -> str:
+    """Return a design file in which a thousand meters send a value a second each."""
     return METERS.format(slice=slice_, ts=ts, ttl=ttl)
 
 
 def test_equal_families_are_flushed_all_at_once() -> None:
-    """None of four that grow alike exceeds a quarter of 128 MB, so all four are flushed."""
+    """Four equal families are flushed together, as none exceeds a quarter of 128 MB."""
     files, means = RULES["flushed_together"]().estimate_flushes([0.25] * 4, None)  # type: ignore[attr-defined]
     assert pytest.approx(4) == files
     assert pytest.approx([32 * MIB] * 4) == means
 
 
 def test_a_large_family_is_flushed_alone() -> None:
-    """Beside one that gets nothing, every flush is its own, of 128 MB."""
+    """A family next to one without data is flushed alone, at 128 MB."""
     files, means = RULES["flushed_together"]().estimate_flushes([1.0, 0.0], None)  # type: ignore[attr-defined]
     assert pytest.approx(1) == files
     assert pytest.approx([128 * MIB, 0.0]) == means
 
 
 def test_slow_families_are_flushed_by_age() -> None:
-    """At 1 KiB a second, an hour comes before 128 MB do: two files where one would be left."""
+    """Families of 1 KiB/s are flushed every hour, which leaves two files instead of one."""
     rule = RULES["flushed_together"]()
     one, _ = rule.estimate_flushes([1.0], 1024.0)  # type: ignore[attr-defined]
     two, means = rule.estimate_flushes([0.75, 0.25], 1024.0)  # type: ignore[attr-defined]
@@ -68,30 +68,32 @@ def test_slow_families_are_flushed_by_age() -> None:
 
 
 def test_nothing_is_said_of_flushes_whose_bytes_are_a_guess() -> None:
-    """The mean length of a text that nobody told would decide the estimate."""
+    """No flush is reported where the estimate depends on a text of undeclared length."""
     bad = RULES["flushed_together"].bad_design
-    assert found(bad, "RK304")
-    assert not found(bad.replace('state = { type = "u8"', 'state = { type = "text"'), "RK304")
+    assert find_problems(bad, "RK304")
+    assert not find_problems(
+        bad.replace('state = { type = "u8"', 'state = { type = "text"'), "RK304"
+    )
 
 
 @pytest.mark.parametrize(("count", "severity"), [(2, []), (3, ["warning"]), (11, ["error"])])
 def test_families_are_counted(count: int, severity: list[str]) -> None:
-    """Two pass, three are told, and eleven are more than the book's ten; declared or only named."""
+    """Two families pass, three are reported, and eleven exceed the book's ten."""
     fields = "".join(f'f{n} = {{ type = "u8", family = "{chr(97 + n)}" }}\n' for n in range(count))
     text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\n{fields}'
     declared = "".join(f"[families.{chr(97 + n)}]\n" for n in range(count))
-    assert severity == [one.severity for one in found(text, "RK301")]
-    assert severity == [one.severity for one in found(text + declared, "RK301")]
-    assert all(one.line == 8 for one in found(text, "RK3") if one.code == "RK301")
+    assert severity == [one.severity for one in find_problems(text, "RK301")]
+    assert severity == [one.severity for one in find_problems(text + declared, "RK301")]
+    assert all(one.line == 8 for one in find_problems(text, "RK3") if one.code == "RK301")
 
 
 @pytest.mark.parametrize(
     ("name", "severity"), [("d", []), ("cf", ["info"]), ("datafamily", ["warning"])]
 )
 def test_a_name_is_measured_in_bytes(name: str, severity: list[str]) -> None:
-    """A letter passes; above eight bytes it is a warning."""
+    """A name of one letter passes, a longer one is reported, and 8 bytes are a warning."""
     text = f'table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nn = "u8"\n\n[families.{name}]\n'
-    assert severity == [one.severity for one in found(text, "RK302")]
+    assert severity == [one.severity for one in find_problems(text, "RK302")]
 
 
 @pytest.mark.parametrize(
@@ -99,32 +101,32 @@ def test_a_name_is_measured_in_bytes(name: str, severity: list[str]) -> None:
     [("1s", ["info"]), ("1h", []), ("2h", ["info"]), ("20d", ["warning"])],
 )
 def test_a_slice_is_counted(length: str, severity: list[str]) -> None:
-    """With an event a second: one, 3,600, 7,200 and 1,728,000 events in a row."""
-    text = meters(f"[time_slice(ts, {length})]")
-    assert severity == [one.severity for one in found(text, "RK505")]
+    """Time slices of one event a second have 1, 3,600, 7,200 and 1,728,000 events in a row."""
+    text = format_design(f"[time_slice(ts, {length})]")
+    assert severity == [one.severity for one in find_problems(text, "RK505")]
 
 
 def test_a_row_ends_by_its_ttl() -> None:
-    """With a cell a second, a million come in 11.6 days: ten days are few, twelve are many."""
+    """With a cell a second, a ttl of ten days keeps rows small, and one of twelve does not."""
     at = '{ type = "timestamp_ms", at = "qualifier" }'
-    assert [] == found(meters(ts=at, ttl="10d"), "RK506")
-    (late,) = found(meters(ts=at, ttl="12d"), "RK506")
-    (never,) = found(meters(ts=at), "RK506")
+    assert [] == find_problems(format_design(ts=at, ttl="10d"), "RK506")
+    (late,) = find_problems(format_design(ts=at, ttl="12d"), "RK506")
+    (never,) = find_problems(format_design(ts=at), "RK506")
     assert ("warning", "warning") == (late.severity, never.severity)
     assert "11.6 days" in never.message
 
 
 def test_a_row_of_time_slices_ends() -> None:
-    """The time in the key ends the row, whatever stands in the qualifier."""
-    text = meters("[time_slice(ts, 1h)]").replace(
+    """A time in the key ends the row, whichever fields are in the qualifier."""
+    text = format_design("[time_slice(ts, 1h)]").replace(
         '"float64"', '{ type = "float64", at = "qualifier" }'
     )
-    assert [] == found(text, "RK506")
+    assert [] == find_problems(text, "RK506")
 
 
 def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> None:
-    """Of three events of one meter, two come in the same second."""
-    design = Design.loads(meters("[time_slice(ts, 1h)]", '"timestamp_s"'))
+    """Two of three sampled events that share a cell are counted."""
+    design = Design.loads(format_design("[time_slice(ts, 1h)]", '"timestamp_s"'))
     path = tmp_path / "rows.csv"
     path.write_text("ts,meter,value\n1760000000,1,1.5\n1760000000,1,2.5\n1760000001,1,3.5\n")
     (one,) = check_design(design, summarize_sample(design, path), select=["RK508"]).findings
@@ -132,7 +134,7 @@ def test_events_of_a_sample_that_share_a_cell_are_counted(tmp_path: Path) -> Non
 
 
 def test_a_value_seen_to_be_too_large_is_an_error() -> None:
-    """What may be too large is a warning, what was too large is refused for certain."""
+    """A value that may be too large is a warning, and a sampled one is an error."""
     design = Design.loads('table = "t"\nkey = "[id]"\n\n[fields]\nid = "u64"\nv = "text"\n')
     assert () == check_design(design, select=["RK509"]).findings
     seen = {"v": FieldFacts(max_bytes=11_000_000)}
@@ -141,19 +143,21 @@ def test_a_value_seen_to_be_too_large_is_an_error() -> None:
 
 
 def test_a_family_ten_times_larger_is_left_alone() -> None:
-    """It keeps the other quick to read."""
+    """A large column in a family of its own is accepted, since it keeps the other fast."""
     bad = RULES["equal_families"].bad_design
-    assert found(bad, "RK305")
-    assert [] == found(bad.replace("40, family", "4000, mean_bytes = 2000, family", 1), "RK305")
+    assert find_problems(bad, "RK305")
+    assert [] == find_problems(
+        bad.replace("40, family", "4000, mean_bytes = 2000, family", 1), "RK305"
+    )
 
 
 def test_columns_that_reads_test_stay_apart() -> None:
-    """Seven of eight are too few to be worth a cell together."""
+    """Packing is not proposed where a read filters by a column, or versions are kept."""
     bad = RULES["unpacked_columns"].bad_design
     read = '\n[[reads]]\nname = "fast"\nwhere = "car = ? and speed > 130"\n'
-    assert found(bad, "RK502")
-    assert [] == found(bad + read, "RK502")
-    assert [] == found(bad + "\n[families.d]\nversions = 3\n", "RK502")
+    assert find_problems(bad, "RK502")
+    assert [] == find_problems(bad + read, "RK502")
+    assert [] == find_problems(bad + "\n[families.d]\nversions = 3\n", "RK502")
 
 
 @pytest.mark.parametrize(
@@ -183,8 +187,8 @@ def test_columns_that_reads_test_stay_apart() -> None:
     ],
 )
 def test_a_time_to_live_in_milliseconds_is_told(ttl: int | str, said: str) -> None:
-    """A usual span in milliseconds, as a day is; not one in seconds, nor one with its unit."""
-    told = found(meters().replace('"FOREVER"', str(ttl)), "RK403")
+    """A ttl that is a usual span in milliseconds is reported; seconds and units are not."""
+    told = find_problems(format_design().replace('"FOREVER"', str(ttl)), "RK403")
     assert [said] * bool(said) == [one.message for one in told]
 
 
@@ -226,7 +230,7 @@ NARROW = WIDE.replace(', at = "qualifier"', "")
 def test_a_filter_of_rows_and_columns_is_for_single_columns(
     text: str, bloom: str, where: list[str], expected: list[str]
 ) -> None:
-    """HBase asks it where exactly one column is named: of a wide row, by an event's identity."""
+    """A row-column filter is accepted where reads name exactly one column of a wide row."""
     reads = "".join(f"\n[[reads]]\nname = 'r{n}'\nwhere = '{w}'\n" for n, w in enumerate(where))
     design = Design.loads(text.replace("BLOOM", bloom) + reads)
     told = check_design(design, select=["RK411"]).findings

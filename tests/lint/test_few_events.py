@@ -1,4 +1,4 @@
-"""Samples of few events: what they do not tell is not judged, and that is said."""
+"""Small samples: rules about shares are skipped, and a remark says so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_s",
     "status": {"type": "text", "max_bytes": 8},
 }
-OF_SHARES = {"RK101", "RK102", "RK103", "RK104", "RK105", "RK122", "RK201"}
+SHARE_RULES = {"RK101", "RK102", "RK103", "RK104", "RK105", "RK122", "RK201"}
 """Rules that tell of shares, order and numbers of values."""
 KEYS = (
     "[user][ts]",
@@ -32,8 +32,8 @@ KEYS = (
 )
 
 
-def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, LintResult]:
-    """What is said of a design under so many events, all but the last of one user, rising."""
+def check_sample(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, LintResult]:
+    """Return the findings of a design on so many events, whose times rise."""
     sample = folder / "rows.csv"
     rows = [f"{4 + n // (events - 1 or 1)},{1_609_459_200 + 60 * n},x\n" for n in range(events)]
     sample.write_text("user,ts,status\n" + "".join(rows))
@@ -46,18 +46,18 @@ def judged(folder: Path, key: str, events: int, **words: Any) -> tuple[Design, L
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("events", [1, 2, 3, 5, 10, 99])
 def test_few_events_tell_no_shares(key: str, events: int, tmp_path: Path) -> None:
-    """What is found is what is found without the sample, but for what one event can show."""
-    design, found = judged(tmp_path, key, events)
+    """A small sample adds no finding except those that a single event proves."""
+    design, found = check_sample(tmp_path, key, events)
     # Of numbers that came, nothing is assumed.
     alone = {one.code for one in check_design(design).findings if not one.evidence.get("assumed")}
     told = {one.code for one in found.findings}
-    assert alone & OF_SHARES == told & OF_SHARES
+    assert alone & SHARE_RULES == told & SHARE_RULES
 
 
 @pytest.mark.parametrize(("events", "has"), [(1, "1 event"), (2, "2 events"), (99, "99 events")])
 def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> None:
-    """In the text and in the document: how many there are, and from which number on they count."""
-    design, found = judged(tmp_path, "[user][ts]", events)
+    """Text and JSON give the number of events and the number that rules about shares need."""
+    design, found = check_sample(tmp_path, "[user][ts]", events)
     said = f"the sample has {has}; shares, order and numbers of values are judged from 100 on"
     properties = derive_properties(design)
     assert said in list(format_check("few.toml", design, properties, found, None))
@@ -66,17 +66,17 @@ def test_that_they_are_few_is_said(events: int, has: str, tmp_path: Path) -> Non
 
 
 def test_enough_events_are_judged(tmp_path: Path) -> None:
-    """From 100 on the same sample tells of its two users, and nothing is excused."""
-    design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 100)
+    """From 100 events on, the sample shows its two users, and no rule is skipped."""
+    design, found = check_sample(tmp_path, "[bucket(user, 16)][user][ts]", 100)
     assert ["few_entities"] == [one.code for one in found.causes]
     document = build_check_document("few.toml", design, derive_properties(design), found, None)
     assert document["sample"]["remark"] is None
 
 
 def test_what_the_file_declares_holds_where_events_are_few(tmp_path: Path) -> None:
-    """Ten thousand declared users are not two because two came."""
+    """Ten thousand declared users are used although a small sample has two."""
     user = {"type": "u32", "distinct": 10_000, "draw": {"kind": "zipf", "theta": 1.3}}
-    design, found = judged(tmp_path, "[bucket(user, 16)][user][ts]", 3, user=user)
+    design, found = check_sample(tmp_path, "[bucket(user, 16)][user][ts]", 3, user=user)
     assert found.sample is not None
     assert 10_000 == found.sample.facts["user"].distinct_count
     assert [one.message for one in check_design(design).causes] == [

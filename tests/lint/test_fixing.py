@@ -1,4 +1,4 @@
-"""Fixes: what is mended is gone, nothing is worse, and all else of the file stays as it was."""
+"""Fixes remove findings, add none, and leave the rest of the file unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.command import run
-from lint.layouts import laid_out
+from lint.layouts import write_layout
 from rowkey.design import Design
 from rowkey.lint import RULES, Rule, apply_fixes, check_design
 
@@ -25,21 +25,21 @@ FIXABLE = [rule for rule in RULES.values() if rule.build_fix is not Rule.build_f
 TREES = {rule.name: tomllib.loads(rule.bad_design) for rule in FIXABLE}
 
 
-def grave(design: Design) -> set[tuple[str, str]]:
-    """The findings of a warning's weight, by code and path."""
+def list_serious_findings(design: Design) -> set[tuple[str, str]]:
+    """Return the findings of at least the weight of a warning, by code and path."""
     return {(one.code, one.path) for one in check_design(design).findings if one.rank}
 
 
-def words_of(design: Design) -> set[tuple[str, str, str]]:
-    """The attributes of families that a design says itself."""
+def list_family_attributes(design: Design) -> set[tuple[str, str, str]]:
+    """Return the attributes of families that a design declares itself."""
     families = design.declaration.families.items()
     return {(name, word, str(value)) for name, words in families for word, value in words.items()}
 
 
 def assert_little_changed(text: str, after: FixedDesign) -> None:
-    """Lines that differ are as many as words were mended, and each comment is still there.
+    """Check that only lines with fixed options differ, and that each comment is still there.
 
-    A word that is taken away takes what is said behind it on its line.
+    A removed option takes the rest of its line with it.
     """
     before, now = text.splitlines(keepends=True), after.text.splitlines(keepends=True)
     gone = added = 0
@@ -54,7 +54,7 @@ def assert_little_changed(text: str, after: FixedDesign) -> None:
 
 
 def assert_mended(text: str) -> FixedDesign:
-    """Every law of a mended file."""
+    """Check every property of a fixed file."""
     design = Design.loads(text)
     after = apply_fixes(design)
     if not after.fixed_findings:
@@ -64,7 +64,7 @@ def assert_mended(text: str) -> FixedDesign:
         assert (one.code, one.path) not in {
             (f.code, f.path) for f in check_design(after.design).findings
         }
-    assert grave(after.design) <= grave(design)
+    assert list_serious_findings(after.design) <= list_serious_findings(design)
     assert after.design == Design.loads(after.text)
     assert text.startswith("\ufeff") == after.text.startswith("\ufeff")
     assert (text.count("\n") == text.count("\r\n")) <= (
@@ -78,19 +78,19 @@ def assert_mended(text: str) -> FixedDesign:
 
 @given(st.sampled_from(FIXABLE), st.integers(0, 2**32))
 def test_a_fix_mends_a_file_however_it_is_laid_out(rule: type[Rule], seed: int) -> None:
-    """In braces, with dots, in quotes, between comments, on Windows: the same is mended."""
+    """A fix has the same result in every TOML layout: braces, dots, quotes, comments, CRLF."""
     plain = apply_fixes(Design.loads(rule.bad_design))
-    text = laid_out(TREES[rule.name], Random(seed))
+    text = write_layout(TREES[rule.name], Random(seed))
     assert Design.loads(rule.bad_design) == Design.loads(text)
     after = assert_mended(text)
     assert rule.code in {one.code for one in after.fixed_findings}
     assert plain.design == after.design
-    assert words_of(plain.design) == words_of(after.design)
+    assert list_family_attributes(plain.design) == list_family_attributes(after.design)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_mending_all_makes_nothing_worse(rule: type[Rule]) -> None:
-    """Whatever has a fix in a bad design; what has none is left, and the file with it."""
+    """Every fixable finding of a bad design is fixed, and a file without any is unchanged."""
     after = assert_mended(rule.bad_design)
     assert bool(after.fixed_findings) == (after.text != rule.bad_design)
     left = {one.code for one in check_design(after.design).findings}
@@ -101,14 +101,14 @@ def test_mending_all_makes_nothing_worse(rule: type[Rule]) -> None:
 def test_a_file_that_was_fixed_passes(
     rule: type[Rule], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its bytes are those of the mended text, `check` leaves with 0 where no more was wrong."""
+    """`check --fix` writes the fixed text, and exits with 0 if no other finding is left."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "design.toml"
     for seed in range(4):
-        text = laid_out(TREES[rule.name], Random(seed)) if seed else rule.bad_design
+        text = write_layout(TREES[rule.name], Random(seed)) if seed else rule.bad_design
         file.write_bytes(text.encode())
         after = apply_fixes(Design.loads(text))
-        left = grave(after.design)
+        left = list_serious_findings(after.design)
         assert int(bool(left)) == run("check", "design.toml", "--fix").code
         assert after.text.encode() == file.read_bytes()
         found = run("check", "design.toml", "--fix")

@@ -1,4 +1,4 @@
-"""Where rules of the key stay silent, and where they speak: digests, digits, buckets, slices."""
+"""Limits of the rules on keys: digests, digits, buckets and slices."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_s",
     "value": "float64",
 }
-STRETCH = [{"name": "r", "where": "number >= ?", "limit": 5}]
+RANGE_READ = [{"name": "r", "where": "number >= ?", "limit": 5}]
 
 
-def found(rule: str, key: str, sample: Path | None = None, **words: Any) -> list[Finding]:
-    """What one rule finds in a key over the record."""
+def find_problems(rule: str, key: str, sample: Path | None = None, **words: Any) -> list[Finding]:
+    """Return the findings of one rule in a key over the fields of this file."""
     used = {**FIELDS, **words.pop("fields", {})}
     design = Design("t", key, fields=used, **{"splits": ["8"], **words})
     seen = summarize_sample(design, sample) if sample is not None else None
@@ -46,13 +46,13 @@ def found(rule: str, key: str, sample: Path | None = None, **words: Any) -> list
     ],
 )
 def test_a_digest_is_long_for_what_it_does(key: str, expected: list[str]) -> None:
-    """In front of its field four bytes are enough; in its place, raw bytes are."""
-    told = found("long-digest", key)
+    """A long digest is reported: 4 bytes suffice before its field, raw bytes in its place."""
+    told = find_problems("long-digest", key)
     assert len(expected) == len(told)
     assert all(words in one.message for words, one in zip(expected, told, strict=True))
 
 
-CUT = 'and set splits = { algorithm = "uniform", regions = 2 }, '
+SPLIT_REMEDY = 'and set splits = { algorithm = "uniform", regions = 2 }, '
 
 
 @pytest.mark.parametrize(
@@ -65,30 +65,30 @@ CUT = 'and set splits = { algorithm = "uniform", regions = 2 }, '
         ),
         (
             "[digest(host, 4, as=hex)][host]",
-            f"Write [digest(host, 4)] instead, {CUT}or use a bucket.",
+            f"Write [digest(host, 4)] instead, {SPLIT_REMEDY}or use a bucket.",
             "2 to 4 raw bytes spread as well as 8 digits.",
         ),
         (
             "[digest(host, 16, as=hex)][host]",
-            f"Write [digest(host, 4)] instead, {CUT}or use a bucket.",
+            f"Write [digest(host, 4)] instead, {SPLIT_REMEDY}or use a bucket.",
             "2 to 4 raw bytes spread as well as 32 digits.",
         ),
         (
             "[digest(host, 16, as=hex)]",
-            f"Leave as=hex out, or put [digest(host, 4)] before host itself, {CUT[:-2]}.",
+            f"Leave as=hex out, or put [digest(host, 4)] before host itself, {SPLIT_REMEDY[:-2]}.",
             "16 raw bytes distinguish as many values as 32 digits.",
         ),
     ],
 )
 def test_what_helps_a_long_digest_leaves_it_silent(key: str, remedy: str, verdict: str) -> None:
-    """In the field's place its bytes tell values apart, so that fewer of them would be wrong."""
-    [told] = found("long-digest", key)
+    """A long digest in place of its field is accepted, as its bytes distinguish values."""
+    [told] = find_problems("long-digest", key)
     assert (remedy, verdict) == (told.remedy, told.verdict)
     is_whole = key.endswith("[host]")
     mended = "[digest(host, 4)][host]" if is_whole else key.replace(", as=hex", "")
-    assert [] == found("long-digest", mended)
+    assert [] == find_problems("long-digest", mended)
     if key == "[digest(host, 16, as=hex)]":
-        assert [] == found("colliding-keys", mended)
+        assert [] == find_problems("colliding-keys", mended)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_helps_a_long_digest_leaves_it_silent(key: str, remedy: str, verdic
     ],
 )
 def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
-    """The two rows of the example are put through the encoder, and their values differ."""
+    """The two example rows of a collision have different values and one key."""
     fields = {"raw": {"type": "bytes", "max_bytes": 9}}
     design = Design("t", key, fields={**FIELDS, **fields}, splits=["8"])
     [told] = check_design(design, select=["ambiguous-key"]).findings
@@ -119,8 +119,8 @@ def test_rows_that_are_said_to_meet_have_one_key(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["[host:raw][ts]", "[digest(host, 8)][host:raw][number]"])
 def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
-    """A fixed width behind, or eight bytes of digest in front: no example is made up."""
-    [told] = found("ambiguous-key", key)
+    """No example is given after a fixed width or an eight-byte digest, where none was found."""
+    [told] = find_problems("ambiguous-key", key)
     assert told.message.endswith("cannot find where host ends, so no key can be decoded")
 
 
@@ -135,9 +135,11 @@ def test_rows_that_were_not_found_to_meet_are_not_named(key: str) -> None:
     ],
 )
 def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -> None:
-    """A reversed day is no matter of seconds."""
+    """The ranges of a reversed time are counted in the unit of its type."""
     reads = [{"name": "r", "where": "ts >= ? and ts < ?"}]
-    [told] = found("reversed-under-range", "[reverse(ts)]", fields={"ts": kind}, reads=reads)
+    [told] = find_problems(
+        "reversed-under-range", "[reverse(ts)]", fields={"ts": kind}, reads=reads
+    )
     assert (
         f"A reversed time cannot serve a time range: {expected} separate ranges of keys."
         == told.verdict
@@ -159,11 +161,11 @@ def test_a_stretch_of_a_time_is_said_in_its_own_unit(kind: str, expected: str) -
 def test_any_two_numbers_out_of_order_are_told(
     tmp_path: Path, numbers: list[str], expected: list[tuple[str, str]]
 ) -> None:
-    """Not the greatest alone: where it is all nines, those below it may still sort wrongly."""
+    """The example of a wrong order need not contain the largest number of the type."""
     path = tmp_path / "rows.csv"
     lines = [f"h,1,{number},{n},0.5" for n, number in enumerate(numbers)]
     path.write_text("\n".join(["host,level,number,ts,value", *lines, ""]))
-    told = found("unpadded-digits", "[number][ts]", path, reads=STRETCH)
+    told = find_problems("unpadded-digits", "[number][ts]", path, reads=RANGE_READ)
     assert expected == [(one.evidence["greater"], one.evidence["lesser"]) for one in told]
 
 
@@ -178,9 +180,9 @@ def test_any_two_numbers_out_of_order_are_told(
     ],
 )
 def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: str) -> None:
-    """Turned round, padded or numbered: none of them is said to be turned round."""
+    """Reversed, padded and coded fields get a finding that names the right cause."""
     reads = [{"name": "r", "where": f"{field} >= ?", "limit": 5}]
-    told = found("reversed-under-range", key, reads=reads)
+    told = find_problems("reversed-under-range", key, reads=reads)
     assert bool(expected) == bool(told)
     assert all(expected in one.message and "time" not in one.verdict for one in told)
 
@@ -195,16 +197,16 @@ def test_a_range_of_what_keeps_no_order_is_told(key: str, field: str, expected: 
     ],
 )
 def test_a_constant_behind_a_bucket_hides_no_time(key: str, expected: int) -> None:
-    """Three buckets are three fronts, whatever separates them from the time."""
-    told = found("too-few-buckets", key, splits="per_bucket", cluster={"servers": 8})
+    """Three buckets are three fronts, although a constant separates them from the time."""
+    told = find_problems("too-few-buckets", key, splits="per_bucket", cluster={"servers": 8})
     assert expected == len(told)
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(63, 0), (64, 1)])
 def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> None:
-    """Below four values a bucket it is right to hash more than reads give, and nothing is said."""
+    """A bucket over more fields than reads give is accepted below four values a bucket."""
     host = {"type": "text", "max_bytes": 16, "distinct": distinct}
-    told = found(
+    told = find_problems(
         "read-asks-every-bucket",
         "[bucket(host, level, 16)][host][ts][level]",
         splits="per_bucket",
@@ -220,9 +222,9 @@ def test_a_bucket_of_too_few_values_takes_more(distinct: int, expected: int) -> 
 def test_a_slice_is_counted_from_a_period_and_other_fields(
     levels: int | None, expected: list[float]
 ) -> None:
-    """A host's second is divided among the values of what stands beside it, where known."""
+    """The events of a slice are divided by the declared values of the other key fields."""
     level = {"type": "u32"} if levels is None else {"type": "u32", "distinct": levels}
-    told = found(
+    told = find_problems(
         "slice-length",
         "[host][level][time_slice(ts, 1d)]",
         fields={"level": level},
@@ -242,7 +244,7 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
     ],
 )  # fmt: skip
 def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: str) -> None:
-    """What becomes of the regions is told as the key places them."""
+    """The finding on few values describes the regions by the order in which the key puts them."""
     text = (
         f'table = "t"\nkey = "{key}"\nsplits = {splits}\n[fields]\nts = "timestamp_ms"\n'
         'host = { type = "text", max_bytes = 9, distinct = 5 }\nv = "u8"\n'
@@ -262,7 +264,7 @@ def test_few_values_in_their_own_order_are_no_hash(key: str, splits: str, said: 
 def test_a_value_is_spelled_out_only_in_a_text(
     tmp_path: Path, declared: Any, text: str, expected: list[str]
 ) -> None:
-    """A type whose values are shown as text keeps them in its own bytes."""
+    """Only a text field can spell out a value; other types store their own bytes."""
     sample = tmp_path / "rows.csv"
     sample.write_text("id,value\n" + "".join(f"{text.format(n)},1\n" for n in range(60)))
     design = Design("t", "[id]", fields={"id": declared, "value": "u8"}, splits=["8"])
@@ -275,13 +277,13 @@ HEX = {
     "name": {"type": "text", "max_bytes": 90, "mean_bytes": 60},
 }
 IDS = "Use ids instead of names, or pack the columns into one cell; "
-EVENLY = 'set splits = { algorithm = "uniform", regions = 2 }'
+EVEN_REMEDY = 'set splits = { algorithm = "uniform", regions = 2 }'
 
 
 @pytest.mark.parametrize(
     ("key", "remedy"),
     [
-        ("[id]", f"Write [id:bytes] instead of [id], and {EVENLY}."),
+        ("[id]", f"Write [id:bytes] instead of [id], and {EVEN_REMEDY}."),
         ("[bucket(id, 8)][id]", "Write [id:bytes] instead of [id]."),
         ("[name][id]", "Write [id:bytes] instead of [id]."),
         ("[id:bytes]", None),
@@ -296,7 +298,7 @@ EVENLY = 'set splits = { algorithm = "uniform", regions = 2 }'
     ],
 )
 def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) -> None:
-    """An id that is spelled in digits is an id: the same in bytes is half of it."""
+    """The first remedy for an id in digits is the encoding that halves its bytes."""
     others = {"at": "timestamp_ms", "number": "u64", "odd": {"type": "hex", "width": 7}}
     fields = {n: words for n, words in (HEX | others).items() if n in key} | {"value": "u8"}
     told = check_design(Design("t", key, fields=fields, splits=["8"]), select=["RK107"]).findings
@@ -313,7 +315,7 @@ def test_a_key_is_shortened_by_the_encoding_first(key: str, remedy: str | None) 
     ],
 )
 def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[str]) -> None:
-    """Four statuses fill four regions: eight would leave four empty, so nobody is told eight."""
+    """Eight regions are not proposed for four statuses, which would leave four empty."""
     text = (
         f'table = "t"\nkey = "[status][desc(ts)][oid]"\nsplits = {splits}\n[fields]\n'
         'status = { type = "choice", of = ["NEW", "PAID", "SENT", "DONE"] }\n'
@@ -325,7 +327,7 @@ def test_more_regions_are_not_asked_for_fewer_values(splits: str, names: list[st
 
 @pytest.mark.parametrize("sample", ["", '[sample]\npath = "rows.csv"\n'])
 def test_a_sample_is_proposed_with_its_recording(sample: str) -> None:
-    """Quantiles need events that came: where none are declared, the remedy asks for them."""
+    """A remedy with sampled splits asks for a recording where none is declared."""
     text = f'table = "t"\nkey = "[host]"\n[fields]\nhost = "text"\nv = "u8"\n{sample}'
     [told] = check_design(Design.loads(text), select=["RK203"]).findings
     assert ("[sample] path" in told.remedy) is not bool(sample)

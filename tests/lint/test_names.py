@@ -1,4 +1,4 @@
-"""Fields of any name: a finding's path is TOML and stands in the file, for every rule."""
+"""For fields of any name, the path of a finding is TOML and is found in the file."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 NAMES = ("a b", "用户", "x.y", "it's", "h</script>", "dashed-")
 """Put in front of each field's own name."""
-ASKED = {"key", "where", "order", "arrival"}
+NOTATION_OPTIONS = {"key", "where", "order", "arrival"}
 """Words of a design that name fields in a notation of their own; all others name them plainly."""
 
 
-def renamed(words: Any, called: dict[str, str], word: str = "") -> Any:
-    """What a design file says, with its fields called otherwise."""
+def rename_fields(words: Any, called: dict[str, str], word: str = "") -> Any:
+    """Return the content of a design file with other field names."""
     if isinstance(words, dict):
         return {
-            called.get(one, one) if word == "fields" else one: renamed(said, called, one)
+            called.get(one, one) if word == "fields" else one: rename_fields(said, called, one)
             for one, said in words.items()
         }
     if isinstance(words, list):
-        return [renamed(one, called, word) for one in words]
-    if word in ASKED and isinstance(words, str):
+        return [rename_fields(one, called, word) for one in words]
+    if word in NOTATION_OPTIONS and isinstance(words, str):
         names = "|".join(map(re.escape, called))
         return re.sub(
             rf"\b({names})\b(?![(=])", lambda found: str(FieldRef(called[found[0]])), words
@@ -40,18 +40,18 @@ def renamed(words: Any, called: dict[str, str], word: str = "") -> Any:
     return called.get(words, words) if isinstance(words, str) and word == "time" else words
 
 
-def bad_design(rule: type[Rule], before: str) -> tuple[str, str]:
-    """The file of a rule's bad design, and its sample, with other names."""
+def write_bad_design(rule: type[Rule], before: str) -> tuple[str, str]:
+    """Return the file of a rule's bad design and its sample, with other field names."""
     words = tomllib.loads(rule.bad_design)
     called = {name: f"{before}{name}" for name in words["fields"]}
-    text = Design(**renamed(words, called)).dumps(defaults=False)
+    text = Design(**rename_fields(words, called)).dumps(defaults=False)
     header, _, rest = rule.sample_csv.partition("\n")
     quoted = (called.get(name, name).replace('"', '""') for name in header.split(","))
     return text, ",".join(f'"{name}"' for name in quoted) + f"\n{rest}" if rule.sample_csv else ""
 
 
-def stands(finding: Finding, text: str) -> bool:
-    """Whether a finding's path, read as TOML reads it, leads to a word of the file."""
+def is_path_in_file(finding: Finding, text: str) -> bool:
+    """Return whether a finding's path, parsed as TOML, leads to an option of the file."""
     tables, _, _ = re.sub(r"\[(\d+)\]", r".\1", finding.path).partition("\n")
     here, there = tomllib.loads(text), tomllib.loads(f"{tables} = 0")
     while isinstance(there, dict):
@@ -67,15 +67,15 @@ def stands(finding: Finding, text: str) -> bool:
 
 @pytest.mark.parametrize("before", NAMES)
 def test_every_path_is_toml_and_stands_in_the_file(before: str, tmp_path: Path) -> None:
-    """Whatever fields are called, each rule finds in its bad design what it finds, at a word."""
+    """Each rule has the same findings for any field names, with paths that the file has."""
     # What looks at the others reads the file's comments, in which no field is named.
     for rule in (one for one in RULES.values() if not one.runs_last):
-        text, data = bad_design(rule, before)
+        text, data = write_bad_design(rule, before)
         design, sample = Design.loads(text), tmp_path / "rows.csv"
         sample.write_text(data, encoding="utf-8")
         found = check_design(design, summarize_sample(design, sample) if data else None).findings
         assert rule.code in {one.code for one in found}, (rule.name, text)
-        assert [] == [one.path for one in found if not stands(one, text)], rule.name
+        assert [] == [one.path for one in found if not is_path_in_file(one, text)], rule.name
         for one in found:
             assert design.source is not None
             assert one.line == design.source.source_map.find_line(one.path) > 0

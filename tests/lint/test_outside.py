@@ -1,4 +1,4 @@
-"""A rule from another package: one file and an entry point, and `check` asks it too."""
+"""A rule of another package, installed with an entry point, is run by `check`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RULE = '''
-"""A rule of one house: how tables are named there."""
+"""A rule of one company on the names of tables."""
 
 from rowkey.lint import Rule
 
@@ -55,20 +55,20 @@ fields = { id = "uuid" }
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder with a distribution as an installer leaves it, and a design in which it finds."""
-    information = tmp_path / "house-1.dist-info"
+def folder(tmp_path: Path) -> Path:
+    """A folder with an installed package that has a rule, and a design that breaks the rule."""
+    information = tmp_path / "acme-1.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: house\nVersion: 1\n")
-    (information / "entry_points.txt").write_text("[rowkey.kinds]\nx = house:UnownedTable\n")
-    (tmp_path / "house.py").write_text(RULE)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[rowkey.kinds]\nx = acme:UnownedTable\n")
+    (tmp_path / "acme.py").write_text(RULE)
     design = 'table = "clicks"\nkey = "[id]"\nfields = { id = "uuid" }\n'
     (tmp_path / "clicks.toml").write_text(design)
     return tmp_path
 
 
-def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with the distribution on its path, in its folder."""
+def run_python(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder with the package on its path."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=place,
@@ -79,23 +79,23 @@ def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_it_is_asked(place: Path) -> None:
-    """What it finds stands among the findings, chosen and listed as any other."""
-    told = run(place, "-m", "rowkey", "check", "clicks.toml", "--select", "unowned-table")
+def test_it_is_asked(folder: Path) -> None:
+    """A rule of another package can be selected, and its findings are listed with the others."""
+    told = run_python(folder, "-m", "rowkey", "check", "clicks.toml", "--select", "unowned-table")
     assert (1, "") == (told.returncode, told.stderr)
     assert "clicks.toml:1: table: RK190 unowned-table: nobody owns clicks." in told.stdout
-    told = run(place, "-m", "rowkey", "rules", "RK190")
+    told = run_python(folder, "-m", "rowkey", "rules", "RK190")
     assert "nobody knows whom to ask" in told.stdout.lower()
 
 
-def test_it_is_documented(place: Path) -> None:
-    """The tool that writes our reference prints its section, and none of our own."""
-    page = run(place, str(ROOT / "tools" / "docs.py"), "--outside").stdout
+def test_it_is_documented(folder: Path) -> None:
+    """The reference for another package has its rules and none of rowkey's."""
+    page = run_python(folder, str(ROOT / "tools" / "docs.py"), "--outside").stdout
     assert "\n## RK190 unowned-table\n\nA table whose name does not say who owns it." in page
     assert 1 == page.count("\n## ")
 
 
-def test_no_page_of_ours_has_it(place: Path) -> None:
-    """The committed reference is what the classes say, wherever such a package is installed."""
-    told = run(place, str(ROOT / "tools" / "docs.py"), "--check")
+def test_no_page_of_ours_has_it(folder: Path) -> None:
+    """The committed reference has no rule of an installed package."""
+    told = run_python(folder, str(ROOT / "tools" / "docs.py"), "--check")
     assert (0, "") == (told.returncode, told.stderr), told.stdout

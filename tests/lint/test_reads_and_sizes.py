@@ -1,4 +1,4 @@
-"""Where rules of reads, writes and sizes stay silent, and where they speak softer or louder."""
+"""Limits and severities of the rules on reads, writes and sizes."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ TIME_FIRST = "[bucket(host, 16)][ts][host]"
 READ = '[[reads]]\nname = "r"\n'
 
 
-def found(
+def find_problems(
     code: str, more: str, key: str = HOST_FIRST, splits: str = '"per_bucket"'
 ) -> list[Finding]:
-    """What one rule finds in a table of logs."""
+    """Return the findings of one rule in a table of logs."""
     text = LOGS.format(key=key, splits=splits, more=more)
     return list(check_design(Design.loads(text, source="design.toml"), select=[code]).findings)
 
 
-def severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
-    """How much what one rule finds matters."""
-    return [one.severity for one in found(code, more, key)]
+def list_severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
+    """Return the severities of one rule's findings."""
+    return [one.severity for one in find_problems(code, more, key)]
 
 
 # Reads
@@ -57,15 +57,15 @@ def severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
     ],
 )
 def test_a_full_scan_matters_where_certain_rows_are_asked(words: str, expected: list[str]) -> None:
-    """A read of all rows is only told, and one of the first few is none."""
-    assert expected == severities("RK601", READ + words)
+    """A read of all rows is a remark, and one of the first few rows is no full scan."""
+    assert expected == list_severities("RK601", READ + words)
 
 
 def test_no_key_is_advised_that_begins_with_the_time() -> None:
-    """It would be a moving front."""
-    [told] = found("RK601", READ + "where = 'ts < ?'", "[host][ts]", "['m']")
+    """No proposed key begins with the time, which would be a moving front."""
+    [told] = find_problems("RK601", READ + "where = 'ts < ?'", "[host][ts]", "['m']")
     assert told.evidence["proposal"] is None
-    [told] = found("RK601", READ + "where = 'ts < ?'")
+    [told] = find_problems("RK601", READ + "where = 'ts < ?'")
     assert TIME_FIRST == told.evidence["proposal"]
 
 
@@ -80,38 +80,38 @@ def test_no_key_is_advised_that_begins_with_the_time() -> None:
     ],
 )
 def test_a_sort_matters_where_a_limit_spares_nothing(words: str, expected: list[str]) -> None:
-    """One row needs none, and of a full scan another rule tells."""
-    assert expected == severities("RK602", READ + words)
+    """A sort of one row is accepted, and a sort of a full scan is left to another rule."""
+    assert expected == list_severities("RK602", READ + words)
 
 
 def test_reading_backwards_is_told_if_no_read_goes_forwards() -> None:
-    """Else the key has to disappoint one of them."""
+    """A backward read is reported only if no other read needs the forward order."""
     backwards = READ + "where = 'host = ?'\norder = 'ts desc'\nlimit = 5\n"
     forwards = backwards.replace('"r"', '"f"').replace(" desc", "")
-    assert ["info"] == severities("RK603", backwards)
-    assert [] == severities("RK603", backwards + forwards)
-    assert [] == severities("RK603", backwards.replace("limit = 5", ""))
+    assert ["info"] == list_severities("RK603", backwards)
+    assert [] == list_severities("RK603", backwards + forwards)
+    assert [] == list_severities("RK603", backwards.replace("limit = 5", ""))
 
 
 @pytest.mark.parametrize(("levels", "expected"), [(2, 0), (3, 1)])
 def test_fan_out_is_measured_by_the_servers(levels: int, expected: int) -> None:
-    """32 ranges are four a server of eight; 48 are more."""
+    """32 ranges on 8 servers are accepted, and 48 are reported."""
     listed = ", ".join(map(str, range(levels)))
     more = READ + f"where = 'level in ({listed}) and ts < ?'"
-    assert expected == len(found("RK604", more, "[bucket(host, 16)][level][ts][host]"))
+    assert expected == len(find_problems("RK604", more, "[bucket(host, 16)][level][ts][host]"))
 
 
 def test_a_value_of_few_behind_a_range_is_only_told() -> None:
-    """A row in five is read for something."""
+    """A filter on a field with five values after a range is only a remark."""
     key, read = "[bucket(host, 16)][host][ts][level]", "where = 'host = ? and ts < ? and level = ?'"
-    assert ["info"] == severities("RK605", READ + read, key)
-    assert [] == severities("RK605", READ + read.replace("and ts < ? ", ""), key)
-    assert [] == severities("RK605", READ + read, HOST_FIRST)
+    assert ["info"] == list_severities("RK605", READ + read, key)
+    assert [] == list_severities("RK605", READ + read.replace("and ts < ? ", ""), key)
+    assert [] == list_severities("RK605", READ + read, HOST_FIRST)
 
 
 @pytest.mark.parametrize(("distinct", "expected"), [(9, 0), (10, 1)])
 def test_a_filter_is_told_from_ten_rows_for_one(distinct: int, expected: int) -> None:
-    """Where nobody says how many values there are, nothing is."""
+    """A filter is reported from ten rows read per row returned, if value counts are known."""
     text = LOGS.replace("distinct = 5", f"distinct = {distinct}")
     text = text.format(key=HOST_FIRST, splits='"per_bucket"', more=READ + "where = 'host = ? and "
                        "level = ?'")  # fmt: skip
@@ -121,11 +121,13 @@ def test_a_filter_is_told_from_ten_rows_for_one(distinct: int, expected: int) ->
 
 
 def test_a_gap_is_told_once_and_not_as_a_range() -> None:
-    """The two rules part the cases: an open field before, or a stretch of it."""
+    """An unbound field and a range before another field are found by two rules, once each."""
     key, read = "[bucket(host, 16)][host][level][ts]", READ + "where = 'host = ? and ts < ?'"
-    assert ["RK607"] == [one.code for one in found("RK60", read, key) if one.severity != "info"]
+    assert ["RK607"] == [
+        one.code for one in find_problems("RK60", read, key) if one.severity != "info"
+    ]
     stretch = read.replace("ts < ?", "ts < ? and level < ?")
-    assert [] == found("RK607", stretch, key)
+    assert [] == find_problems("RK607", stretch, key)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +141,8 @@ def test_a_gap_is_told_once_and_not_as_a_range() -> None:
     ],
 )
 def test_an_answer_grows_without_an_end_of_time_rows_or_life(words: str, expected: int) -> None:
-    """Any of the three ends it."""
-    assert expected == len(found("RK608", READ + words))
+    """A bound of the time, a limit or a ttl each keep an answer from growing."""
+    assert expected == len(find_problems("RK608", READ + words))
 
 
 @pytest.mark.parametrize(
@@ -148,19 +150,19 @@ def test_an_answer_grows_without_an_end_of_time_rows_or_life(words: str, expecte
     [("a", "a~", 1), ("a", "azz", 1), ("a", "ab", 0), ("a", "b", 0), ("a", "c~", 0)],
 )
 def test_only_an_end_of_last_characters_is_a_prefix(low: str, high: str, expected: int) -> None:
-    """A range that ends elsewhere is meant as it stands."""
+    """Only a range up to last characters, such as ~, is taken for a prefix."""
     more = READ + f"where = \"host >= '{low}' and host < '{high}'\""
-    assert expected == len(found("RK609", more))
+    assert expected == len(find_problems("RK609", more))
 
 
 def test_reads_and_writes_share_what_the_servers_take() -> None:
-    """Writes that are too many by themselves are told as such, and once."""
+    """Writes that exceed the servers' capacity by themselves are reported once."""
     cluster = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '{}/s'\n"
     read = READ + "where = 'host = ? and ts = ?'\nrate = '1000/s'"
-    assert [] == found("RK610", cluster.format(7_000) + read)
-    assert ["RK610"] == [one.code for one in found("RK610", cluster.format(7_001) + read)]
-    both = [*found("RK610", cluster.format(8_001) + read)]
-    both += found("RK706", cluster.format(8_001) + read)
+    assert [] == find_problems("RK610", cluster.format(7_000) + read)
+    assert ["RK610"] == [one.code for one in find_problems("RK610", cluster.format(7_001) + read)]
+    both = [*find_problems("RK610", cluster.format(8_001) + read)]
+    both += find_problems("RK706", cluster.format(8_001) + read)
     assert ["RK706"] == [one.code for one in both]
 
 
@@ -168,38 +170,38 @@ def test_reads_and_writes_share_what_the_servers_take() -> None:
 
 
 def test_a_skew_is_told_before_more_servers_are_asked_for() -> None:
-    """With the time first, one of eight takes everything, though all together would take it."""
+    """A hot key is reported instead of a lack of servers where all servers together suffice."""
     more = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '4000/s'\n"
     splits = "['2', '4', '6', '8', 'a', 'c', 'e']"
-    assert [] == found("RK706", more, TIME_FIRST)
-    [told] = found("RK706", more, "[ts][host]", splits)
+    assert [] == find_problems("RK706", more, TIME_FIRST)
+    [told] = find_problems("RK706", more, "[ts][host]", splits)
     assert ("error", 4_000.0) == (told.severity, told.evidence["busiest"])
     assert "servers do not help" in told.remedy
 
 
 def test_a_burst_beyond_the_servers_is_a_warning() -> None:
-    """It passes."""
+    """A burst above the servers' capacity is a warning, not an error."""
     more = "[cluster]\ncapacity = '1000/s'\n[writes]\nrate = '5000/s'\n"
     more += "bursts = [{ at = '1m', for = '30s', times = 2 }]"
-    assert ["warning"] == severities("RK706", more)
-    assert [] == severities("RK706", more.replace("times = 2", "times = 1.6"))
+    assert ["warning"] == list_severities("RK706", more)
+    assert [] == list_severities("RK706", more.replace("times = 2", "times = 1.6"))
 
 
 def test_late_events_of_their_own_rows_hide_nothing() -> None:
-    """The time in the key keeps them apart."""
+    """Late events are accepted where the time in the key gives them their own rows."""
     late = "[writes]\nlate = { share = 0.1, upto = '1h' }"
-    assert [] == found("RK705", late)
-    assert ["error"] == severities("RK705", late, "[bucket(host, 16)][host]")
+    assert [] == find_problems("RK705", late)
+    assert ["error"] == list_severities("RK705", late, "[bucket(host, 16)][host]")
 
 
 def test_what_is_late_lives_from_when_it_is_written() -> None:
-    """Unless the event's time is the cells' timestamp, a ttl does not meet it."""
+    """A ttl affects late events only if the event's time is the cells' timestamp."""
     more = "[families.d]\nttl = '1h'\n[writes]\nlate = { share = 0.1, upto = '6h' }"
-    assert [] == found("RK704", more)
+    assert [] == find_problems("RK704", more)
 
 
 def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
-    """Half of 1,200 events repeat a row; a sixteenth of them draws the same salt again."""
+    """The rows that a salt doubles are computed: half repeat, a sixteenth of them one salt."""
     text = 'table = "o"\nkey = "{}"\nsplits = "per_bucket"\n[fields]\norder = "u64"\nn = "u8"\n'
     path = tmp_path / "rows.csv"
     path.write_text("order,n\n" + "".join(f"{n % 600},{n % 5}\n" for n in range(1_200)))
@@ -222,9 +224,9 @@ def test_rows_put_again_under_a_salt_stand_twice(tmp_path: Path) -> None:
     ("regions", "expected"), [(80, []), (88, ["info"]), (1_600, ["info"]), (1_608, ["warning"])]
 )
 def test_regions_are_counted_against_servers_and_data(regions: int, expected: list[str]) -> None:
-    """Ten a server to start with, if small; two hundred at most."""
+    """Regions are accepted up to ten a server for a small table, and 200 a server at most."""
     more = "[families.d]\nttl = '1d'\n[writes]\nrate = '100/s'"
-    told = found("RK801", more, "[digest(host, 4)][host][ts]",
+    told = find_problems("RK801", more, "[digest(host, 4)][host][ts]",
                  f"{{ algorithm = 'uniform', regions = {regions} }}")  # fmt: skip
     assert expected == [one.severity for one in told]
 
@@ -233,9 +235,9 @@ def test_regions_are_counted_against_servers_and_data(regions: int, expected: li
     ("rate", "said"), [(1_900, ""), (15_000, "nothing between 50 and 500"), (90_000, "cap of 120")]
 )
 def test_the_sources_table_is_quoted_where_it_fails(rate: int, said: str) -> None:
-    """In its gap and beyond its cap; the figures of all sources are the evidence."""
+    """The article's table of sizes is quoted where it has a gap or exceeds its cap."""
     more = f"[families.d]\nttl = '1d'\n[writes]\nrate = '{rate}/s'"
-    told = found("RK802", more, splits="{ algorithm = 'per_bucket', regions = 4 }")
+    told = find_problems("RK802", more, splits="{ algorithm = 'per_bucket', regions = 4 }")
     assert [bool(said)] == [bool(one.verdict) for one in told]
     assert said in told[0].verdict
     assert 9 == len(told[0].evidence["opinions"])
@@ -269,7 +271,7 @@ servers = SERVERS
     ],
 )  # fmt: skip
 def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[str, str]) -> None:
-    """What one rule has to be created, the other does not call too many."""
+    """The number of regions that one rule asks for is not too many for the other."""
     text = CRAWL.replace("REGIONS", str(regions)).replace("SERVERS", str(servers))
     design = Design.loads(text, source="design.toml")
     told = check_design(design, select=["RK801", "RK802"]).findings
@@ -277,10 +279,10 @@ def test_the_rules_of_regions_agree(regions: int, servers: int, expected: dict[s
 
 
 def test_rows_that_are_written_again_do_not_grow() -> None:
-    """A table of states has as many rows as entities, whatever the rate."""
+    """A table whose rows are overwritten has as many rows as entities, at any rate."""
     more = "[families.d]\nversions = 1\n[writes]\nrate = '90000/s'"
-    assert ["info"] == severities("RK803", more)
-    assert [] == severities("RK803", more, "[bucket(host, 16)][host]")
+    assert ["info"] == list_severities("RK803", more)
+    assert [] == list_severities("RK803", more, "[bucket(host, 16)][host]")
 
 
 COUNTER = """\
@@ -313,7 +315,7 @@ rate    = "20000/s"
     ],
 )
 def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int | None) -> None:
-    """Rows that are written again all day are there once, or as often as versions are kept."""
+    """Rows that are overwritten all day count once, or as often as versions are kept."""
     text = COUNTER.replace("PAGES", str(pages)).replace("VERSIONS", str(versions))
     design = Design.loads(text, source="design.toml")
     told = check_design(design, select=["RK803"]).findings
@@ -323,7 +325,7 @@ def test_what_stays_of_a_day_is_what_grows(pages: int, versions: int, rows: int 
 
 
 def test_a_heap_is_too_small_for_what_the_size_asks_for() -> None:
-    """Even where the regions of today fit."""
+    """A heap is reported as too small for the regions that the table's size needs later."""
     more = "[families.d]\nttl = '90d'\n[writes]\nrate = '5000/s'\n[cluster]\nheap = '8GiB'"
-    [told] = found("RK804", more, splits="{ algorithm = 'per_bucket', regions = 16 }")
+    [told] = find_problems("RK804", more, splits="{ algorithm = 'per_bucket', regions = 16 }")
     assert (1_043, 25) == (told.evidence["needed"], told.evidence["memstores"])

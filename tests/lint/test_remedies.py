@@ -1,4 +1,4 @@
-"""The law of remedies: what one writes out, written into the file, mends and breaks nothing."""
+"""Each remedy that is written out removes its finding and adds no other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from lint.remedies import WRITTEN, applied
+from lint.remedies import NOTATION, apply_remedy
 from rowkey.design import Design
 from rowkey.lint import RULES, LintSubject, check_design, summarize_sample
 from rowkey.regions import to_string_binary
@@ -30,15 +30,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("remedies")  # every case is judged once
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROOT = Path(__file__).parents[2]
-SHIPPED = [
+SHIPPED_PATHS = [
     *sorted((ROOT / "examples").glob("*/*/*.toml")),
     *sorted((Path(rowkey.__file__).parent / "examples").glob("*/*.toml")),
 ]
-BAD = sorted(RULES, key=lambda name: RULES[name].code)
-EVERY = [*BAD, *(path.relative_to(path.parents[2]).with_suffix("").as_posix() for path in SHIPPED)]
-PATHS = dict(zip(EVERY[len(BAD) :], SHIPPED, strict=True))
-LONG = ("proof/", "examples/flights/mod", "examples/flights/hashed")
-CASES = [name for name in EVERY if IS_LONG or not name.startswith(LONG)]
+BAD_DESIGNS = sorted(RULES, key=lambda name: RULES[name].code)
+ALL_DESIGNS = [
+    *BAD_DESIGNS,
+    *(path.relative_to(path.parents[2]).with_suffix("").as_posix() for path in SHIPPED_PATHS),
+]
+PATHS = dict(zip(ALL_DESIGNS[len(BAD_DESIGNS) :], SHIPPED_PATHS, strict=True))
+SLOW_DESIGNS = ("proof/", "examples/flights/mod", "examples/flights/hashed")
+CASES = [name for name in ALL_DESIGNS if IS_LONG or not name.startswith(SLOW_DESIGNS)]
 """Without those that judge whole recordings again, which is most of the time of all."""
 
 NOT_APPLIED = {
@@ -47,7 +50,7 @@ NOT_APPLIED = {
     "RK508": "which of the fields tells events apart is the author's to say",
 }
 """Rules whose remedies write something out that needs a decision besides."""
-APPEARS = {
+EXPECTED_PAIRS = {
     ("RK105", "RK118"): "a counter's rows are added up, whichever salt they have",
     ("RK410", "RK803"): "growth is told once a file declares its families, and then it does",
     ("RK101", "RK607"): "a read that was a full scan is narrowed, and what still lacks is told",
@@ -59,19 +62,24 @@ APPEARS = {
     ("RK601", "RK608"): "what a read returns is told once it is no full scan any more",
 }
 """What is found after a remedy that was not found before, and why it is not the remedy's doing."""
-SAYS_SO = ("then ask", "asks every bucket", "reads ask several buckets", "by adding up its rows")
+COST_REMARKS = (
+    "then ask",
+    "asks every bucket",
+    "reads ask several buckets",
+    "by adding up its rows",
+)
 """Words by which a remedy says that some reads then ask more ranges."""
 TRIED, IN_PROSE = 125, 100
 """Ways of remedies that are tried, at the least, and remedies in prose, at the most."""
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What is known of a design.
+class Judgement:
+    """The findings and the read costs of a design.
 
     Args:
-        found: what all rules find in it, allowed or not.
-        ranges: how many each read asks; a full scan is as many as there can be.
+        found: the findings of all rules, allowed or not.
+        ranges: the number of ranges of each read; infinite for a full scan.
     """
 
     found: Sequence[Finding]
@@ -79,46 +87,46 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A remedy that was written into the file.
+class AppliedRemedy:
+    """A design with a remedy written into its file.
 
     Args:
-        finding: of which it is.
-        design: the design with it.
-        judged: that design.
+        finding: the finding with the remedy.
+        design: the design with the remedy.
+        judgement: the findings and ranges of that design.
     """
 
     finding: Finding
     design: Design
-    judged: Judged
+    judgement: Judgement
 
     @property
     def key(self) -> str:
-        """The key of the design with it."""
+        """The key of the design with the remedy."""
         return self.design.declaration.key
 
 
 @dataclass(frozen=True)
 class Case:
-    """A design that has findings.
+    """A design with findings, and the designs with each remedy applied.
 
     Args:
-        design: it.
-        judged: what is found in it.
-        tried: every remedy that is written out, in each way it names.
+        design: the design.
+        judgement: its findings and ranges.
+        tried: the design with each alternative of each remedy that is written out.
     """
 
     design: Design
-    judged: Judged
-    tried: Sequence[Tried]
+    judgement: Judgement
+    tried: Sequence[AppliedRemedy]
 
 
 Cases = Callable[[str], Case]
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
-    """Judges a bad design of a rule, or one that is shipped, once."""
+def load_case(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    """Check a rule's bad design or a shipped one, with all its remedies, once."""
 
     @cache
     def case(name: str) -> Case:
@@ -130,20 +138,20 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Cases:
             sample = tmp_path_factory.mktemp(name) / "rows.csv" if RULES[name].sample_csv else None
             if sample is not None:
                 sample.write_text(RULES[name].sample_csv)
-        first = judged(design, sample)
+        first = judge_design(design, sample)
         tried = [
-            Tried(one, made, judged(cut(made, sample), sample))
+            AppliedRemedy(one, made, judge_design(set_sample_splits(made, sample), sample))
             for one in first.found
             if one.code not in NOT_APPLIED
-            for made in applied(design, one)
+            for made in apply_remedy(design, one)
         ]
         return Case(design, first, tried)
 
     return case
 
 
-def judged(design: Design, sample: Path | None) -> Judged:
-    """What is found in a design under a sample, and how its reads run."""
+def judge_design(design: Design, sample: Path | None) -> Judgement:
+    """Return the findings of a design under a sample, and the ranges of its reads."""
     seen = None if sample is None else summarize_sample(design, sample)
     found = check_design(design, seen)
     ranges = {
@@ -151,11 +159,11 @@ def judged(design: Design, sample: Path | None) -> Judged:
         for one in LintSubject(design, seen).reads
         if one.plan is not None
     }
-    return Judged([*found.findings, *(one.finding for one in found.allowed_findings)], ranges)
+    return Judgement([*found.findings, *(one.finding for one in found.allowed_findings)], ranges)
 
 
-def places(found: Sequence[Finding], code: str) -> Counter[str]:
-    """Where a rule found something; reads by their names, for another table has not all of them."""
+def count_findings(found: Sequence[Finding], code: str) -> Counter[str]:
+    """Count the findings of a rule by path, or by name for reads."""
     return Counter(
         str(one.value) if one.path.startswith("reads") else one.path
         for one in found
@@ -164,68 +172,70 @@ def places(found: Sequence[Finding], code: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_remedy_that_is_written_out_mends(cases: Cases, name: str) -> None:
-    """The design loads, the finding is gone, no other rule finds anything that was not there."""
-    case = cases(name)
-    codes = {one.code for one in case.judged.found}
+def test_a_remedy_that_is_written_out_mends(load_case: Cases, name: str) -> None:
+    """A design with the remedy loads, lacks the finding, and has no new finding."""
+    case = load_case(name)
+    codes = {one.code for one in case.judgement.found}
     for tried in case.tried:
-        code, after = tried.finding.code, tried.judged.found
-        (place,) = places([tried.finding], code)
+        code, after = tried.finding.code, tried.judgement.found
+        (place,) = count_findings([tried.finding], code)
         told = f"{tried.finding.remedy} {tried.key}"
-        assert places(case.judged.found, code)[place] > places(after, code)[place], told
+        assert (
+            count_findings(case.judgement.found, code)[place] > count_findings(after, code)[place]
+        ), told
         came = [str(one) for one in after if one.code not in codes]
         assert [] == [one for one in came if not _is_known(code, one)], told
 
 
 def _is_known(mended: str, came: str) -> bool:
-    """Whether it is known that something is found beside a remedy."""
-    return any(mended == one and other in came for one, other in APPEARS)
+    """Return whether a new finding after a remedy is one of the expected pairs."""
+    return any(mended == one and other in came for one, other in EXPECTED_PAIRS)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_no_read_asks_more_unless_the_remedy_says_so(cases: Cases, name: str) -> None:
-    """Each declared read that was served is served with as few ranges as before."""
-    case = cases(name)
+def test_no_read_asks_more_unless_the_remedy_says_so(load_case: Cases, name: str) -> None:
+    """Each declared read needs no more ranges after a remedy than before."""
+    case = load_case(name)
     for tried in case.tried:
-        then = tried.judged.ranges
-        dearer = [read for read, ranges in then.items() if case.judged.ranges[read] < ranges]
+        then = tried.judgement.ranges
+        dearer = [read for read, ranges in then.items() if case.judgement.ranges[read] < ranges]
         remedy = tried.finding.remedy
-        assert not dearer or any(words in remedy for words in SAYS_SO), (remedy, dearer)
+        assert not dearer or any(words in remedy for words in COST_REMARKS), (remedy, dearer)
 
 
-OF_HEAT = {rule.code for rule in RULES.values() if getattr(rule, "cause", None)}
+LOAD_RULES = {rule.code for rule in RULES.values() if getattr(rule, "cause", None)}
 """Rules that tell of a cause of heat."""
-COOLER = 0.95
+MAX_SKEW_RATIO = 0.95
 """What is left of the skew once a remedy against heat is written into the file, at the most."""
 
 
-@pytest.mark.parametrize("name", [name for name in BAD if RULES[name].code in OF_HEAT])
-def test_a_remedy_against_heat_makes_it_cooler(cases: Cases, name: str) -> None:
-    """The same events are replayed on the design before and after: hot ones are cooler then."""
-    case = cases(name)
-    before = skew(case.design)
+@pytest.mark.parametrize("name", [name for name in BAD_DESIGNS if RULES[name].code in LOAD_RULES])
+def test_a_remedy_against_heat_makes_it_cooler(load_case: Cases, name: str) -> None:
+    """The same events are less skewed after a remedy against a hot spot."""
+    case = load_case(name)
+    before = compute_skew(case.design)
     for tried in case.tried:
-        if tried.finding.code in OF_HEAT:
-            after = skew(tried.design)
-            assert after <= max(COOLER * before, EVEN), tried.finding.remedy
+        if tried.finding.code in LOAD_RULES:
+            after = compute_skew(tried.design)
+            assert after <= max(MAX_SKEW_RATIO * before, EVEN_SKEW), tried.finding.remedy
 
 
-EVEN = 1.1
+EVEN_SKEW = 1.1
 """Skew over what an even design shows below which there is nothing to cool."""
 RATE = "200/s"
 """Events of a file that does not say how many: 120,000 in ten minutes, enough to see heat."""
 
 
-def skew(design: Design) -> float:
-    """How much fuller than an even design's the fullest server is, of events made from the file."""
+def compute_skew(design: Design) -> float:
+    """Return the skew over servers of events generated from the file."""
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     words["writes"] = {"rate": RATE, **words.get("writes", {})}
-    verdict = run(cut(Design(**words))).verdict
+    verdict = run(set_sample_splits(Design(**words))).verdict
     return verdict.skew / verdict.even_skew
 
 
-def cut(design: Design, sample: Path | None = None) -> Design:
-    """The design, with the splits that quantiles of its own events are where no others came."""
+def set_sample_splits(design: Design, sample: Path | None = None) -> Design:
+    """Return the design with quantiles of its own events for splits, unless it has a sample."""
     if sample is not None or not design.splits.needs_sample:
         return design
     workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)
@@ -238,39 +248,41 @@ def cut(design: Design, sample: Path | None = None) -> Design:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_written_out_is_tried(cases: Cases, name: str) -> None:
-    """A remedy with notation or TOML in it is under the law, unless it leaves a choice."""
-    case = cases(name)
-    for one in case.judged.found:
-        if WRITTEN.search(one.remedy) and one.code not in NOT_APPLIED:
-            assert applied(case.design, one), one.remedy
+def test_what_is_written_out_is_tried(load_case: Cases, name: str) -> None:
+    """Each remedy with notation or TOML in it is applied, unless it leaves a choice."""
+    case = load_case(name)
+    for one in case.judgement.found:
+        if NOTATION.search(one.remedy) and one.code not in NOT_APPLIED:
+            assert apply_remedy(case.design, one), one.remedy
 
 
-def test_most_remedies_are_tried(cases: Cases) -> None:
-    """How many are written out and under the law, and how many are prose."""
-    every = [cases(name) for name in CASES]
-    prose = [one for case in every for one in case.judged.found if not applied(case.design, one)]
+def test_most_remedies_are_tried(load_case: Cases) -> None:
+    """Most remedies are applied, and few are prose."""
+    every = [load_case(name) for name in CASES]
+    prose = [
+        one for case in every for one in case.judgement.found if not apply_remedy(case.design, one)
+    ]
     assert sum(len(case.tried) for case in every) >= TRIED
     assert len(prose) <= IN_PROSE
 
 
-def test_each_rule_that_is_not_applied_writes_something_out(cases: Cases) -> None:
-    """None stands in the list for nothing."""
-    every = [cases(name) for name in CASES]
+def test_each_rule_that_is_not_applied_writes_something_out(load_case: Cases) -> None:
+    """Each rule in the list of exceptions has a remedy that is written out."""
+    every = [load_case(name) for name in CASES]
     written = {
-        one.code for case in every for one in case.judged.found if WRITTEN.search(one.remedy)
+        one.code for case in every for one in case.judgement.found if NOTATION.search(one.remedy)
     }
     assert set(NOT_APPLIED) <= written
 
 
 @pytest.mark.long  # with the designs that judge whole recordings again
-def test_each_pair_of_findings_comes(cases: Cases) -> None:
-    """None stands in the list for nothing: a remedy of the one is followed by the other."""
-    every = [cases(name) for name in EVERY]
+def test_each_pair_of_findings_comes(load_case: Cases) -> None:
+    """Each listed pair occurs: a remedy of the first finding leads to the second."""
+    every = [load_case(name) for name in ALL_DESIGNS]
     came = {
         (tried.finding.code, one.code)
         for case in every
         for tried in case.tried
-        for one in tried.judged.found
+        for one in tried.judgement.found
     }
-    assert set(APPEARS) <= came
+    assert set(EXPECTED_PAIRS) <= came

@@ -1,4 +1,4 @@
-"""Words of a design file changed where they stand: the rest stays, byte for byte."""
+"""Options of a design file are edited in place, and all other bytes stay."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ name = "y"
 """
 
 
-def changed(path: tuple[str | int, ...], value: Any, text: str = TEXT) -> list[tuple[str, str]]:
-    """The lines that differ after one change, where none was added or taken away."""
+def edit_line(path: tuple[str | int, ...], value: Any, text: str = TEXT) -> list[tuple[str, str]]:
+    """Return the lines that differ after a change that adds and removes none."""
     after = edit_toml(text, {path: value})
     before, now = text.splitlines(), after.splitlines()
     return [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
@@ -59,13 +59,13 @@ def changed(path: tuple[str | int, ...], value: Any, text: str = TEXT) -> list[t
     ],
 )  # fmt: skip
 def test_a_value_is_changed_in_its_line(path: tuple[str | int, ...], value: Any, line: str) -> None:
-    """Comments, spaces and order stay."""
-    [(_, after)] = changed(path, value)
+    """A changed value keeps the comments, spaces and order of the file."""
+    [(_, after)] = edit_line(path, value)
     assert line == after
 
 
 def test_a_word_comes_under_its_table() -> None:
-    """Behind the table's last word, with its sign of equality below the one above it."""
+    """A new option follows the last one of its table, with aligned equality signs."""
     after = edit_toml(TEXT, {("families", "d", "bloom"): "ROW"})
     assert 'ttl = "30d"\nbloom = "ROW"\n\n[[reads]]' in after
     after = edit_toml(TEXT, {("splits",): "per_bucket"})
@@ -75,14 +75,14 @@ def test_a_word_comes_under_its_table() -> None:
 
 
 def test_a_table_comes_at_the_end() -> None:
-    """Also where the last line has no end."""
+    """A new table is appended, also where the last line has no line end."""
     end = '\n\n[families."a b"]\nversions = 2\n'
     assert edit_toml(TEXT, {("families", "a b", "versions"): 2}).endswith(end)
     assert edit_toml("x = 1", {("y", "z"): 2}) == "x = 1\n\n[y]\nz = 2\n"
 
 
 def test_a_word_is_taken_away() -> None:
-    """With its line, or with its comma; a comment stays."""
+    """A removed option takes its line or its comma with it, and leaves comments."""
     after = edit_toml(TEXT, {("families", "d", "versions"): None, ("fields", "b", "type"): None})
     assert '[families.d]  # the family\n# one\nttl = "30d"' in after
     assert "b      = { max_bytes = 3 }  # inline" in after
@@ -91,7 +91,7 @@ def test_a_word_is_taken_away() -> None:
 
 
 def test_line_ends_of_windows_stay() -> None:
-    """What is added has the same."""
+    """Added lines have the CRLF line ends of the file."""
     text = TEXT.replace("\n", "\r\n")
     after = edit_toml(text, {("families", "d", "bloom"): "ROW", ("writes", "rate"): "1/s"})
     assert after.count("\n") == after.count("\r\n")
@@ -113,7 +113,7 @@ def test_line_ends_of_windows_stay() -> None:
     ],
 )
 def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, after: str) -> None:
-    """As they are written: with dots, in braces, indented, behind a byte order mark."""
+    """A new option has the style of its table: dots, braces, indentation, byte order mark."""
     assert after == edit_toml(before, {("f", "d", word): 9})
 
 
@@ -133,7 +133,7 @@ def test_a_word_comes_beside_the_others_of_its_table(before: str, word: str, aft
     ],
 )
 def test_a_word_that_goes_leaves_its_table(before: str, after: str) -> None:
-    """A table that was there only by a name with dots stays, with nothing in it."""
+    """A table that existed only by a dotted name stays, without options."""
     assert after == edit_toml(before, {("f", "d", "a"): None})
 
 
@@ -143,7 +143,7 @@ EXAMPLES = sorted(kind.good_design for kind in RULES.values())
 
 @given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
 def test_no_comment_is_lost(text: str, words: Mapping[str, Any]) -> None:
-    """Behind whichever line it stands: a reason of years ago is nobody's to drop."""
+    """No edit loses a comment, after whichever line it is."""
     lines = [
         f"{line} # of {n}" if " = " in line else line for n, line in enumerate(text.split("\n"))
     ]
@@ -154,7 +154,7 @@ def test_no_comment_is_lost(text: str, words: Mapping[str, Any]) -> None:
 
 @given(st.sampled_from(EXAMPLES), st.dictionaries(WORDS, st.none() | st.integers(1, 9)))
 def test_a_changed_file_says_what_was_asked(text: str, words: Mapping[str, Any]) -> None:
-    """Read as TOML, it is the old tree with these words in it, and no comment or line is lost."""
+    """An edited file parses to the old tree with the new options, with every comment and line."""
     after = edit_toml(text, {("families", "d", word): value for word, value in words.items()})
     expected = tomllib.loads(text)
     kept = {**expected.get("families", {}).get("d", {}), **words}

@@ -1,4 +1,4 @@
-"""The laws every rule is held to, whoever wrote it."""
+"""Properties that hold for every rule of every package."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ CLAIMS = 88
 BY_CODE = sorted(RULES.values(), key=lambda rule: rule.code)
 
 
-def judged(rule: type[Rule], text: str, folder: Path) -> LintResult:
-    """What all rules say of one of a rule's own examples, under its sample if it has one."""
+def check_example(rule: type[Rule], text: str, folder: Path) -> LintResult:
+    """Check one of a rule's own examples with all rules, under its sample if it has one."""
     design = Design.loads(text, source="design.toml")
     if not rule.sample_csv:
         return check_design(design)
@@ -45,32 +45,32 @@ def judged(rule: type[Rule], text: str, folder: Path) -> LintResult:
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_the_bad_design_is_found_out(rule: type[Rule], tmp_path: Path) -> None:
-    """The rule finds something in its bad example, and no other rule but those it names."""
-    found = judged(rule, rule.bad_design, tmp_path)
+    """A rule has a finding in its bad example, and only the rules it names have others."""
+    found = check_example(rule, rule.bad_design, tmp_path)
     assert {rule.code, *rule.other_codes} == {one.code for one in found.findings}
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_nothing_is_found_in_the_good_design(rule: type[Rule], tmp_path: Path) -> None:
-    """No rule finds anything in any rule's good example."""
-    assert [] == [str(one) for one in judged(rule, rule.good_design, tmp_path).findings]
+    """No rule has a finding in any rule's good example."""
+    assert [] == [str(one) for one in check_example(rule, rule.good_design, tmp_path).findings]
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_finding_stands_in_the_file(rule: type[Rule], tmp_path: Path) -> None:
-    """Each finding has a line of the file, and a path whose word stands there."""
+    """Each finding has a line of the file, and a path whose option is there."""
     lines = len(rule.bad_design.splitlines())
     design = Design.loads(rule.bad_design, source="design.toml")
     assert design.source is not None
-    for one in judged(rule, rule.bad_design, tmp_path).findings:
+    for one in check_example(rule, rule.bad_design, tmp_path).findings:
         assert 1 <= one.line <= lines
         assert one.path in design.source.source_map.positions
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
-    """What is found is no sentence with a stop, and what would help is one."""
-    for one in judged(rule, rule.bad_design, tmp_path).findings:
+    """A problem has no full stop, and a remedy is a sentence with one."""
+    for one in check_example(rule, rule.bad_design, tmp_path).findings:
         assert not one.message.endswith("..")
         for sentence in filter(None, (one.remedy, one.verdict)):
             assert not sentence[0].islower()
@@ -81,7 +81,7 @@ def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_the_page_says_everything(rule: type[Rule]) -> None:
-    """The docstring has its four sections, each a sentence or more, and a first sentence."""
+    """The docstring of a rule has four sections of sentences, and a first sentence."""
     told = rule.parse_docstring()
     for section in (told.summary, told.description, told.reason, told.remedy, told.source):
         assert section.endswith((".", ")"))
@@ -91,7 +91,7 @@ def test_the_page_says_everything(rule: type[Rule]) -> None:
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
-    """A code has its group's first digit; a name is two to four plain words."""
+    """A code begins with the digit of its group; a name has two to four plain words."""
     assert re.fullmatch(r"RK[0-8]\d\d", rule.code)
     assert rule.code[2] in GROUPS
     assert re.fullmatch(r"[a-z]+[0-9]*(_[a-z0-9]+){1,3}", rule.name)
@@ -102,7 +102,7 @@ def test_names_and_codes_are_well_formed(rule: type[Rule]) -> None:
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
 def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
-    """Where a rule has a fix, nothing of it is found in the mended file, and all else stays."""
+    """A rule's fix removes all its findings from the file, and leaves the rest."""
     text = "# first\n" + rule.bad_design.replace("\n[", "\n# a comment\n[") + "# last\n"
     after = apply_fixes(Design.loads(text), select=[rule.code])
     has_fix = rule.build_fix is not Rule.build_fix
@@ -120,7 +120,7 @@ def test_a_fix_mends_what_was_found(rule: type[Rule]) -> None:
 
 
 def test_there_are_more_than_forty_five_rules() -> None:
-    """Each has a bad design, a good one that differs, and says where it is from."""
+    """Each of more than 45 rules has a bad design, a different good one, and a source."""
     own = [rule for rule in BY_CODE if rule.__module__.startswith("rowkey.")]
     assert len(own) >= 45
     for rule in own:
@@ -137,7 +137,7 @@ def test_codes_are_unique() -> None:
 
 
 def test_a_cause_is_told_by_one_rule() -> None:
-    """No cause of heat is told by two rules, and none by a name that is no cause."""
+    """Each cause of hot spots belongs to at most one rule, and each named cause exists."""
     told = [rule.cause for rule in BY_CODE if rule.cause]
     assert sorted(set(told)) == sorted(told)
     assert set(told) <= set(CAUSES)

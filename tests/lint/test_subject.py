@@ -1,4 +1,4 @@
-"""What a rule may look at, where it is easily got wrong."""
+"""The subject of a rule: the facts of a design that rules may use."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ more = {{ type = "text", family = "n" }}
 """
 
 
-def users(splits: str = '"per_bucket"', families: str = "") -> LintSubject:
-    """A table of users under judgement, without a sample."""
+def build_subject(splits: str = '"per_bucket"', families: str = "") -> LintSubject:
+    """Return a table of users as a rule sees it, without a sample."""
     return LintSubject(Design.loads(USERS.format(splits=splits, families=families)))
 
 
 def test_all_that_the_file_says_of_a_field_is_known() -> None:
-    """The mean of its bytes stands beside the number of its values."""
-    facts = users().facts
+    """The declared mean length and number of values of a field are both known."""
+    facts = build_subject().facts
     assert FieldFacts(distinct_count=50, mean_bytes=9) == facts["user"]
     assert FieldFacts(mean_bytes=12) == facts["name"]
     assert FieldFacts(distinct_count=90) == facts["age"]
@@ -47,8 +47,8 @@ def test_all_that_the_file_says_of_a_field_is_known() -> None:
     ],
 )
 def test_a_family_stands_where_the_file_names_it(families: str, name: str, expected: str) -> None:
-    """In its own words, else at the first field of it, else where its words would stand."""
-    assert expected == users(families=families).find_family_path(name)
+    """The path of a family is its table, else its first field, else where its table would be."""
+    assert expected == build_subject(families=families).find_family_path(name)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_family_stands_where_the_file_names_it(families: str, name: str, expec
     ],
 )
 def test_regions_are_those_the_table_begins_with(splits: str, regions: int) -> None:
-    """Of 64 that sizing proposes here, nothing is heard where the splits need no number."""
-    subject = users(splits, "[cluster]\nservers = 40")
+    """Where splits need no number of regions, the number that sizing proposes is not used."""
+    subject = build_subject(splits, "[cluster]\nservers = 40")
     assert 64 == subject.sizing.regions
     boundaries = subject.boundaries
     assert boundaries is not None
@@ -85,7 +85,7 @@ where = "user in (?, 'bob', ?) and age in (?, ?, ?)"
 
 
 def test_a_list_is_planned_with_different_values() -> None:
-    """Those known to be frequent first, none twice: of three users with three ages, nine ranges."""
+    """A listed condition is planned with different values, known frequent ones first."""
     known = {"user": FieldFacts(heaviest_values=(("bob", 0.5), ("ada", 0.3)))}
     (some,) = LintSubject(Design.loads(LISTED), extra_facts=known).reads
     assert some.plan is not None

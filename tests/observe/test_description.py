@@ -1,4 +1,4 @@
-"""A table is described as it is: made by us, by others, salted or not; and makes the same again."""
+"""The description of a table, of rowkey or of another program, creates the same table again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rowkey
-from observe.worlds import key_of
+from observe.worlds import encode_bound
 from rowkey import lint
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec, open_engine
@@ -51,12 +51,12 @@ ONE_BYTE = tuple(bytes([number]) for number in range(1, 16))
 
 @pytest.fixture
 def url(request: pytest.FixtureRequest) -> str:
-    """A place in memory for this test alone."""
+    """A URL of an engine in memory for one test."""
     return f"memory:{request.node.name}"
 
 
-def rows(count: int = 400) -> list[dict[str, Any]]:
-    """Rows of 30 hosts."""
+def make_rows(count: int = 400) -> list[dict[str, Any]]:
+    """Return rows of 30 hosts."""
     chance = random.Random(1)
     return [
         {"host": f"web-{chance.randrange(30)}", "ts": START_MS + 1_000 * number, "message": "hi"}
@@ -64,8 +64,8 @@ def rows(count: int = 400) -> list[dict[str, Any]]:
     ]
 
 
-def same(one: Store, other: Store) -> bool:
-    """Whether two tables have the same families and regions."""
+def have_same_spec(one: Store, other: Store) -> bool:
+    """Return whether two tables have the same families and regions."""
     families = [
         sorted(store.families_and_attributes[0], key=lambda f: f.name) for store in (one, other)
     ]
@@ -73,13 +73,13 @@ def same(one: Store, other: Store) -> bool:
     return families[0] == families[1] and splits[0] == splits[1]
 
 
-def is_made_again(engine: Engine, table: str, url: str) -> str:
-    """The description of a table, once it has made the same table; without errors for `check`."""
+def recreate_table(engine: Engine, table: str, url: str) -> str:
+    """Create a table from the description of another, compare both, and return its text."""
     found = describe_table(table, url)
     again = rowkey.Design.loads(found.text)
     assert () == lint.check_design(again).filter_by_severity("error")
     with create_table(again, f"{url}.again") as made:
-        assert same(engine.open_table(table), made.store)
+        assert have_same_spec(engine.open_table(table), made.store)
         second = describe_table(table, f"{url}.again")
     assert second.design.families == again.families
     assert second.is_own_table
@@ -96,27 +96,27 @@ def is_made_again(engine: Engine, table: str, url: str) -> str:
     ],
 )
 def test_a_table_of_ours_is_its_design(url: str, key: str, splits: Any) -> None:
-    """What we made is described by its own design, word by word, and made again."""
+    """A table that rowkey created is described by exactly its design, and created again."""
     words = {"fields": FIELDS, "families": FAMILIES, "splits": splits}
     design = rowkey.Design("logs", key, **words)
     with open_engine(url) as engine, create_table(design, url) as table:
         with table.batch() as batch:
-            for row in rows(40):
+            for row in make_rows(40):
                 batch.put(row)
         found = describe_table("logs", url)
         assert design == found.design
         assert (True, 0) == (found.is_own_table, found.sampled_rows)
-        is_made_again(engine, "logs", url)
+        recreate_table(engine, "logs", url)
 
 
 def test_what_has_changed_since_is_described_as_it_is(url: str) -> None:
-    """Regions that have split and families that were altered are told as they are now."""
+    """Split regions and altered families are described as they are now."""
     words = {"fields": FIELDS, "families": FAMILIES, "splits": "per_bucket"}
     design = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", **words)
     with open_engine(url) as engine, create_table(design, url) as table:
         table.store.split(b"\2m")
         table.store.alter_families([Family("d", versions=7, ttl_s=60)])
-        text = is_made_again(engine, "logs", url)
+        text = recreate_table(engine, "logs", url)
     assert "the current 5 regions; the table was created with 4" in text
     assert 'ttl      = "1m"' in text
     assert 7 == rowkey.Design.loads(text).families["d"].versions
@@ -129,28 +129,28 @@ def test_the_source_of_a_design_is_named(url: str) -> None:
         words = table.store.families_and_attributes[1]
         entry = table.catalog.read("logs")
         assert entry is not None
-        assert "is from its catalog, memory:" in described(url)
+        assert "is from its catalog, memory:" in describe_logs(url)
         table.store.replace_attributes({})
-        assert "it may be another table of this name" in described(url)
+        assert "it may be another table of this name" in describe_logs(url)
         table.store.replace_attributes(words)
         table.catalog.remove("logs", entry.version)
-        assert "is from the attributes of the table" in described(url)
+        assert "is from the attributes of the table" in describe_logs(url)
         table.store.replace_attributes({**words, "rowkey.declaration": "0"})
         assert (
             "is unknown: no catalog has an entry for it, and its attributes are broken"
-            in described(url)
+            in describe_logs(url)
         )
         table.store.replace_attributes({**words, "rowkey.catalog": "nowhere:x"})
-        assert "is from the attributes" in described(url)
+        assert "is from the attributes" in describe_logs(url)
 
 
-def described(url: str) -> str:
-    """The description of the table of logs, its comments on one line."""
+def describe_logs(url: str) -> str:
+    """Return the description of the table of logs, each comment on one line."""
     return describe_table("logs", url).text.replace("\n#  ", "")
 
 
-def foreign(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> Engine:
-    """A table that nobody knows, with rows of two columns."""
+def create_foreign_table(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> Engine:
+    """Create a table without a design, with rows of two columns."""
     engine = open_engine(url)
     families = (Family("d", compression="GZ"), Family("e"))
     store = engine.create_table(TableSpec("theirs", families, tuple(splits)))
@@ -159,41 +159,43 @@ def foreign(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> En
     return engine
 
 
-def words(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> tuple[str, str]:
-    """The key that is inferred, and the file; made again, and read by the design."""
+def infer_key(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> tuple[str, str]:
+    """Return the key that is inferred, after creating the described table and reading its rows."""
     known = sorted(set(keys))
-    with foreign(url, known, splits) as engine:
-        text = is_made_again(engine, "theirs", url)
+    with create_foreign_table(url, known, splits) as engine:
+        text = recreate_table(engine, "theirs", url)
     key = rowkey.Design.loads(text).key
     assert known == [key.encode(key.decode(one)) for one in known]
     return str(key), text
 
 
-def ours(notation: str) -> list[bytes]:
-    """Keys of a design."""
+def encode_keys(notation: str) -> list[bytes]:
+    """Return the row keys of a design."""
     key = rowkey.Design("t", notation, fields=FIELDS).key
     chance = random.Random(0)
-    salts = [chance.randrange(key.salt_count) if key.is_salted else None for _ in rows()]
-    return [key.encode(row, salt=salt) for row, salt in zip(rows(), salts, strict=True)]
+    salts = [chance.randrange(key.salt_count) if key.is_salted else None for _ in make_rows()]
+    return [key.encode(row, salt=salt) for row, salt in zip(make_rows(), salts, strict=True)]
 
 
-def long(number: int) -> bytes:
-    """A number as Java's Bytes.toBytes makes it."""
+def encode_long(number: int) -> bytes:
+    """Encode a number as Java's Bytes.toBytes encodes a long."""
     return number.to_bytes(8, "big")
 
 
-def short(number: int) -> bytes:
-    """A number as Java's Bytes.toBytes makes an int."""
+def encode_int(number: int) -> bytes:
+    """Encode a number as Java's Bytes.toBytes encodes an int."""
     return number.to_bytes(4, "big")
 
 
-def behind(heads: int, numbers: Callable[[int], Iterable[int]]) -> list[bytes]:
-    """Numbers of eight bytes behind the name of each of some hosts, as a table has them."""
-    return [b"host-%03d\0" % head + long(one) for head in range(heads) for one in numbers(head)]
+def encode_host_keys(heads: int, numbers: Callable[[int], Iterable[int]]) -> list[bytes]:
+    """Return keys of a host's name followed by numbers of eight bytes."""
+    return [
+        b"host-%03d\0" % head + encode_long(one) for head in range(heads) for one in numbers(head)
+    ]
 
 
-def dealt(share: float) -> Callable[[int], list[int]]:
-    """Of ids that are counted up, those that chance deals to a host; some to several."""
+def deal_ids(share: float) -> Callable[[int], list[int]]:
+    """Return a function that deals rising ids to hosts at random, some ids to several hosts."""
 
     def choose_ids(head: int) -> list[int]:
         chance = random.Random(head)
@@ -204,244 +206,392 @@ def dealt(share: float) -> Callable[[int], list[int]]:
 
 CASES: dict[str, tuple[list[bytes], Sequence[bytes], str]] = {
     "our bucket": (
-        ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE,
+        encode_keys("[bucket(host, 16)][host][desc(ts)]"),
+        ONE_BYTE,
         "[bucket(text, 16)][text][desc(time)]",
     ),
     "our bucket of all": (
-        ours("[bucket(host, ts, 16, hash=crc32)][host][ts]"), ONE_BYTE,
+        encode_keys("[bucket(host, ts, 16, hash=crc32)][host][ts]"),
+        ONE_BYTE,
         "[bucket(text, time, 16, hash=crc32)][text][time]",
     ),
-    "a salt": (ours("[salt(16)][host][ts]"), ONE_BYTE, "[bucket][text][time]"),
-    "time first": (ours("[ts][host:tail]"), (), "[time][text:tail]"),
+    "a salt": (encode_keys("[salt(16)][host][ts]"), ONE_BYTE, "[bucket][text][time]"),
+    "time first": (encode_keys("[ts][host:tail]"), (), "[time][text:tail]"),
     "an MD5 in hexadecimal": (
-        [hashlib.md5(row["host"].encode()).hexdigest().encode() + b"_" + row["host"].encode()
-         for row in rows()], (), "[digest(text, 16, hash=md5, as=hex)]['_'][text:tail]",
+        [
+            hashlib.md5(row["host"].encode()).hexdigest().encode() + b"_" + row["host"].encode()
+            for row in make_rows()
+        ],
+        (),
+        "[digest(text, 16, hash=md5, as=hex)]['_'][text:tail]",
     ),
     "digits of a hash that nobody knows": (
-        [hashlib.md5(b"pepper" + row["host"].encode()).hexdigest()[:8].encode() + b"_"
-         + row["host"].encode() for row in rows()], (), "[hash]['_'][text:tail]",
+        [
+            hashlib.md5(b"pepper" + row["host"].encode()).hexdigest()[:8].encode()
+            + b"_"
+            + row["host"].encode()
+            for row in make_rows()
+        ],
+        (),
+        "[hash]['_'][text:tail]",
     ),
     "a raw MD5 of the field behind it": (
-        [hashlib.md5(row["host"].encode()).digest() + row["host"].encode() + b"\0"
-         + long(row["ts"]) for row in rows()], (),
+        [
+            hashlib.md5(row["host"].encode()).digest()
+            + row["host"].encode()
+            + b"\0"
+            + encode_long(row["ts"])
+            for row in make_rows()
+        ],
+        (),
         "[digest(text, 16, hash=md5)][text][time]",
     ),
     "a raw SHA-1, cut": (
-        [hashlib.sha1(row["host"].encode()).digest()[:5] + row["host"].encode()
-         for row in rows()], (), "[digest(text, 5, hash=sha1)][text:tail]",
+        [
+            hashlib.sha1(row["host"].encode()).digest()[:5] + row["host"].encode()
+            for row in make_rows()
+        ],
+        (),
+        "[digest(text, 5, hash=sha1)][text:tail]",
     ),
     "a digest of all that follows": (
-        [hashlib.sha256(row["host"].encode() + b"\0" + long(row["ts"])).hexdigest()[:6].encode()
-         + row["host"].encode() + b"\0" + long(row["ts"]) for row in rows()], (),
+        [
+            hashlib.sha256(row["host"].encode() + b"\0" + encode_long(row["ts"]))
+            .hexdigest()[:6]
+            .encode()
+            + row["host"].encode()
+            + b"\0"
+            + encode_long(row["ts"])
+            for row in make_rows()
+        ],
+        (),
         "[digest(text, time, 3, hash=sha256, as=hex)][text][time]",
     ),
     "a digest of a later field": (
-        [hashlib.md5(long(row["ts"])).digest()[:4] + row["host"].encode() + b"\0"
-         + long(row["ts"]) for row in rows()], (),
+        [
+            hashlib.md5(encode_long(row["ts"])).digest()[:4]
+            + row["host"].encode()
+            + b"\0"
+            + encode_long(row["ts"])
+            for row in make_rows()
+        ],
+        (),
         "[digest(time, 4, hash=md5)][text][time]",
     ),
     "raw bytes of a hash that nobody knows": (
-        [hashlib.md5(b"pepper" + row["host"].encode()).digest() + row["host"].encode()
-         for row in rows()], (), "[bytes:tail]",
+        [
+            hashlib.md5(b"pepper" + row["host"].encode()).digest() + row["host"].encode()
+            for row in make_rows()
+        ],
+        (),
+        "[bytes:tail]",
     ),
     "a digest in all keys but one": (
-        [*(hashlib.md5(b"web-%d" % n).digest() + b"web-%d" % n for n in range(60)),
-         bytes(16) + b"web-60"], (), "[bytes:tail]",
+        [
+            *(hashlib.md5(b"web-%d" % n).digest() + b"web-%d" % n for n in range(60)),
+            bytes(16) + b"web-60",
+        ],
+        (),
+        "[bytes:tail]",
     ),
     "digits and text": (
-        [f"{n:08d}|web {n % 7}".encode() for n in range(100)], (), "[number]['|'][text:tail]",
+        [f"{n:08d}|web {n % 7}".encode() for n in range(100)],
+        (),
+        "[number]['|'][text:tail]",
     ),
     "text with separators": (
-        [f"web-{n % 7}|{n:04d}|x".encode() for n in range(100)], (), "[text:tail]",
+        [f"web-{n % 7}|{n:04d}|x".encode() for n in range(100)],
+        (),
+        "[text:tail]",
     ),
     "OpenTSDB": (
-        [bytes([0, 0, m]) + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
-         + bytes([0, 0, 1, 0, 0, t]) for m in range(1, 4) for h in range(5) for t in range(3)], (),
+        [
+            bytes([0, 0, m])
+            + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
+            + bytes([0, 0, 1, 0, 0, t])
+            for m in range(1, 4)
+            for h in range(5)
+            for t in range(3)
+        ],
+        (),
         "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
     "OpenTSDB with one metric and a later tag": (
-        [bytes([0, 0, 1]) + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
-         + bytes([1, 0, 1, 0, 0, t]) for h in range(5) for t in range(5)], (),
+        [
+            bytes([0, 0, 1])
+            + (1_700_000_000 // 3_600 * 3_600 + 3_600 * h).to_bytes(4, "big")
+            + bytes([1, 0, 1, 0, 0, t])
+            for h in range(5)
+            for t in range(5)
+        ],
+        (),
         "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
     "OpenTSDB's names of series": (
-        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(9)], (),
+        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(9)],
+        (),
         "[bytes:fixed(9)]",
     ),
     "days in milliseconds": (
-        [long(86_400_000 * (19_000 + n)) + b"x" for n in range(40)], (), "[time][text:tail]",
+        [encode_long(86_400_000 * (19_000 + n)) + b"x" for n in range(40)],
+        (),
+        "[time][text:tail]",
     ),
-    "numbers": ([long(7 * n) for n in range(50)], (), "[number]"),
+    "numbers": ([encode_long(7 * n) for n in range(50)], (), "[number]"),
     "a UUID": (
-        [bytes(random.Random(n).randbytes(6)) + b"\x4a\x01\x80" + random.Random(n).randbytes(7)
-         for n in range(50)], (), "[id]",
+        [
+            bytes(random.Random(n).randbytes(6)) + b"\x4a\x01\x80" + random.Random(n).randbytes(7)
+            for n in range(50)
+        ],
+        (),
+        "[id]",
     ),
     "noise": ([random.Random(n).randbytes(3 + n % 9) for n in range(90)], (), "[bytes:tail]"),
-    "ids of ten digits": ([long(10**9 + n) for n in range(90)], (), "[number]"),
-    "ids of 13 digits": ([long(10**12 + 37 * n) for n in range(90)], (), "[number]"),
+    "ids of ten digits": ([encode_long(10**9 + n) for n in range(90)], (), "[number]"),
+    "ids of 13 digits": ([encode_long(10**12 + 37 * n) for n in range(90)], (), "[number]"),
     "ids of ten digits, later": (
-        [long(1_234_567_890 + 9 * n) for n in range(90)], (), "[number]",
+        [encode_long(1_234_567_890 + 9 * n) for n in range(90)],
+        (),
+        "[number]",
     ),
     "order numbers": (
-        [long(random.Random(n).randrange(10**12, 4 * 10**12)) for n in range(90)], (), "[number]",
+        [encode_long(random.Random(n).randrange(10**12, 4 * 10**12)) for n in range(90)],
+        (),
+        "[number]",
     ),
     "order numbers as text": (
-        [b"%d" % random.Random(n).randrange(10**12, 4 * 10**12) for n in range(90)], (), "[number]",
+        [b"%d" % random.Random(n).randrange(10**12, 4 * 10**12) for n in range(90)],
+        (),
+        "[number]",
     ),
     "telephone numbers": (
-        [long(random.Random(n).randrange(10**9, 4 * 10**9)) for n in range(90)], (), "[number]",
+        [encode_long(random.Random(n).randrange(10**9, 4 * 10**9)) for n in range(90)],
+        (),
+        "[number]",
     ),
     "one id before names": (
-        [long(1_700_000_000) + b"user-%03d" % n for n in range(30)], (), "[number][text:tail]",
+        [encode_long(1_700_000_000) + b"user-%03d" % n for n in range(30)],
+        (),
+        "[number][text:tail]",
     ),
     "one time before names": (
-        [long(START_MS) + b"user-%03d" % n for n in range(30)], (), "[number][text:tail]",
+        [encode_long(START_MS) + b"user-%03d" % n for n in range(30)],
+        (),
+        "[number][text:tail]",
     ),
     "a short constant before numbers": (
-        [(1_200_000_000).to_bytes(4, "big") + n.to_bytes(4, "big") for n in range(30)], (),
+        [(1_200_000_000).to_bytes(4, "big") + n.to_bytes(4, "big") for n in range(30)],
+        (),
         "[number]",
     ),
     "a short constant before names": (
-        [(1_200_000_000).to_bytes(4, "big") + b"user-%d" % n for n in range(30)], (),
+        [(1_200_000_000).to_bytes(4, "big") + b"user-%d" % n for n in range(30)],
+        (),
         "[bytes:tail]",
     ),
-    "seconds": ([long(START_MS // 1_000 + 977 * n) for n in range(40)], (), "[time]"),
+    "seconds": ([encode_long(START_MS // 1_000 + 977 * n) for n in range(40)], (), "[time]"),
     "minutes in seconds": (
-        [long(START_MS // 60_000 * 60 + 60 * n) for n in range(40)], (), "[time]",
+        [encode_long(START_MS // 60_000 * 60 + 60 * n) for n in range(40)],
+        (),
+        "[time]",
     ),
-    "every 32 seconds": ([long(START_MS + 32_000 * n) for n in range(40)], (), "[time]"),
-    "microseconds": ([long(START_MS * 1_000 + n) for n in range(40)], (), "[time]"),
+    "every 32 seconds": ([encode_long(START_MS + 32_000 * n) for n in range(40)], (), "[time]"),
+    "microseconds": ([encode_long(START_MS * 1_000 + n) for n in range(40)], (), "[time]"),
     "every 10 seconds of each host": (
-        behind(3, lambda _: range(START_S, START_S + 1_700, 10)), (), "[text][time]",
+        encode_host_keys(3, lambda _: range(START_S, START_S + 1_700, 10)),
+        (),
+        "[text][time]",
     ),
     "every 5 minutes of each host in its own second": (
-        behind(10, lambda host: range(START_S + 37 * host, START_S + 86_400, 300)), (),
+        encode_host_keys(10, lambda host: range(START_S + 37 * host, START_S + 86_400, 300)),
+        (),
         "[text][time]",
     ),
     "once in 5 minutes of each host": (
-        behind(100, lambda host: [START_S + 300 * n + random.Random(f"{host} {n}").randrange(300)
-                                  for n in range(16)]), (), "[text][time]",
+        encode_host_keys(
+            100,
+            lambda host: [
+                START_S + 300 * n + random.Random(f"{host} {n}").randrange(300) for n in range(16)
+            ],
+        ),
+        (),
+        "[text][time]",
     ),
     "every second of each host": (
-        behind(3, lambda _: range(START_S, START_S + 100)), (), "[text][number]",
-    ),
-    "ids of each host's own": (
-        behind(3, lambda host: range(7 * 10**8 + 10**8 * host, 7 * 10**8 + 10**8 * host + 90)), (),
+        encode_host_keys(3, lambda _: range(START_S, START_S + 100)),
+        (),
         "[text][number]",
     ),
-    "ids that hosts share": (behind(60, dealt(1 / 60)), (), "[text][number]"),
-    "ids that each host has a few of": (behind(9, dealt(1 / 30)), (), "[text][number]"),
+    "ids of each host's own": (
+        encode_host_keys(
+            3, lambda host: range(7 * 10**8 + 10**8 * host, 7 * 10**8 + 10**8 * host + 90)
+        ),
+        (),
+        "[text][number]",
+    ),
+    "ids that hosts share": (encode_host_keys(60, deal_ids(1 / 60)), (), "[text][number]"),
+    "ids that each host has a few of": (
+        encode_host_keys(9, deal_ids(1 / 30)),
+        (),
+        "[text][number]",
+    ),
     "ids of documents behind each word that is in them": (
-        behind(20, dealt(1 / 9)), (), "[text][number]",
+        encode_host_keys(20, deal_ids(1 / 9)),
+        (),
+        "[text][number]",
     ),
     "ids in buckets": (
-        behind(100, lambda host: range(1_234_567_800 + host, 1_234_571_000, 100)), (),
+        encode_host_keys(100, lambda host: range(1_234_567_800 + host, 1_234_571_000, 100)),
+        (),
         "[text][number]",
     ),
     "ids in buckets, of which some are seen": (
-        behind(4, lambda host: range(1_234_567_800 + host, 1_234_577_000, 100)), (),
+        encode_host_keys(4, lambda host: range(1_234_567_800 + host, 1_234_577_000, 100)),
+        (),
         "[text][number]",
     ),
     "one day in milliseconds before ids": (
-        [long(DAY_MS) + short(7 * n) for n in range(90)], (), "[time][number]",
+        [encode_long(DAY_MS) + encode_int(7 * n) for n in range(90)],
+        (),
+        "[time][number]",
     ),
     "one day downwards before ids": (
-        [long(2**63 - 1 - DAY_MS) + short(7 * n) for n in range(90)], (), "[desc(time)][number]",
+        [encode_long(2**63 - 1 - DAY_MS) + encode_int(7 * n) for n in range(90)],
+        (),
+        "[desc(time)][number]",
     ),
     "three hours in milliseconds before ids": (
-        [long((HOUR_S + n % 3 * 3_600) * 1_000) + short(7 * n) for n in range(90)], (),
+        [encode_long((HOUR_S + n % 3 * 3_600) * 1_000) + encode_int(7 * n) for n in range(90)],
+        (),
         "[time][number]",
     ),
     "three times that are no whole minutes before ids": (
-        [long(START_MS + n % 3 * 3_600_000) + short(7 * n) for n in range(90)], (),
+        [encode_long(START_MS + n % 3 * 3_600_000) + encode_int(7 * n) for n in range(90)],
+        (),
         "[number][number2]",
     ),
     "a round number before ids": (
-        [long(1_500_000_000_000) + short(7 * n) for n in range(90)], (), "[number][number2]",
+        [encode_long(1_500_000_000_000) + encode_int(7 * n) for n in range(90)],
+        (),
+        "[number][number2]",
     ),
     "a constant that ends with zeros before numbers": (
-        [short(0x4812_0000) + short(n) for n in range(30)], (), "[number]",
+        [encode_int(0x4812_0000) + encode_int(n) for n in range(30)],
+        (),
+        "[number]",
     ),
     "OpenTSDB with one metric in one hour": (
-        [bytes([0, 0, 1]) + short(HOUR_S) + bytes([0, 0, 1]) + n.to_bytes(3, "big")
-         for n in range(1, 513)], (), "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+        [
+            bytes([0, 0, 1]) + encode_int(HOUR_S) + bytes([0, 0, 1]) + n.to_bytes(3, "big")
+            for n in range(1, 513)
+        ],
+        (),
+        "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
     "OpenTSDB as a cluster has it": (
-        [bytes([0, 0, m]) + short(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
-         for m in range(1, 4) for h in range(5) for t in range(1, 13)],
-        [b"\0\0\2", b"\0\0\3"], "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
+        [
+            bytes([0, 0, m]) + encode_int(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
+            for m in range(1, 4)
+            for h in range(5)
+            for t in range(1, 13)
+        ],
+        [b"\0\0\2", b"\0\0\3"],
+        "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
     "OpenTSDB with metrics that make microseconds": (
-        [bytes([0, 0, m]) + short(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
-         for m in range(2, 6) for h in range(5) for t in range(1, 13)], (),
+        [
+            bytes([0, 0, m]) + encode_int(HOUR_S + 3_600 * h) + bytes([0, 0, 1, 0, 0, t])
+            for m in range(2, 6)
+            for h in range(5)
+            for t in range(1, 13)
+        ],
+        (),
         "[bytes:fixed(3)][time:u32][bytes2:fixed(6)]",
     ),
     "OpenTSDB's series as a cluster has them": (
-        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(1, 13)], (),
+        [bytes([0, 0, m, 0, 0, 1, 0, 0, t]) for m in range(1, 4) for t in range(1, 13)],
+        (),
         "[bytes:fixed(9)]",
     ),
     "OpenTSDB's names and their numbers": (
-        [b"\0", b"host", *(b"sys.load.%d" % m for m in range(3)),
-         *(b"web-%d" % t for t in range(12)), *(bytes([0, 0, n]) for n in range(1, 13))], (),
+        [
+            b"\0",
+            b"host",
+            *(b"sys.load.%d" % m for m in range(3)),
+            *(b"web-%d" % t for t in range(12)),
+            *(bytes([0, 0, n]) for n in range(1, 13)),
+        ],
+        (),
         "[bytes:tail]",
     ),
     "ids of four bytes before minutes": (
-        [short(300) + short(HOUR_S + 60 * n) + b"x" for n in range(40)], (),
+        [encode_int(300) + encode_int(HOUR_S + 60 * n) + b"x" for n in range(40)],
+        (),
         "[bytes:fixed(4)][time:u32][text:tail]",
     ),
     "ids before a time": (
-        [long(1_234_567_890 + n) + long(START_MS + 977 * n) for n in range(40)], (),
+        [encode_long(1_234_567_890 + n) + encode_long(START_MS + 977 * n) for n in range(40)],
+        (),
         "[number][time]",
     ),
     "three bytes, some second and a zero": (
-        [b"\0\0\1" + short(START_S + 7 * n) + b"\0\1" for n in range(90)], (),
+        [b"\0\0\1" + encode_int(START_S + 7 * n) + b"\0\1" for n in range(90)],
+        (),
         "[number][number2]",
     ),
     "every 32 seconds, long ago": (
-        [long(1_450_000_000_000 + 32_000 * n) for n in range(40)], (), "[time]",
+        [encode_long(1_450_000_000_000 + 32_000 * n) for n in range(40)],
+        (),
+        "[time]",
     ),
-    "every 256 milliseconds": ([long(START_MS + 256 * n) for n in range(400)], (), "[time]"),
+    "every 256 milliseconds": ([encode_long(START_MS + 256 * n) for n in range(400)], (), "[time]"),
     "every 64 milliseconds in microseconds": (
-        [long(START_MS * 1_000 + 64_000 * n) for n in range(400)], (), "[time]",
+        [encode_long(START_MS * 1_000 + 64_000 * n) for n in range(400)],
+        (),
+        "[time]",
     ),
     "days in milliseconds, long ago": (
-        [long(86_400_000 * (16_000 + n)) + b"x" for n in range(40)], (), "[time][text:tail]",
+        [encode_long(86_400_000 * (16_000 + n)) + b"x" for n in range(40)],
+        (),
+        "[time][text:tail]",
     ),
     "too few": ([b"a", b"b"], (), "[row:tail]"),
     "none": ([], (), "[row:tail]"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("many", [2, 4, 16])
 def test_one_value_bears_no_bucket_out(many: int) -> None:
-    """Hundreds of rows of one site agree with a hash as little as one: by chance, once in few."""
+    """No bucket is inferred from rows of one site, whose hash may agree by chance."""
     from rowkey.observe.description.key_format import infer_key_format
 
     splits = [bytes([number]) for number in range(1, many)]
     for site in range(many):
-        keys = [bytes([site]) + b"plant-a\0" + long(START_MS + 1_000 * n) for n in range(200)]
+        keys = [
+            bytes([site]) + b"plant-a\0" + encode_long(START_MS + 1_000 * n) for n in range(200)
+        ]
         assert "[bucket][text][time]" == infer_key_format(keys, splits, NOW_MS).key
 
 
 def test_a_first_byte_that_no_hash_gives_may_be_no_bucket() -> None:
-    """Sorts of rows in regions of their own lie as salted rows do, which is said; a hash is not."""
+    """A first byte that no hash gives is described as a possible salt, and a hash is not."""
     from rowkey.observe.description.key_format import infer_key_format
 
     sorts = [bytes([1 + n % 3]) + b"user-%03d" % n for n in range(60)]
     made = infer_key_format(sorts, [b"\1", b"\2", b"\3"], NOW_MS)
     assert "[bucket][text:tail]" == made.key
     assert made.notes[0].endswith("it may be a bucket, a salt or a row type.")
-    hashed = infer_key_format(ours("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE, NOW_MS)
+    hashed = infer_key_format(encode_keys("[bucket(host, 16)][host][desc(ts)]"), ONE_BYTE, NOW_MS)
     assert "the murmur3 hash of text, modulo 16" in hashed.notes[0]
     assert not any("may be" in note for note in hashed.notes)
 
 
 def test_one_value_bears_no_short_digest_out() -> None:
-    """Two digits of an MD5 before one name are two digits; sixteen bytes of it are an MD5."""
+    """Two digits of an MD5 before a single name are not inferred as a digest; 16 bytes are."""
     from rowkey.observe.description.key_format import infer_key_format
 
     digest = hashlib.md5(b"plant-c").hexdigest().encode()
-    keys = [b"_plant-c\0" + long(START_MS + 1_000 * n) for n in range(200)]
+    keys = [b"_plant-c\0" + encode_long(START_MS + 1_000 * n) for n in range(200)]
     inferred = [
         infer_key_format([digest[:w] + one for one in keys], [], NOW_MS).key for w in (2, 32)
     ]
@@ -453,22 +603,28 @@ def test_one_value_bears_no_short_digest_out() -> None:
     ("keys", "expected"),
     [
         (
-            [long(1_700_000_000)],
+            [encode_long(1_700_000_000)],
             "they may be s since 1970, on 2023-11-14, but they have only 1 distinct value",
         ),
         (
-            [long(10**12 + n) for n in range(30)],
+            [encode_long(10**12 + n) for n in range(30)],
             "ids that count up from 1,000,000,000,000",
         ),
-        ([long(1_234_567_890 + n) for n in range(30)], "they are as close together as ids"),
+        ([encode_long(1_234_567_890 + n) for n in range(30)], "they are as close together as ids"),
         (
-            [long(1_720_000_000_000_000 + 64_000 * n) for n in range(30)],
+            [encode_long(1_720_000_000_000_000 + 64_000 * n) for n in range(30)],
             "they may be us since 1970, on 2024-07-03, but their last byte is always the same",
         ),
-        ([long(DAY_MS)], "8 bytes that look like ms since 1970, on 2023-11-14."),
-        ([long(START_MS + n) for n in range(5)], "8 bytes that look like ms since 1970"),
-        ([long(START_MS + n) for n in range(30)], "8 bytes that are ms since 1970, on 2023-11-14."),
-        ([long(1_600_000_000 + 977 * n) for n in range(30)], "8 bytes that look like s since 1970"),
+        ([encode_long(DAY_MS)], "8 bytes that look like ms since 1970, on 2023-11-14."),
+        ([encode_long(START_MS + n) for n in range(5)], "8 bytes that look like ms since 1970"),
+        (
+            [encode_long(START_MS + n) for n in range(30)],
+            "8 bytes that are ms since 1970, on 2023-11-14.",
+        ),
+        (
+            [encode_long(1_600_000_000 + 977 * n) for n in range(30)],
+            "8 bytes that look like s since 1970",
+        ),
         (
             [(1_600_000_020 + 60 * n).to_bytes(4, "big") for n in range(30)],
             "4 bytes that look like seconds since 1970, on 2020-09-13, all of them multiples of 60",
@@ -476,7 +632,7 @@ def test_one_value_bears_no_short_digest_out() -> None:
     ],
 )
 def test_how_sure_a_time_is_is_said(keys: list[bytes], expected: str) -> None:
-    """What may as well be plain numbers is no time; what else may be wrong looks like one."""
+    """Numbers that need not be times stay numbers, and times are inferred with their certainty."""
     from rowkey.observe.description.key_format import infer_key_format
 
     named = [one + b"user-%02d" % n for one in keys for n in range(30)]
@@ -487,26 +643,26 @@ def test_how_sure_a_time_is_is_said(keys: list[bytes], expected: str) -> None:
 
 @pytest.mark.parametrize(("years", "expected"), [(1, "[time]"), (3, "[number]")])
 def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
-    """What expires in a year has a time in its key; in three years nothing is to come."""
+    """Times are inferred up to a year ahead, such as expiry times, and not three years ahead."""
     from rowkey.observe.description.key_format import infer_key_format
 
     there = NOW_MS + years * 365 * 86_400_000
-    keys = [long(there - 86_399_999 * n) for n in range(60)]
+    keys = [encode_long(there - 86_399_999 * n) for n in range(60)]
     assert expected == infer_key_format(keys, [], NOW_MS).key
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
-    """What all keys bear out is declared with its evidence, the rest is bytes."""
+    """The parts that all keys support are inferred with their evidence, the rest is bytes."""
     keys, splits, expected = CASES[name]
-    key, text = words(url.replace("[", ".").replace("]", ""), keys, splits)
+    key, text = infer_key(url.replace("[", ".").replace("]", ""), keys, splits)
     assert expected == key
     assert "The design is unknown: no catalog has an entry for it" in text
 
 
 def test_what_was_seen_of_columns_is_said(url: str) -> None:
-    """Columns become fields where their names are text, and values of unknown meaning are bytes."""
-    _, text = words(url, [b"row-%d" % n for n in range(30)])
+    """Columns with text names become fields, and values of unknown meaning are bytes."""
+    _, text = infer_key(url, [b"row-%d" % n for n in range(30)])
     fields = rowkey.Design.loads(text).fields
     assert {"text": "text", "name": "text", "n_1": "bytes"} == {
         name: field.type.name for name, field in fields.items()
@@ -517,7 +673,7 @@ def test_what_was_seen_of_columns_is_said(url: str) -> None:
 
 
 def test_all_values_of_a_column_are_looked_at(url: str) -> None:
-    """One value that is no text, or of another length, among hundreds: the column is bytes."""
+    """One value that is not text, or has another length, makes the whole column bytes."""
     with open_engine(url) as engine:
         store = engine.create_table(TableSpec("theirs", (Family("d"),), ()))
         values = [b"ok"] * 400 + [b"\xff\xfe\xfd"]
@@ -530,23 +686,23 @@ def test_all_values_of_a_column_are_looked_at(url: str) -> None:
 
 
 def test_a_long_qualifier_is_a_field_of_a_shorter_name(url: str) -> None:
-    """HBase takes qualifiers that no design takes as a name: the field keeps the qualifier."""
+    """A qualifier that is too long for a field name is kept as the field's qualifier."""
     cells = [Cell("d", b"q" * 400, 7, b"v"), Cell("d", b"q" * 401, 7, b"v")]
     with open_engine(url) as engine:
         store = engine.create_table(TableSpec("theirs", (Family("d"),), ()))
         store.mutate([RowCells(b"k%04d" % n, cells) for n in range(30)])
-        fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
+        fields = rowkey.Design.loads(recreate_table(engine, "theirs", url)).fields
     named = {name: field.declaration.qualifier for name, field in fields.items() if name != "text"}
     assert {"q" * 64: "q" * 400, "d_" + "q" * 64: "q" * 401} == named
 
 
 def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
-    """A column in Phoenix's family 0 that is called as a part of the key is named after both."""
+    """Columns of family 0 get valid field names, with the family where the name is taken."""
     cells = [Cell("0", name, 7, b"v") for name in (b"text", b"0", b"1.5", b"in")]
     with open_engine(url) as engine:
         store = engine.create_table(TableSpec("theirs", (Family("0"),), ()))
         store.mutate([RowCells(b"row-%d" % n, cells) for n in range(30)])
-        fields = rowkey.Design.loads(is_made_again(engine, "theirs", url)).fields
+        fields = rowkey.Design.loads(recreate_table(engine, "theirs", url)).fields
     named = {name: field.declaration.qualifier for name, field in fields.items() if name != "text"}
     assert {
         "family_0_text": "text", "column_0": "0", "column_1_5": "1.5", "column_in": "in",
@@ -563,7 +719,7 @@ def test_columns_of_a_family_of_digits_have_names(url: str) -> None:
     )
 )
 def test_names_of_columns_need_no_quotes(columns: set[tuple[str, str]]) -> None:
-    """Whatever columns are called, their fields differ, and stand as they are in reads and keys."""
+    """Columns of any name get different field names that need no quotes in reads and keys."""
     from rowkey.observe.description.column_fields import build_fields
     from rowkey.observe.description.table_sample import SampledColumn, TableSample
 
@@ -579,7 +735,7 @@ def test_names_of_columns_need_no_quotes(columns: set[tuple[str, str]]) -> None:
 
 
 def test_a_dropped_family_is_reported(url: str) -> None:
-    """A family that was dropped stays in the file, with a note."""
+    """A dropped family stays in the described file, with a note."""
     fields = {**FIELDS, "note": {"type": "text", "nullable": True, "family": "e"}}
     design = rowkey.Design("logs", "[host][ts]", fields=fields, families=FAMILIES)
     with open_engine(url) as engine, create_table(design, url) as table:
@@ -602,7 +758,7 @@ def test_unknown_attributes_are_reported(url: str) -> None:
 
 
 def test_many_regions_are_listed_one_a_line(url: str) -> None:
-    """Whatever bytes they begin with, braces among them; how many were looked into is told."""
+    """Split keys of any bytes are listed one a line, with the number of sampled regions."""
     splits = tuple(number.to_bytes(2, "big") for number in range(1, 5_000))
     with open_engine(url) as engine:
         engine.create_table(TableSpec("theirs", (Family("d"),), splits))
@@ -617,15 +773,15 @@ def test_many_regions_are_listed_one_a_line(url: str) -> None:
 
 
 def test_many_families_are_allowed_as_they_are(url: str) -> None:
-    """What the rules call an error of a table that stands is allowed in its file."""
+    """Errors of rules about an existing table are allowed in its described file."""
     with open_engine(url) as engine:
         engine.create_table(TableSpec("theirs", tuple(Family(f"f{n}") for n in range(12)), ()))
-        assert "rowkey: allow many-families" in is_made_again(engine, "theirs", url)
+        assert "rowkey: allow many-families" in recreate_table(engine, "theirs", url)
 
 
 @given(keys=st.sets(st.binary(min_size=1, max_size=12), min_size=20, max_size=60))
 def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
-    """Of any keys at all the format that is inferred reads every one back."""
+    """The inferred key reads every row back, whatever bytes the keys have."""
     from rowkey.observe.description.key_format import can_read_keys, infer_key_format
 
     known = sorted(keys)
@@ -636,5 +792,5 @@ def test_whatever_the_keys_they_are_read(keys: set[bytes]) -> None:
 
 
 def test_bounds_of_regions_are_keys() -> None:
-    """The bounds of the made-up cluster are keys that a table can be split at."""
-    assert [b"\x40\x00", b"\x80\x00"] == [key_of(one) for one in (16_384, 32_768)]
+    """The bounds of the simulated cluster are valid split keys."""
+    assert [b"\x40\x00", b"\x80\x00"] == [encode_bound(one) for one in (16_384, 32_768)]

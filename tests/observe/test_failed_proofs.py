@@ -1,4 +1,4 @@
-"""However a proof ends, no table is left behind unnamed."""
+"""A proof that fails drops its table, or names the table that it leaves."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ v = { type = "i64", nullable = true }
 """
 
 
-def sample(folder: Path) -> Path:
-    """A file of some hosts."""
+def write_sample(folder: Path) -> Path:
+    """Write a sample file of some hosts."""
     path = folder / "hosts.csv"
     path.write_text("host,v\n" + "".join(f"h{n},{n}\n" for n in range(40)), encoding="utf-8")
     return path
 
 
-def tables(url: str) -> list[str]:
-    """The tables of a place."""
+def list_tables(url: str) -> list[str]:
+    """Return the tables of an engine."""
     with open_engine(url) as engine:
         return engine.list_tables()
 
 
-def failing(problem: BaseException) -> Any:
-    """Something that raises an error, whatever it is given."""
+def raise_problem(problem: BaseException) -> Any:
+    """Return a function that raises an error for any arguments."""
 
     def fail(*_: object, **__: object) -> None:
         raise problem
@@ -53,51 +53,53 @@ def failing(problem: BaseException) -> Any:
     return fail
 
 
-def gone(when: str) -> Unavailable:
-    """The error of a cluster that cannot be reached any more."""
+def build_outage_error(when: str) -> Unavailable:
+    """Return the error of a cluster that is not reachable any more."""
     return Unavailable("hbase://x", f"cannot be reached while {when}")
 
 
-@pytest.mark.parametrize("problem", [KeyboardInterrupt(), gone("writing")], ids=repr)
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), build_outage_error("writing")], ids=repr)
 def test_what_breaks_off_leaves_no_table(
     problem: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """An interruption or an error while it is written drops the table, and stays as it is."""
+    """An interruption or error during the writes drops the table and is raised unchanged."""
     said = str(problem)
-    monkeypatch.setattr(Table, "load", failing(problem))
+    monkeypatch.setattr(Table, "load", raise_problem(problem))
     with pytest.raises(type(problem)) as caught:
-        prove_design(Design.loads(DESIGN), "memory:broken", sample(tmp_path))
+        prove_design(Design.loads(DESIGN), "memory:broken", write_sample(tmp_path))
     assert caught.value is problem
     assert (said, []) == (str(problem), getattr(problem, "__notes__", []))
-    assert [] == tables("memory:broken")
+    assert [] == list_tables("memory:broken")
 
 
 def test_an_interruption_of_the_making_leaves_no_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A table that is there, and was not handed over yet, is dropped."""
+    """A table is dropped if creating it was interrupted after it existed."""
     make = create_table
 
-    def interrupted(*given: Any, **more: Any) -> None:
+    def raise_interrupt(*given: Any, **more: Any) -> None:
         make(*given, **more).close()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prover, "create_table", interrupted)
+    monkeypatch.setattr(prover, "create_table", raise_interrupt)
     with pytest.raises(KeyboardInterrupt) as caught:
-        prove_design(Design.loads(DESIGN), "memory:making", sample(tmp_path))
-    assert [] == tables("memory:making") == getattr(caught.value, "__notes__", [])
+        prove_design(Design.loads(DESIGN), "memory:making", write_sample(tmp_path))
+    assert [] == list_tables("memory:making") == getattr(caught.value, "__notes__", [])
 
 
-@pytest.mark.parametrize("dropping_fails_by", [gone("dropping"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize(
+    "dropping_fails_by", [build_outage_error("dropping"), KeyboardInterrupt()], ids=repr
+)
 def test_the_first_error_names_what_is_left(
     dropping_fails_by: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Where the drop fails too the first error is raised; who interrupts the drop is told."""
-    monkeypatch.setattr(Table, "load", failing(gone("writing")))
-    monkeypatch.setattr(temporary_table, "drop_table", failing(dropping_fails_by))
+    """If the drop fails too, the first error is raised and names the table."""
+    monkeypatch.setattr(Table, "load", raise_problem(build_outage_error("writing")))
+    monkeypatch.setattr(temporary_table, "drop_table", raise_problem(dropping_fails_by))
     with pytest.raises((Unavailable, KeyboardInterrupt)) as caught:
-        prove_design(Design.loads(DESIGN), "memory:left", sample(tmp_path))
-    (name,) = tables("memory:left")
+        prove_design(Design.loads(DESIGN), "memory:left", write_sample(tmp_path))
+    (name,) = list_tables("memory:left")
     told = f"The table {name} is still there. Remove it by rowkey drop {name} --on memory:left"
     if isinstance(dropping_fails_by, KeyboardInterrupt):
         assert [told] == caught.value.__notes__
@@ -110,57 +112,60 @@ def test_the_first_error_names_what_is_left(
 def test_a_table_that_cannot_be_closed_hides_no_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of a cluster that went away the first error is raised, and the table is dropped."""
+    """If closing the table fails too, the first error is raised, and the table is dropped."""
     close = Table.close
 
-    def closed(table: Table) -> None:
+    def raise_on_close(table: Table) -> None:
         close(table)
-        raise gone("closing")
+        raise build_outage_error("closing")
 
-    monkeypatch.setattr(Table, "load", failing(gone("writing")))
-    monkeypatch.setattr(Table, "close", closed)
+    monkeypatch.setattr(Table, "load", raise_problem(build_outage_error("writing")))
+    monkeypatch.setattr(Table, "close", raise_on_close)
     with pytest.raises(Unavailable, match=r"while writing\.$"):
-        prove_design(Design.loads(DESIGN), "memory:unclosed", sample(tmp_path))
-    assert [] == tables("memory:unclosed")
+        prove_design(Design.loads(DESIGN), "memory:unclosed", write_sample(tmp_path))
+    assert [] == list_tables("memory:unclosed")
     monkeypatch.undo()
-    monkeypatch.setattr(Table, "close", closed)
+    monkeypatch.setattr(Table, "close", raise_on_close)
     with pytest.raises(Unavailable, match=r"while closing\.$"):
-        prove_design(Design.loads(DESIGN), "memory:unclosed", sample(tmp_path))
-    assert [] == tables("memory:unclosed")
+        prove_design(Design.loads(DESIGN), "memory:unclosed", write_sample(tmp_path))
+    assert [] == list_tables("memory:unclosed")
 
 
 def test_a_drop_that_fails_names_what_is_left(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Where all else went well the drop's own error says so."""
-    monkeypatch.setattr(temporary_table, "drop_table", failing(gone("dropping")))
+    """If only the drop fails, its error names the table."""
+    monkeypatch.setattr(
+        temporary_table, "drop_table", raise_problem(build_outage_error("dropping"))
+    )
     with pytest.raises(Unavailable, match="while dropping") as caught:
-        prove_design(Design.loads(DESIGN), "memory:undropped", sample(tmp_path))
-    (name,) = tables("memory:undropped")
+        prove_design(Design.loads(DESIGN), "memory:undropped", write_sample(tmp_path))
+    (name,) = list_tables("memory:undropped")
     assert str(caught.value).endswith(f"rowkey drop {name} --on memory:undropped")
 
 
 def test_what_cannot_be_asked_may_be_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Of a cluster that is away nobody knows; of one that was never reached, that nothing is."""
-    monkeypatch.setattr(Table, "load", failing(gone("writing")))
+    """An unreachable cluster may have the table; one that was never reached has none."""
+    monkeypatch.setattr(Table, "load", raise_problem(build_outage_error("writing")))
     opened = iter([open_engine])
 
-    def once(*given: Any, **more: Any) -> Any:
-        return next(opened, failing(gone("asking")))(*given, **more)
+    def fail_once(*given: Any, **more: Any) -> Any:
+        return next(opened, raise_problem(build_outage_error("asking")))(*given, **more)
 
-    monkeypatch.setattr(temporary_table, "open_engine", once)
+    monkeypatch.setattr(temporary_table, "open_engine", fail_once)
     with pytest.raises(
         Unavailable,
         match=r"while writing.* may be still there. Remove it by rowkey drop hosts.proof",
     ):
-        prove_design(Design.loads(DESIGN), "memory:away", sample(tmp_path))
+        prove_design(Design.loads(DESIGN), "memory:away", write_sample(tmp_path))
     with pytest.raises(Unavailable, match=r"while asking\.$"):
-        prove_design(Design.loads(DESIGN), "memory:never", sample(tmp_path))
+        prove_design(Design.loads(DESIGN), "memory:never", write_sample(tmp_path))
 
 
 @pytest.mark.parametrize("is_shared", [True, False])
 @pytest.mark.parametrize(
-    "fails", [KeyboardInterrupt, partial(gone, "making"), partial(InvalidArgument, "t", "no")]
+    "fails",
+    [KeyboardInterrupt, partial(build_outage_error, "making"), partial(InvalidArgument, "t", "no")],
 )
 def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
     fails: Callable[[], BaseException],
@@ -169,12 +174,12 @@ def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
     *,
     is_shared: bool,
 ) -> None:
-    """The table is not there yet, and may come: so it is named, unless the cluster has refused."""
+    """A table whose creation was interrupted is named, unless the cluster refused it."""
     problem = fails()
     monkeypatch.setattr(MemoryEngine, "is_shared", is_shared)
-    monkeypatch.setattr(prover, "create_table", failing(problem))
+    monkeypatch.setattr(prover, "create_table", raise_problem(problem))
     with pytest.raises(type(problem)) as caught:
-        prove_design(Design.loads(DESIGN), "memory:coming", sample(tmp_path))
+        prove_design(Design.loads(DESIGN), "memory:coming", write_sample(tmp_path))
     said = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
     may_be = "may be still there. Remove it by rowkey drop hosts.proof." in said
     assert (is_shared and not isinstance(problem, InvalidArgument)) == may_be
@@ -183,13 +188,13 @@ def test_a_cluster_may_go_on_with_a_making_that_was_broken_off(
 def test_the_command_names_a_kept_table_that_was_broken_off(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who keeps the table and interrupts finds its name on stderr."""
+    """With --keep, an interruption prints the name of the table to stderr."""
     (tmp_path / "hosts.toml").write_text(DESIGN, encoding="utf-8")
-    monkeypatch.setattr(Table, "load", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(Table, "load", raise_problem(KeyboardInterrupt()))
     given = [str(tmp_path / "hosts.toml"), "--on", "memory:named", "--keep"]
     with pytest.raises(click.exceptions.Abort):
-        command.main([*given, "--sample", str(sample(tmp_path))], standalone_mode=False)
-    (name,) = tables("memory:named")
+        command.main([*given, "--sample", str(write_sample(tmp_path))], standalone_mode=False)
+    (name,) = list_tables("memory:named")
     told = f"The table {name} is still there. Remove it by rowkey drop {name} --on memory:named\n"
     assert told in capsys.readouterr().err
 
@@ -197,11 +202,11 @@ def test_the_command_names_a_kept_table_that_was_broken_off(
 def test_a_kept_table_is_said_never_to_split(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who goes on with a table that was kept must know that it does not grow into more regions."""
+    """The output says that regions of a kept table do not split."""
     (tmp_path / "hosts.toml").write_text(DESIGN, encoding="utf-8")
     given = [str(tmp_path / "hosts.toml"), "--on", "memory:unsplit", "--keep"]
-    command.main([*given, "--sample", str(sample(tmp_path))], standalone_mode=False)
-    (name,) = tables("memory:unsplit")
+    command.main([*given, "--sample", str(write_sample(tmp_path))], standalone_mode=False)
+    (name,) = list_tables("memory:unsplit")
     said = " ".join(capsys.readouterr().out.split())
     assert said.endswith(f"written to {name}, which is kept; its regions are never split")
     with open_engine("memory:unsplit") as engine:

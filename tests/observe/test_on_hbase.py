@@ -1,4 +1,4 @@
-"""On a real cluster: proofs that are exact, heat that is seen while it burns, tables made again."""
+"""On a real cluster proofs are exact, live load is measured, and tables are created again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 import rowkey
 from cluster.files import measure_files
-from observe.test_description import FAMILIES, ours, rows, same
-from observe.test_prover import READS, design_of
+from observe.test_description import FAMILIES, encode_keys, have_same_spec, make_rows
+from observe.test_prover import READS, build_design
 from rowkey import lint
 from rowkey.cells import Cell, RowCells
 from rowkey.observe import describe_table, prove_design, watch_table
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rowkey.engines.backends.hbase import HBaseEngine
     from rowkey.observe import LiveLoad, Proof
 
-SIXTEEN = {"algorithm": "sample", "regions": 16}
-HASHED = {"key": "[bucket(sensor, 16)][sensor][timestamp]", "splits": "per_bucket"}
-BY_TIME = {"key": "[timestamp][sensor]", "splits": SIXTEEN}
+SIXTEEN_REGIONS = {"algorithm": "sample", "regions": 16}
+HASHED_DESIGN = {"key": "[bucket(sensor, 16)][sensor][timestamp]", "splits": "per_bucket"}
+BY_TIME = {"key": "[timestamp][sensor]", "splits": SIXTEEN_REGIONS}
 LARGE_BYTES = 400_000
 """A file from which what it has beside its cells is less than 3 % of it."""
 ALLOWED_BYTES = 8_192
@@ -42,8 +42,8 @@ START_MS = 1_700_000_000_000
 
 
 @pytest.fixture
-def still(hbase_engine: HBaseEngine) -> Iterator[None]:
-    """Neither balancer, splits nor merges, as long as something is proved."""
+def no_region_changes(hbase_engine: HBaseEngine) -> Iterator[None]:
+    """Neither balancer, splits nor merges during a proof."""
     admin = hbase_engine.client.admin
     was_balanced, were = admin.set_balancer(False), admin.set_splits_and_merges(False)
     yield
@@ -52,8 +52,8 @@ def still(hbase_engine: HBaseEngine) -> Iterator[None]:
 
 
 @pytest.fixture
-def unbalanced(hbase_engine: HBaseEngine) -> Iterator[None]:
-    """No balancer that moves regions unasked."""
+def no_balancer(hbase_engine: HBaseEngine) -> Iterator[None]:
+    """No balancer that moves regions."""
     admin = hbase_engine.client.admin
     was = admin.set_balancer(False)
     yield
@@ -61,10 +61,10 @@ def unbalanced(hbase_engine: HBaseEngine) -> Iterator[None]:
 
 
 def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
-    """Everything that was predicted is what was counted; the bytes are near.
+    """Check that counts equal predictions and that bytes are near.
 
-    They are so within a share of those predicted where files are large; where these are small, a
-    fixed allowance for index, Bloom filter and trailer of each may come to that.
+    Bytes of large files may differ by a share of the prediction; those of small files also by a
+    fixed allowance for index, Bloom filter and trailer.
     """
     assert ([], 0, 0) == (list(found.remarks), found.difference, found.unknown_count)
     assert found.is_exact
@@ -94,14 +94,14 @@ def check_proof(found: Proof, cluster: Cluster, slack: float) -> None:
     )
 
 
-@pytest.mark.usefixtures("still")
-@pytest.mark.parametrize("words", [HASHED, BY_TIME], ids=["hashed", "time first"])
+@pytest.mark.usefixtures("no_region_changes")
+@pytest.mark.parametrize("words", [HASHED_DESIGN, BY_TIME], ids=["hashed", "time first"])
 def test_what_is_predicted_is_counted(
     words: dict[str, Any], hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
-    """The streams of NAB in three phases: no region, server or read differs."""
+    """The NAB streams in three phases have the predicted counts of regions, servers and reads."""
     sample = RECORDINGS["nab"].sample(4_000, tmp_path)
-    found = prove_design(design_of("nab", **words), hbase_url, sample, phases=3, keep_table=True)
+    found = prove_design(build_design("nab", **words), hbase_url, sample, phases=3, keep_table=True)
     try:
         check_proof(found, hbase_cluster, 0.10)
     finally:
@@ -109,7 +109,7 @@ def test_what_is_predicted_is_counted(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("still")
+@pytest.mark.usefixtures("no_region_changes")
 @pytest.mark.parametrize("name", sorted(READS))
 @pytest.mark.parametrize("is_hashed", [True, False], ids=["ours", "time first"])
 def test_recordings_are_counted_as_predicted(
@@ -119,14 +119,14 @@ def test_recordings_are_counted_as_predicted(
     hbase_url: str,
     tmp_path: Path,
 ) -> None:
-    """Each recording as a whole, in 20 phases: exact; bytes within 3 %, more of small files."""
+    """Whole recordings in 20 phases have the predicted counts, and bytes within 3 %."""
     words: dict[str, Any] = {}
     if not is_hashed:
         time_field = {"nab": "timestamp", "cdnow": "date"}.get(name, "time")
-        rest = [f"[{one}]" for one in design_of(name).key.fields if one != time_field]
-        words = {"key": f"[{time_field}]{''.join(rest)}", "splits": SIXTEEN}
+        rest = [f"[{one}]" for one in build_design(name).key.fields if one != time_field]
+        words = {"key": f"[{time_field}]{''.join(rest)}", "splits": SIXTEEN_REGIONS}
     found = prove_design(
-        design_of(name, **words),
+        build_design(name, **words),
         hbase_url,
         RECORDINGS[name].sample(None, tmp_path),
         keep_table=True,
@@ -139,13 +139,13 @@ def test_recordings_are_counted_as_predicted(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("still")
+@pytest.mark.usefixtures("no_region_changes")
 @pytest.mark.parametrize("kind", ["advised", "hashed"])
 @pytest.mark.parametrize("name", ["apache", "flights", "nab", "orders"])
 def test_designs_of_others_are_counted_as_predicted(
     name: str, kind: str, hbase_cluster: Cluster, hbase_url: str
 ) -> None:
-    """What guides advise, and a hashed bucket: exact; bytes within 3 %, more of small files."""
+    """Keys that guides advise, and a hashed bucket, have the predicted counts."""
     found = prove_design(
         rowkey.Design.read(PAGE / name / f"{kind}.toml"), hbase_url, keep_table=True
     )
@@ -157,11 +157,11 @@ def test_designs_of_others_are_counted_as_predicted(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("still")
+@pytest.mark.usefixtures("no_region_changes")
 def test_all_flights_are_counted_as_predicted(
     hbase_cluster: Cluster, hbase_url: str, tmp_path: Path
 ) -> None:
-    """A year of flights with 19 columns: exact, and the bytes of its large files within 3 %."""
+    """A year of flights with 19 columns has the predicted counts, and bytes within 3 %."""
     reads = [{"name": "a flight", "where": "carrier = ? and flight = ?", "order": "time"}]
     design = rowkey.Design("flights", **RECORDINGS["flights"].words, reads=reads)
     sample = RECORDINGS["flights"].sample(None, tmp_path)
@@ -173,11 +173,11 @@ def test_all_flights_are_counted_as_predicted(
 
 
 class Writer:
-    """Writes rows without a pause, some hundreds a second, until the block ends.
+    """Writes some hundred rows a second until the block ends.
 
     Args:
-        design: into the table of which.
-        url: where that is made.
+        design: the design of the table.
+        url: the engine of the table.
     """
 
     def __init__(self, design: Design, url: str) -> None:
@@ -215,7 +215,7 @@ class Writer:
     def watched(
         self, lasting_s: float, events: Mapping[int, Callable[[], object]] | None = None
     ) -> list[LiveLoad]:
-        """What is seen of the table, once a second; things happen behind some of the looks."""
+        """Return the snapshots of the table, one a second, with events between some of them."""
         found = []
         name = self.table.design.table
         for number, one in enumerate(watch_table(name, self.url, every_s=1.0, for_s=lasting_s)):
@@ -225,14 +225,14 @@ class Writer:
         return found
 
 
-def design(key: str, **words: Any) -> Design:
-    """The design of a table of its own for three servers."""
+def build_live_design(key: str, **words: Any) -> Design:
+    """Build the design of a new table for three servers."""
     name = f"live.{token_hex(4)}"
     return rowkey.Design(name, key, fields=FIELDS, cluster={"servers": 3}, **words)
 
 
-def rates(seen: list[LiveLoad]) -> list[int | None]:
-    """All rates of all regions in all looks."""
+def list_rates(seen: list[LiveLoad]) -> list[int | None]:
+    """Return the rates of all regions in all snapshots."""
     return [
         rate
         for region in (r for i in seen[-1].intervals for r in i.regions)
@@ -241,22 +241,22 @@ def rates(seen: list[LiveLoad]) -> list[int | None]:
 
 
 def test_a_front_is_seen_while_it_burns(hbase_url: str) -> None:
-    """Keys that begin with time heat one server at a time, and the cause is named."""
+    """Keys that begin with time load one server at a time, and the cause is named."""
     splits = [to_string_binary((START_MS + 2_000 * n).to_bytes(8, "big")) for n in range(1, 12)]
-    with Writer(design("[ts][host]", splits=splits), hbase_url) as writer:
+    with Writer(build_live_design("[ts][host]", splits=splits), hbase_url) as writer:
         seen = writer.watched(8)
     assert "hot" == seen[-1].writes.level
     assert "moving_front" == seen[-1].causes[0].code
     assert 3 == seen[-1].writes.servers
 
 
-@pytest.mark.usefixtures("unbalanced")
+@pytest.mark.usefixtures("no_balancer")
 def test_a_good_table_is_even_through_a_move_and_a_split(
     hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
-    """A region that moves and one that splits make no false alarm and no negative rate."""
+    """A moved and a split region cause no false alarm and no negative rate."""
     admin = hbase_engine.client.admin
-    even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
+    even = build_live_design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
     name = even.table
     events = {
         3: lambda: admin.move_region(admin.list_regions(name)[0]),
@@ -266,7 +266,7 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
         seen = writer.watched(14, events)
     assert set() == {one.writes.level for one in seen[1:]} - {"even", "warm", "unknown", "thin"}
     assert "even" in {one.writes.level for one in seen}
-    assert min(rate for rate in rates(seen) if rate is not None) >= 0
+    assert min(rate for rate in list_rates(seen) if rate is not None) >= 0
     whys = {region.reason for i in seen[-1].intervals for region in i.regions} - {""}
     assert {"created by a split"} == {why for why in whys if not why.startswith("moved here from ")}
     assert any(why.startswith("moved here from ") for why in whys)
@@ -276,10 +276,10 @@ def test_a_good_table_is_even_through_a_move_and_a_split(
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("unbalanced")
+@pytest.mark.usefixtures("no_balancer")
 def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
-    """A server that is killed and comes back makes looks that fail or do not know, and no alarm."""
-    even = design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
+    """A server that is killed and restarted causes failed or unknown snapshots, and no alarm."""
+    even = build_live_design("[bucket(host, ts, 12)][host][ts]", splits="per_bucket")
     server = hbase_cluster.server_names[0]
     gone = hbase_cluster.places()[server]
     events = {
@@ -290,7 +290,7 @@ def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
         seen = writer.watched(60, events)
     assert {one.writes.level for one in seen[1:]} <= {"even", "warm", "unknown", "thin"}
     intervals = seen[-1].intervals
-    assert min(rate for rate in rates(seen) if rate is not None) >= 0
+    assert min(rate for rate in list_rates(seen) if rate is not None) >= 0
     # Before the server goes, what is seen of an even table is a verdict, and it is even.
     assert "even" in {one.writes.level for one in seen[:6]}
     # What stood on it is opened elsewhere: not known, with the reason, and never as no writes.
@@ -309,14 +309,14 @@ def test_a_restart_is_no_alarm(hbase_cluster: Cluster, hbase_url: str) -> None:
     assert seen[-1].writes.level in {"even", "warm"}
 
 
-def is_made_again(engine: HBaseEngine, table: str, url: str) -> str:
-    """The description of a table, once it has made one of another name that differs in nothing."""
+def recreate_table(engine: HBaseEngine, table: str, url: str) -> str:
+    """Create a table from a description, compare both, and return the text."""
     found = describe_table(table, url)
     assert () == lint.check_design(found.design).filter_by_severity("error")
     copy = f"copy.{token_hex(4)}"
     text = found.text.replace(f'"{table}"', f'"{copy}"', 1)
     with create_table(rowkey.Design.loads(text), url) as made:
-        assert same(engine.open_table(table), made.store)
+        assert have_same_spec(engine.open_table(table), made.store)
         again = describe_table(copy, url)
         one, other = (engine.client.admin.describe_table(name) for name in (table, copy))
         assert one.families == other.families
@@ -344,20 +344,20 @@ def is_made_again(engine: HBaseEngine, table: str, url: str) -> str:
 def test_tables_of_ours_are_made_again(
     key: str, is_known: bool, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
-    """Salted or bucketed, with the words of rowkey or without, the description makes the same."""
+    """The description creates the same salted or bucketed table, with or without attributes."""
     name = f"ours.{token_hex(4)}"
     words: dict[str, Any] = {"fields": FIELDS, "splits": "per_bucket"}
     families = {"d": {**FAMILIES["d"], "compression": "GZ"}, "e": FAMILIES["e"]}
     with create_table(rowkey.Design(name, key, families=families, **words), hbase_url) as table:
         with table.batch() as batch:
-            for row in rows(300):
+            for row in make_rows(300):
                 batch.put({"host": row["host"], "ts": row["ts"]})
         if not is_known:
             table.store.replace_attributes({})
             entry = table.catalog.read(name)
             assert entry is not None
             table.catalog.remove(name, entry.version)
-        text = is_made_again(hbase_engine, name, hbase_url)
+        text = recreate_table(hbase_engine, name, hbase_url)
     if is_known:
         drop_table(name, hbase_url)
     else:
@@ -370,13 +370,13 @@ def test_tables_of_ours_are_made_again(
 def test_rows_of_others_are_described(
     hbase_engine: HBaseEngine, hbase_judge: Judge, hbase_url: str
 ) -> None:
-    """Keys that another program made as ours are, bucket and all, are recognised from its rows."""
+    """Keys of another program in rowkey's format are inferred from its rows, with the bucket."""
     name = f"theirs.keys.{token_hex(4)}"
     hbase_judge.create(name, {"d": {}}, [bytes([n]) for n in range(1, 16)])
     cells = [Cell("d", b"m", 1, b"hi"), Cell("d", b"\xff\x00", 1, b"?")]
-    keys = sorted(set(ours("[bucket(host, 16)][host][ts]")))
+    keys = sorted(set(encode_keys("[bucket(host, 16)][host][ts]")))
     hbase_judge.mutate(name, [RowCells(key, cells) for key in keys])
-    text = is_made_again(hbase_engine, name, hbase_url)
+    text = recreate_table(hbase_engine, name, hbase_url)
     assert "[bucket(text, 16)][text][time]" == str(rowkey.Design.loads(text).key)
     assert "The column d:ff00 is not declared" in text
     hbase_judge.drop(name)

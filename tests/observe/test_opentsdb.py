@@ -1,4 +1,4 @@
-"""Tables that OpenTSDB itself has written on a real cluster, described and made again."""
+"""Tables that OpenTSDB wrote on a real cluster are described and created again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from observe.test_on_hbase import is_made_again
-from oracles.build import Absent, Source, command
+from observe.test_on_hbase import recreate_table
+from oracles.build import OracleUnavailable, Source, build_command
 from oracles.plugin import give_up
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ Source: opentsdb 2.4.1, IncomingDataPoints.rowKeyTemplate, UniqueId.
 
 @pytest.fixture(scope="module")
 def prefix(hbase_cluster: Cluster, hbase_judge: Judge) -> Iterator[str]:
-    """What the names of four tables begin with that OpenTSDB has written."""
+    """The common prefix of the names of four tables that OpenTSDB has written."""
     try:
-        start = command(POINTS)
-    except Absent as absent:
+        start = build_command(POINTS)
+    except OracleUnavailable as absent:
         give_up(str(absent))
     prefix = f"{token_hex(4)}-"
     for name, families in FAMILIES.items():
@@ -71,6 +71,6 @@ def prefix(hbase_cluster: Cluster, hbase_judge: Judge) -> Iterator[str]:
 def test_tables_of_opentsdb_are_made_again(
     name: str, prefix: str, hbase_engine: HBaseEngine, hbase_url: str
 ) -> None:
-    """The description of each makes the same table, and its key is as the library makes it."""
-    text = is_made_again(hbase_engine, f"{prefix}{name}", hbase_url)
+    """Each description creates the same table, and its key is that of OpenTSDB."""
+    text = recreate_table(hbase_engine, f"{prefix}{name}", hbase_url)
     assert KEYS[name] == str(rowkey.Design.loads(text).key)

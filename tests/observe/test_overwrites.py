@@ -1,4 +1,4 @@
-"""A region that is busy for the same rows are written again and again is said to be so."""
+"""The remark that a hot region's rows are overwritten again and again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import pyarrow as pa
 import pytest
 
 import rowkey
-from observe.test_table_watch import START_MS, Writer, few, many, splits_by_time
+from observe.test_table_watch import (
+    START_MS,
+    Writer,
+    list_time_splits,
+    pick_even_host,
+    pick_skewed_host,
+)
 from rowkey.observe import LoadInterval, RegionDelta, watch_table
 from rowkey.observe.overwrites import format_overwrites
 from rowkey.observe.write_sample import WriteSample
@@ -24,12 +30,12 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_ms",
     "hits": {"type": "i64", "nullable": True},
 }
-Doing = Callable[["Table", int], object]
-SAID = "written over and over"
+Write = Callable[["Table", int], object]
+OVERWRITE_REMARK = "written over and over"
 
 
-def said_of(key: str, doing: Doing, looks: int = 3, **words: Any) -> tuple[str, list[str]]:
-    """The verdict on the writes of a table that is written while it is watched, and the remarks."""
+def watch_writes(key: str, doing: Write, looks: int = 3, **words: Any) -> tuple[str, list[str]]:
+    """Return the verdict and the remarks on a table that is written while it is watched."""
     url = "memory:overwritten"
     design = rowkey.Design("hits", key, fields=FIELDS, cluster={"servers": 4}, **words)
     with rowkey.open(design, url) as table:
@@ -43,24 +49,24 @@ def said_of(key: str, doing: Doing, looks: int = 3, **words: Any) -> tuple[str, 
         of: dict[str, Any] = {"every_s": 2.0, "for_s": 2.0 * (looks - 1)}
         *_, seen = watch_table("hits", url, sleep=sleep, clock=lambda: now[0], **of)
     drop_table("hits", url)
-    return seen.writes.level, [one for one in seen.remarks if SAID in one]
+    return seen.writes.level, [one for one in seen.remarks if OVERWRITE_REMARK in one]
 
 
 def count_one(table: Table, number: int) -> None:
-    """One counter among many rows."""
+    """Increment one counter among many rows."""
     if number % 2:
         table.increment({"host": "all", "ts": 0}, hits=1)
     else:
-        table.put({"host": many(number), "ts": START_MS + number})
+        table.put({"host": pick_even_host(number), "ts": START_MS + number})
 
 
 def write_one(table: Table, number: int) -> None:
-    """The latest value of all, in one row."""
+    """Write the latest value of all into one row."""
     table.put({"host": "all", "ts": 0, "hits": number})
 
 
 def write_three(table: Table, number: int) -> None:
-    """Three rows that lie in one region, each many times."""
+    """Overwrite three rows of one region in turn."""
     table.put({"host": f"all{number % 3}", "ts": 0, "hits": number})
 
 
@@ -69,62 +75,62 @@ BY_HOST: dict[str, Any] = {"key": "[host][ts]", "splits": ["web-2", "web-3", "we
 
 
 def test_a_counter_that_all_count_up_is_told() -> None:
-    """It is one of the rows of its region, and by far the most of its writes."""
-    word, (said,) = said_of(doing=count_one, **BY_HOST)
+    """A counter with most of its region's writes is named."""
+    word, (said,) = watch_writes(doing=count_one, **BY_HOST)
     assert "hot" == word
     assert said.startswith("region 0 counted about ")
     assert "cells with other timestamps" in said
 
 
 def test_a_row_that_all_write_is_named() -> None:
-    """Where nothing else of its region changes it is the row that is hot."""
-    word, (said,) = said_of(doing=write_one, **BY_HOST)
+    """The only row of a region that changes is named as hot."""
+    word, (said,) = watch_writes(doing=write_one, **BY_HOST)
     assert "hot" == word
     assert "but only 1 row changed, host all, ts 1970-01-01" in said
     assert "no key spreads one row" in said
 
 
 def test_some_rows_that_all_write_are_named() -> None:
-    """Two or three are named; that one of them is hot is not claimed."""
-    _, (said,) = said_of(doing=write_three, **BY_HOST)
+    """Two or three overwritten rows are named, without a claim that one of them is hot."""
+    _, (said,) = watch_writes(doing=write_three, **BY_HOST)
     assert "but only 3 rows changed, host all0, " in said
     assert said.endswith("these rows are written over and over")
 
 
 def delete_one(table: Table, number: int) -> None:
-    """A row that is not there is taken away, and leaves no cell."""
+    """Delete a row that does not exist."""
     table.delete({"host": "all", "ts": number})
 
 
 @pytest.mark.parametrize(
     ("doing", "words"),
     [
-        (lambda table, n: table.put({"host": few(n), "ts": START_MS + n}), BY_HOST),
+        (lambda table, n: table.put({"host": pick_skewed_host(n), "ts": START_MS + n}), BY_HOST),
         (
-            lambda table, n: table.put({"host": many(n), "ts": START_MS + n}),
-            {"key": "[ts][host]", "splits": splits_by_time()},
+            lambda table, n: table.put({"host": pick_even_host(n), "ts": START_MS + n}),
+            {"key": "[ts][host]", "splits": list_time_splits()},
         ),
         (delete_one, BY_HOST),
     ],
     ids=["a busy host", "a front", "deletes"],
 )
-def test_other_heat_is_not_taken_for_it(doing: Doing, words: dict[str, Any]) -> None:
-    """A host of many rows, a front, and rows that only go are hot, and nothing is said of rows."""
-    assert ("hot", []) == said_of(doing=doing, **words)
+def test_other_heat_is_not_taken_for_it(doing: Write, words: dict[str, Any]) -> None:
+    """A busy host, a front and deletes are hot without a remark on overwritten rows."""
+    assert ("hot", []) == watch_writes(doing=doing, **words)
 
 
 def test_a_counter_of_an_even_table_is_not_spoken_of() -> None:
-    """Where writes lie evenly there is nothing to be explained."""
+    """A counter in a table with even load gets no remark."""
 
     def spread(table: Table, number: int) -> None:
         table.put({"host": f"w{number % 16}", "ts": 0, "hits": number})
 
     splits = [f"w{n}" for n in (11, 15, 5)]
-    assert ("even", []) == said_of(key="[host][ts]", splits=splits, doing=spread)
+    assert ("even", []) == watch_writes(key="[host][ts]", splits=splits, doing=spread)
 
 
 def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
-    """Its rows follow the clock, but it is the host that lies on one server."""
+    """A host that writes all rows is named as the cause, although its rows follow the clock."""
     design = rowkey.Design(
         "logs",
         "[host][ts]",
@@ -146,7 +152,7 @@ def test_one_host_that_writes_everything_is_named(tmp_path: Any) -> None:
 def test_what_came_in_a_burst_is_not_taken_for_it(
     elsewhere: int, part: float, is_said: bool
 ) -> None:
-    """Where other regions have few rows of that time too, most came before it."""
+    """After a burst the remark is made only if other regions have enough recent rows."""
     design = rowkey.Design("hits", fields=FIELDS, **BY_HOST)
     edges = [b"", b"web-2", b""]
     regions = tuple(
@@ -161,11 +167,11 @@ def test_what_came_in_a_burst_is_not_taken_for_it(
     read = {b"": len(here), b"web-2": len(there)}
     found = WriteSample(batch, [*here, *there], 0, read, part)
     said = format_overwrites(design, LoadInterval(2.0, 2.0, regions, ("",)), found)
-    assert is_said == (SAID in said)
+    assert is_said == (OVERWRITE_REMARK in said)
 
 
 def test_why_reads_are_hot_is_not_claimed(tmp_path: Any) -> None:
-    """Rows that are read leave no trace: the busiest region is named, and that nothing else is."""
+    """For hot reads only the busiest region is named, and a remark says that no cause is known."""
     design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **BY_HOST)
     url, now = f"memory:{tmp_path}", [0.0]
     with rowkey.open(design, url) as table:

@@ -1,4 +1,4 @@
-"""What is predicted of a recording is what the regions of a table count, phase by phase."""
+"""The regions of a table count what is predicted of a recording, phase by phase."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ READS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def design_of(name: str, **words: Any) -> Design:
-    """The design of a recording, with reads."""
+def build_design(name: str, **words: Any) -> Design:
+    """Build the design of a recording, with reads."""
     return Design(
         name.replace(" ", "_"), **(RECORDINGS[name].words | {"reads": READS[name]} | words)
     )
 
 
-def proved(name: str, url: str, folder: Path, rows: int = 3_000, **words: Any) -> Proof:
-    """A recording's first rows, proved in five phases."""
+def prove_recording(name: str, url: str, folder: Path, rows: int = 3_000, **words: Any) -> Proof:
+    """Prove a recording's first rows in five phases."""
     sample = RECORDINGS[name].sample(rows, folder)
-    return prove_design(design_of(name, **words), url, sample, phases=5)
+    return prove_design(build_design(name, **words), url, sample, phases=5)
 
 
 @pytest.mark.parametrize("place", ["memory", "rocks"])
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_predicted_is_counted(name: str, place: str, tmp_path: Path) -> None:
-    """Per region, server and phase the difference is 0, and reads are within one a range."""
+    """Counts by region, server and phase are as predicted, and reads within one a range."""
     url = f"memory:proof-{name}" if place == "memory" else f"rocks:{tmp_path / 'data'}"
-    found = proved(name, url, tmp_path)
+    found = prove_recording(name, url, tmp_path)
     assert found.is_exact
     assert (0, 0) == (found.difference, found.unknown_count)
     assert 5 == len(found.phases)
@@ -96,23 +96,23 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
-    """Wherever fields live, and whatever the parts of the key, regions count what was predicted."""
-    found = proved("nab", f"memory:layout-{name}", tmp_path, rows=1_000, **LAYOUTS[name])
+    """Regions count what was predicted for every placement of fields and every kind of part."""
+    found = prove_recording("nab", f"memory:layout-{name}", tmp_path, rows=1_000, **LAYOUTS[name])
     assert found.operation_count == sum(r.counted_writes or 0 for r in found.sum_by_region()) > 0
     reasons = {read.reason for read in found.reads}
     is_shared = name == "slices of time"
     assert ("partly" if is_shared else "exact") == found.verdict
     assert is_shared == bool(found.omissions) != found.is_exact
-    assert reasons == ({SHARED} if name == "slices of time" else {""})
+    assert reasons == ({SHARED_ROW_REMARK} if name == "slices of time" else {""})
 
 
-SHARED = "many events share a row, which a region counts once for each part it reads"
+SHARED_ROW_REMARK = "many events share a row, which a region counts once for each part it reads"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
-    """Of all events, some of them written twice, the bytes are counted cell by cell."""
-    design = design_of(name)
+    """The predicted bytes are those of the stored cells, also where events overwrite others."""
+    design = build_design(name)
     source = open_source(
         design, RECORDINGS[name].sample(400, tmp_path), None,
         second_half=False, seed=0, fields=design.fields,
@@ -134,8 +134,8 @@ def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> N
 
 
 def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
-    """Where a family keeps several versions, what was written twice is not predicted."""
-    design = design_of("nab", families={"d": {"versions": 3}})
+    """The bytes of overwritten rows are not predicted where a family keeps several versions."""
+    design = build_design("nab", families={"d": {"versions": 3}})
     source = open_source(
         design, RECORDINGS["nab"].sample(40, tmp_path), None,
         second_half=False, seed=0, fields=design.fields,
@@ -149,9 +149,9 @@ def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
 
 
 def test_the_table_can_be_kept(tmp_path: Path) -> None:
-    """Who asks for it finds the table that was written, under its own name."""
+    """With `keep_table` the written table stays under its own name."""
     sample = RECORDINGS["nab"].sample(500, tmp_path)
-    found = prove_design(design_of("nab"), "memory:kept", sample, phases=1, keep_table=True)
+    found = prove_design(build_design("nab"), "memory:kept", sample, phases=1, keep_table=True)
     with open_engine("memory:kept") as engine:
         assert [found.table] == engine.list_tables()
         counts = engine.open_table(found.table).list_regions()
@@ -159,27 +159,29 @@ def test_the_table_can_be_kept(tmp_path: Path) -> None:
 
 
 def test_a_wrong_prediction_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Regions elsewhere than predicted differ, although the sum is the same."""
+    """Counts in other regions than predicted differ, although the sum is the same."""
     from rowkey.observe.proof import prover
 
-    def shifted(design: Design, boundaries: Boundaries, *more: Any) -> Any:
+    def shift_counts(design: Design, boundaries: Boundaries, *more: Any) -> Any:
         wrong = Boundaries([*boundaries.splits[1:], boundaries.splits[-1] + b"\xff"])
         return replay(design, wrong, *more)
 
     replay = Replay
-    monkeypatch.setattr(prover, "Replay", shifted)
-    found = proved("nab", "memory:wrong", tmp_path, splits={"algorithm": "sample", "regions": 16})
+    monkeypatch.setattr(prover, "Replay", shift_counts)
+    found = prove_recording(
+        "nab", "memory:wrong", tmp_path, splits={"algorithm": "sample", "regions": 16}
+    )
     assert found.difference > 0
     assert ("different", False) == (found.verdict, found.is_exact)
 
 
 def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A region that forgot its count makes the proof incomplete, not wrong."""
+    """A region whose counter restarted makes the proof incomplete, not wrong."""
     from rowkey.engines.contract import Store
 
     opening = iter(range(10_000))
 
-    def moved(store: Store, _: float | None = None) -> list[OpenRegion]:
+    def move_region(store: Store, _: float | None = None) -> list[OpenRegion]:
         number = next(opening)
         return [
             OpenRegion(
@@ -188,8 +190,8 @@ def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_pa
             for place, one in enumerate(store.list_regions())
         ]
 
-    monkeypatch.setattr(Store, "list_open_regions", moved)
-    found = proved("nab", "memory:moved", tmp_path)
+    monkeypatch.setattr(Store, "list_open_regions", move_region)
+    found = prove_recording("nab", "memory:moved", tmp_path)
     assert (0, 5) == (found.difference, found.unknown_count)
     assert ("unknown", False) == (found.verdict, found.is_exact)
     assert {(10, 0)} == {(read.unknown_trials, read.wrong_regions) for read in found.reads}
@@ -198,7 +200,7 @@ def test_a_region_opened_anew_is_unknown(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_regions_split_and_merged_to_the_same_number_are_unknown() -> None:
-    """What stands no more between its bounds is not known; the others keep place and count."""
+    """Changed regions are unknown, and the others keep their place and count."""
     designed = Boundaries([b"a", b"b", b"c"]).regions
     before = [OpenRegion(*bounds, 0, 0, "s", n) for n, bounds in enumerate(designed)]
     after = [
@@ -214,7 +216,10 @@ def test_regions_split_and_merged_to_the_same_number_are_unknown() -> None:
         compare_phase(number, designed, many, compute_interval(*both))
         for number, (many, both) in enumerate(zip(predicted, pairwise(counts), strict=True), 1)
     )
-    phases = (replace(phases[0], regions=tuple(map(as_predicted, phases[0].regions))), phases[1])
+    phases = (
+        replace(phases[0], regions=tuple(map(set_predicted_writes, phases[0].regions))),
+        phases[1],
+    )
     assert [10, 20, 30, 40] == [one.predicted_writes for one in phases[1].regions]
     assert [None, 20, None, None] == [one.counted_writes for one in phases[1].regions]
     assert (0, 3) == (phases[1].difference, phases[1].unknown_count)
@@ -226,20 +231,20 @@ def test_regions_split_and_merged_to_the_same_number_are_unknown() -> None:
     assert [(b"", 11, None), (b"a", 22, 22), (b"b", 33, None), (b"c", 44, None)] == told
 
 
-def as_predicted(region: RegionProof) -> RegionProof:
-    """A region that counted what was predicted."""
+def set_predicted_writes(region: RegionProof) -> RegionProof:
+    """Return a region that counted what was predicted."""
     return replace(region, counted_writes=region.predicted_writes)
 
 
 def test_a_split_while_it_is_written_is_unknown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of regions that are as many as designed, and others, nothing is taken for wrong."""
+    """Regions that are not the designed ones are not counted as wrong."""
     from rowkey.engines.contract import Store
 
     opening = iter(range(10_000))
 
-    def others(store: Store, _: float | None = None) -> list[OpenRegion]:
+    def replace_regions(store: Store, _: float | None = None) -> list[OpenRegion]:
         first, second, *more = store.openings_as_they_are()  # type: ignore[attr-defined]
         if next(opening) < 2:
             return [first, second, *more]
@@ -250,10 +255,10 @@ def test_a_split_while_it_is_written_is_unknown(
         ]
 
     monkeypatch.setattr(Store, "openings_as_they_are", Store.list_open_regions, raising=False)
-    monkeypatch.setattr(Store, "list_open_regions", others)
+    monkeypatch.setattr(Store, "list_open_regions", replace_regions)
     rows = "".join(f"h{n},{1_000 * n},{n}\n" for n in range(60))
     found = prove_design(
-        Design("logs", **HOSTS), "memory:others", events_of(tmp_path, rows), phases=2
+        Design("logs", **HOSTS), "memory:others", write_events(tmp_path, rows), phases=2
     )
     assert ("unknown", 0, 2) == (found.verdict, found.difference, found.unknown_count)
     assert [10] == [read.unknown_trials for read in found.reads]
@@ -263,18 +268,18 @@ def test_a_split_while_it_is_written_is_unknown(
     assert {4} == {len(one["regions"]) for one in (document, *document["phases"])}
 
 
-SALTED: dict[str, str] = {
+SALTED_KEYS: dict[str, str] = {
     "in front": "[salt(8)][sensor][timestamp]",
     "of ids": "[salt(8)][code(sensor)][timestamp]",
 }
 
 
-@pytest.mark.parametrize("key", SALTED.values(), ids=SALTED)
+@pytest.mark.parametrize("key", SALTED_KEYS.values(), ids=SALTED_KEYS)
 @pytest.mark.parametrize("place", ["memory", "rocks"])
 def test_salted_regions_are_predicted(key: str, place: str, tmp_path: Path) -> None:
-    """The salts of a load are those of the prediction, so that regions and reads agree."""
+    """The prediction has the salts of the load, so regions and reads agree."""
     url = f"memory:salt-{key}" if place == "memory" else f"rocks:{tmp_path / 'data'}"
-    found = proved("nab", url, tmp_path, 1_000, key=key, splits="per_bucket")
+    found = prove_recording("nab", url, tmp_path, 1_000, key=key, splits="per_bucket")
     assert ("exact", 0, ()) == (found.verdict, found.difference, found.omissions)
     assert 8 == sum(bool(one.counted_writes) for one in found.sum_by_region())
     assert {(10, 0)} == {(read.trial_count, read.wrong_regions) for read in found.reads}
@@ -282,10 +287,10 @@ def test_salted_regions_are_predicted(key: str, place: str, tmp_path: Path) -> N
 
 
 def test_salted_overwrites_are_predicted(tmp_path: Path) -> None:
-    """A row that comes twice gets the same salt, and counts once."""
+    """A row that is written twice has the same salt and counts once."""
     rows = "".join(f"h{n % 20},1000,{n}\n" for n in range(200))
     design = Design("logs", **HOSTS | {"key": "[salt(4)][host]"})
-    found = prove_design(design, "memory:again", events_of(tmp_path, rows), phases=4)
+    found = prove_design(design, "memory:again", write_events(tmp_path, rows), phases=4)
     assert ("exact", 0, 200) == (found.verdict, found.difference, found.operation_count)
     assert [0] == [phase["difference"] for phase in build_proof_document(found)["phases"][:1]]
     (read,) = found.reads
@@ -295,18 +300,18 @@ def test_salted_overwrites_are_predicted(tmp_path: Path) -> None:
 def test_other_salts_than_those_written_differ(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What is predicted with salts of its own is seen to be wrong, region by region."""
+    """A prediction with other salts than the written ones differs region by region."""
     from rowkey.observe.proof import prover
 
     monkeypatch.setattr(prover, "compute_load_salts", lambda _, rows: np.zeros(len(rows), np.int64))
-    found = proved("nab", "memory:other-salts", tmp_path, 500, key=SALTED["in front"],
+    found = prove_recording("nab", "memory:other-salts", tmp_path, 500, key=SALTED_KEYS["in front"],
                    splits="per_bucket")  # fmt: skip
     assert "different" == found.verdict
     assert found.difference == sum(phase.difference for phase in found.phases) > 0
 
 
-def events_of(folder: Path, rows: str) -> Path:
-    """A file of events of some hosts."""
+def write_events(folder: Path, rows: str) -> Path:
+    """Write a file of events of some hosts."""
     path = folder / "events.csv"
     path.write_text(f"host,ts,v\n{rows}", encoding="utf-8")
     return path
@@ -328,10 +333,10 @@ HOSTS: dict[str, Any] = {
 def test_reads_of_cells_that_have_expired_are_not_asked(
     ttl: str, verdict: str, tmp_path: Path
 ) -> None:
-    """Cells that are older than their time to live are counted as written, and never found."""
+    """A proof is partial, with the reason, if the cells of a read have expired by their ttl."""
     rows = "".join(f"h{n},{1_609_459_200_000 + 1_000 * n},{n}\n" for n in range(60))
     design = Design("logs", **HOSTS, families={"d": {"ttl": ttl}})
-    found = prove_design(design, f"memory:ttl-{ttl}", events_of(tmp_path, rows), phases=2)
+    found = prove_design(design, f"memory:ttl-{ttl}", write_events(tmp_path, rows), phases=2)
     assert (verdict, 0, 60) == (found.verdict, found.difference, found.operation_count)
     why = "read one host: cells of family d are older than its ttl and have expired"
     assert ((why,) if verdict == "partly" else ()) == found.omissions
@@ -340,7 +345,7 @@ def test_reads_of_cells_that_have_expired_are_not_asked(
 def test_a_read_that_breaks_half_way_is_not_exact(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What was asked three times of ten is listed with its reason, and is told so."""
+    """A read that fails after three of ten runs is listed with its reason and is not exact."""
     from rowkey.observe.proof import read_prover
 
     left = iter(range(3))
@@ -354,7 +359,7 @@ def test_a_read_that_breaks_half_way_is_not_exact(
     monkeypatch.setattr(read_prover, "plan_read", planned)
     rows = "".join(f"h{n},{1_000 * n},{n}\n" for n in range(60))
     found = prove_design(
-        Design("logs", **HOSTS), "memory:half", events_of(tmp_path, rows), phases=2
+        Design("logs", **HOSTS), "memory:half", write_events(tmp_path, rows), phases=2
     )
     (read,) = found.reads
     assert (3, 0) == (read.trial_count, read.wrong_regions)
@@ -367,20 +372,20 @@ def test_a_read_that_breaks_half_way_is_not_exact(
 
 
 def test_rows_that_were_left_out_are_not_proved(tmp_path: Path) -> None:
-    """What is no event was not written, so that it is not said to be exact."""
+    """A proof with skipped rows is not called exact."""
     rows = "".join(
         f"{'' if n % 2 else 'h'},{1_000 * n if n % 2 == 0 else 'x'},1\n" for n in range(40)
     )
     found = prove_design(
-        Design("logs", **HOSTS), "memory:left", events_of(tmp_path, rows), phases=2
+        Design("logs", **HOSTS), "memory:left", write_events(tmp_path, rows), phases=2
     )
     assert "partly" == found.verdict
     assert found.omissions[0].startswith("20 rows of the sample left out: ")
 
 
 def test_what_cannot_be_proved_is_refused(tmp_path: Path) -> None:
-    """Without a recording there is nothing to write, and there are bounds to the phases."""
-    design = design_of("nab", splits=[])
+    """A proof without a recording, or with a bad number of phases, is refused."""
+    design = build_design("nab", splits=[])
     with pytest.raises(SampleError, match="generated events have no columns to write"):
         prove_design(design, "memory:none")
     with pytest.raises(InvalidArgument, match="phases: 0 is out of range"):

@@ -1,4 +1,4 @@
-"""Whatever happens to regions between two counts, a rate is right or unknown."""
+"""After any changes of regions between two snapshots, a rate is right or unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observe.worlds import Cluster, key_of
+from observe.worlds import Cluster, encode_bound
 from rowkey.engines import OpenRegion
 from rowkey.observe import CounterSnapshot, compute_interval, judge_balance
 
@@ -25,21 +25,21 @@ EVENTS = st.one_of(
 HISTORIES = st.lists(st.lists(EVENTS, max_size=6), min_size=1, max_size=6)
 
 
-def lived(cluster: Cluster, events: list[tuple[Any, ...]]) -> None:
-    """Let all of it happen."""
+def replay_events(cluster: Cluster, events: list[tuple[Any, ...]]) -> None:
+    """Apply events to a cluster."""
     for name, *arguments in events:
         getattr(cluster, name)(*arguments)
 
 
 @given(servers=st.integers(1, 4), regions=st.integers(1, 8), history=HISTORIES)
 def test_a_rate_is_right_or_unknown(servers: int, regions: int, history: Any) -> None:
-    """A region that was open all the while has the writes that were made; any other has none."""
-    cluster = Cluster.of(servers, regions)
-    before = cluster.counted(0.0)
+    """A region that stayed open has the rate of its writes, and any other has none."""
+    cluster = Cluster.build(servers, regions)
+    before = cluster.count_writes(0.0)
     for number, events in enumerate(history, 1):
-        cluster.forget()
-        lived(cluster, events)
-        after = cluster.counted(float(number))
+        cluster.reset_true_counts()
+        replay_events(cluster, events)
+        after = cluster.count_writes(float(number))
         expected = [
             None if one.opening in cluster.disturbed else cluster.truth[one.start, one.stop]
             for one in cluster.regions
@@ -54,7 +54,7 @@ def test_a_rate_is_right_or_unknown(servers: int, regions: int, history: Any) ->
 
 @given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=2))
 def test_counts_that_fall_are_no_rate(counts: Any) -> None:
-    """Counters that fall although the region is the same, as after a lost log, give no rate."""
+    """Counters that fall in an unchanged region, as after a lost log, give no rate."""
     before, after = (
         CounterSnapshot.from_regions(at, [OpenRegion(b"", b"", writes, reads, "", 0)], [""])
         for at, (writes, reads) in enumerate(counts)
@@ -67,14 +67,16 @@ def test_counts_that_fall_are_no_rate(counts: Any) -> None:
 
 
 def test_what_became_of_a_region_is_said() -> None:
-    """Each way in which a region can be new to the counts has its own words."""
+    """Each reason why a region has no rate has its own words."""
     said = []
     for happens in ("move", "split", "merge", "restart"):
-        cluster = Cluster.of(2, 4)
-        before = cluster.counted(0.0)
-        lived(cluster, [(happens, 0, 1) if happens == "move" else (happens, 0)])
+        cluster = Cluster.build(2, 4)
+        before = cluster.count_writes(0.0)
+        replay_events(cluster, [(happens, 0, 1) if happens == "move" else (happens, 0)])
         said.append(
-            sorted({one.reason for one in compute_interval(before, cluster.counted(1.0)).regions})
+            sorted(
+                {one.reason for one in compute_interval(before, cluster.count_writes(1.0)).regions}
+            )
         )
     assert [
         ["", "moved here from rs0"],
@@ -82,10 +84,10 @@ def test_what_became_of_a_region_is_said() -> None:
         ["", "created by a merge"],
         ["", "moved here from rs0"],
     ] == said
-    cluster = Cluster.of(2, 4)
-    before = cluster.counted(0.0)
+    cluster = Cluster.build(2, 4)
+    before = cluster.count_writes(0.0)
     cluster.move(0, 0)
-    assert "reopened" == compute_interval(before, cluster.counted(1.0)).regions[0].reason
+    assert "reopened" == compute_interval(before, cluster.count_writes(1.0)).regions[0].reason
     nothing = CounterSnapshot.from_regions(0.0, (), ("rs0",))
     assert {"newly opened"} == {one.reason for one in compute_interval(nothing, before).regions}
 
@@ -96,19 +98,19 @@ def test_what_became_of_a_region_is_said() -> None:
     hot=st.booleans(),
 )
 def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> None:
-    """Even load on spread regions is never called hot, whatever befalls them; hot load is."""
-    cluster = Cluster.of(3, 3 * regions)
-    before = cluster.counted(0.0)
+    """Region changes never make even load hot, and never hide hot load."""
+    cluster = Cluster.build(3, 3 * regions)
+    before = cluster.count_writes(0.0)
     intervals, shares = [], []
     for number in range(6):
         for event, when in events:
             if when == number and event[0] != "write":
-                lived(cluster, [event])
+                replay_events(cluster, [event])
         for one in cluster.regions:
             one.writes += 0 if hot else (one.stop - one.start) // 8
-        shares.append(max(share_of(cluster, server) for server in cluster.servers))
+        shares.append(max(compute_key_share(cluster, server) for server in cluster.servers))
         cluster.regions[-1].writes += 3_000 if hot else 0
-        after = cluster.counted(float(number + 1))
+        after = cluster.count_writes(float(number + 1))
         intervals.append(compute_interval(before, after))
         before = after
     found = judge_balance(intervals, "writes")
@@ -118,18 +120,18 @@ def test_a_disturbance_raises_no_alarm(regions: int, events: Any, hot: bool) -> 
         assert not found.is_hot
 
 
-def share_of(cluster: Cluster, server: str) -> float:
-    """The share of all keys that lies on a server."""
+def compute_key_share(cluster: Cluster, server: str) -> float:
+    """Return the share of all keys that lies on a server."""
     return sum(one.stop - one.start for one in cluster.regions if one.server == server) / 65_536
 
 
 def test_one_window_of_many_thin_intervals() -> None:
-    """Intervals with few writes are judged together, and too few of all are not judged."""
-    cluster = Cluster.of(2, 2)
-    counts = [cluster.counted(0.0)]
+    """Intervals with few writes are judged together, and too few writes not at all."""
+    cluster = Cluster.build(2, 2)
+    counts = [cluster.count_writes(0.0)]
     for number in range(1, 11):
         cluster.write(0, 90)
-        counts.append(cluster.counted(float(number)))
+        counts.append(cluster.count_writes(float(number)))
     intervals = [compute_interval(*pair) for pair in pairwise(counts)]
     thin = judge_balance(intervals[:4], "writes")
     assert ("thin", 360) == (thin.level, thin.operation_count)
@@ -145,28 +147,28 @@ def test_one_window_of_many_thin_intervals() -> None:
     assert "unknown" == judge_balance([], "writes").level
 
 
-def renamed(cluster: Cluster, number: int) -> None:
-    """A server is restarted: its regions are opened anew on it, under the name of its new life."""
+def restart_server(cluster: Cluster, number: int) -> None:
+    """Restart a server: its regions open again under its new name."""
     old = cluster.servers[number]
     new = f"{old}'"
     cluster.servers[number] = new
     for place, region in enumerate(cluster.regions):
         if region.server == old:
-            cluster.regions[place] = cluster.opened(region.start, region.stop, new)
+            cluster.regions[place] = cluster.open_region(region.start, region.stop, new)
 
 
 @pytest.mark.parametrize("servers", [2, 8])
 @pytest.mark.parametrize("each", [5, 30, 90, 300])
 def test_a_restarted_server_is_not_two(servers: int, each: int) -> None:
-    """An even table whose servers are restarted one by one is never uneven, however thin."""
-    cluster = Cluster.of(servers, 2 * servers)
-    counts, words = [cluster.counted(0.0)], set()
+    """An even table whose servers restart one by one is never uneven."""
+    cluster = Cluster.build(servers, 2 * servers)
+    counts, words = [cluster.count_writes(0.0)], set()
     for number in range(1, 41):
         for place in range(2 * servers):
             cluster.write(place, each)
         if 5 <= number < 5 + servers:
-            renamed(cluster, number - 5)
-        counts.append(cluster.counted(float(number)))
+            restart_server(cluster, number - 5)
+        counts.append(cluster.count_writes(float(number)))
         found = judge_balance([compute_interval(*pair) for pair in pairwise(counts)], "writes")
         assert servers == found.servers
         words.add(found.level)
@@ -176,14 +178,14 @@ def test_a_restarted_server_is_not_two(servers: int, each: int) -> None:
 
 def test_a_hot_spot_is_seen_while_an_idle_region_moves() -> None:
     """A move of an idle region does not hide the load of the others."""
-    cluster = Cluster.of(3, 12)
-    counts = [cluster.counted(0.0)]
+    cluster = Cluster.build(3, 12)
+    counts = [cluster.count_writes(0.0)]
     for number in range(1, 21):
         for place in range(12):
             cluster.write(place, 20_000 if place == 7 else 10)
         if number > 5:
             cluster.move(number % 7, number)
-        counts.append(cluster.counted(float(number)))
+        counts.append(cluster.count_writes(float(number)))
     intervals = [compute_interval(*pair) for pair in pairwise(counts)]
     assert 15 == sum(not one.is_known("writes") for one in intervals)
     found = judge_balance(intervals, "writes")
@@ -193,33 +195,33 @@ def test_a_hot_spot_is_seen_while_an_idle_region_moves() -> None:
 
 
 def test_a_rate_is_not_believed_for_long() -> None:
-    """A region that is opened anew again and again may be so for what it does now."""
-    cluster = Cluster.of(3, 12)
-    counts = [cluster.counted(0.0)]
+    """The last rate of a region that opens again and again counts for two more intervals."""
+    cluster = Cluster.build(3, 12)
+    counts = [cluster.count_writes(0.0)]
     for number in range(1, 11):
         for place in range(12):
             cluster.write(place, 2 if place == 7 else 400)
         if number > 3:
             cluster.move(7, number)
-        counts.append(cluster.counted(float(number)))
+        counts.append(cluster.count_writes(float(number)))
     found = judge_balance([compute_interval(*pair) for pair in pairwise(counts)], "writes")
     assert 3 + 2 == found.window_count
 
 
 def test_a_busy_region_that_moves_leaves_nothing_to_judge() -> None:
-    """Where what is not known did much before, nothing is concluded from the interval."""
-    cluster = Cluster.of(3, 12)
-    counts = [cluster.counted(0.0)]
+    """An interval in which a busy region's rate is unknown has no verdict."""
+    cluster = Cluster.build(3, 12)
+    counts = [cluster.count_writes(0.0)]
     for number in range(1, 5):
         for place in range(12):
             cluster.write(place, 400)
         if number == 3:
             cluster.move(7, 0)
-        counts.append(cluster.counted(float(number)))
+        counts.append(cluster.count_writes(float(number)))
     found = judge_balance([compute_interval(*pair) for pair in pairwise(counts)], "writes")
     assert ("even", 3, 3 * 12 * 400) == (found.level, found.window_count, found.operation_count)
 
 
 def test_keys_of_bounds() -> None:
     """Both ends of the table are the empty key."""
-    assert [b"", b"\x80\x00", b""] == [key_of(number) for number in (0, 32_768, 65_536)]
+    assert [b"", b"\x80\x00", b""] == [encode_bound(number) for number in (0, 32_768, 65_536)]

@@ -1,4 +1,4 @@
-"""What an admin tells of regions becomes rates: by their names, servers, and openings."""
+"""Region counters of an admin become rates by name, server and opening of a region."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 RS1, RS2 = ServerName("rs1", 16020, 1), ServerName("rs2", 16020, 1)
 
 
-def region(
+def build_region(
     start: bytes, stop: bytes, writes: int, server: ServerName, seqnum: int
 ) -> HBaseRegionCounts:
-    """A region as an admin counts it."""
+    """Return the counters of a region."""
     load = RegionLoad(b"t,%s,1.x." % start, 0, writes)
     return HBaseRegionCounts(start, stop, writes, 0, server, load, seqnum)
 
 
 class Admin:
-    """An admin that tells what a test has written down, look after look."""
+    """A fake admin that returns prepared counters, snapshot by snapshot."""
 
     def __init__(self, looks: Sequence[Sequence[HBaseRegionCounts]]) -> None:
         self.looks = iter(looks)
@@ -38,45 +38,45 @@ class Admin:
     def get_counters(
         self, _name: str, *, wait_s: float | None = None
     ) -> Sequence[HBaseRegionCounts]:
-        """The next counts."""
+        """Return the next counters."""
         self.waited.append(wait_s)
         return next(self.looks)
 
     def get_cluster_status(self, *, wait_s: float | None = None) -> ClusterStatus:
-        """Two servers that live."""
+        """Return two live servers."""
         self.waited.append(wait_s)
         return ClusterStatus(servers=(RS2, RS1))
 
     def describe_table(self, name: str) -> TableDescriptor:
-        """A table whose family says what nobody can declare."""
+        """Return a table with a family attribute that no design can express."""
         return TableDescriptor(name, (Family("d"),), {}, {"d": {"TTL": "soon"}})
 
 
 class Client:
-    """A client that has such an admin."""
+    """A fake client with such an admin."""
 
     def __init__(self, admin: Admin) -> None:
         self.admin = admin
 
     def table(self, name: str) -> str:
-        """Nothing is read or written."""
+        """Return nothing, since no rows are read or written."""
         return name
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
-def engine_of(*looks: Sequence[HBaseRegionCounts]) -> HBaseEngine:
-    """An engine whose admin tells this."""
+def build_engine(*looks: Sequence[HBaseRegionCounts]) -> HBaseEngine:
+    """Return an engine whose admin returns these counters."""
     client: Any = Client(Admin(looks))
     return HBaseEngine(client, "hbase://nowhere", sync=False)
 
 
 def test_a_region_that_came_back_is_not_taken_for_one_that_stayed() -> None:
-    """Away and back between two looks it has the same name and server, and counts from 0."""
-    stays, leaves = region(b"", b"g", 5, RS1, 2), region(b"g", b"", 7, RS2, 2)
+    """A region that moved away and back counts from 0, despite its old name and server."""
+    stays, leaves = build_region(b"", b"g", 5, RS1, 2), build_region(b"g", b"", 7, RS2, 2)
     later = [replace_count(stays, 9), replace_count(leaves, 8)._replace(seqnum=9)]
-    with engine_of([stays, leaves], later) as engine:
+    with build_engine([stays, leaves], later) as engine:
         store = engine.open_table("t")
         counts = [
             CounterSnapshot.from_regions(at, store.list_open_regions(1.5), engine.list_servers(0.5))
@@ -91,14 +91,17 @@ def test_a_region_that_came_back_is_not_taken_for_one_that_stayed() -> None:
 
 
 def replace_count(one: HBaseRegionCounts, writes: int) -> HBaseRegionCounts:
-    """The same region later."""
+    """Return the region with another count."""
     return one._replace(writes=writes, load=one.load._replace(writes=writes))
 
 
 def test_a_server_started_anew_is_another() -> None:
-    """A start code tells its lives apart, even where region and port are the same."""
-    before, after = region(b"", b"", 5, RS1, 2), region(b"", b"", 6, RS1._replace(start_code=2), 3)
-    with engine_of([before], [after]) as engine:
+    """A restarted server is another one by its start code, although its port is the same."""
+    before, after = (
+        build_region(b"", b"", 5, RS1, 2),
+        build_region(b"", b"", 6, RS1._replace(start_code=2), 3),
+    )
+    with build_engine([before], [after]) as engine:
         store = engine.open_table("t")
         first, then = (
             CounterSnapshot.from_regions(at, store.list_open_regions(), []) for at in (0.0, 1.0)
@@ -109,15 +112,15 @@ def test_a_server_started_anew_is_another() -> None:
 
 
 def test_unmodeled_attributes_are_returned() -> None:
-    """Family attributes that no design can express are returned; our engines have none."""
-    with engine_of() as engine:
+    """Family attributes that no design can express are returned; memory and RocksDB have none."""
+    with build_engine() as engine:
         assert {"d": {"TTL": "soon"}} == engine.open_table("t").unmodeled_attributes
     with open_engine("memory:") as ours:
         assert [""] == ours.list_servers()
 
 
 def test_servers_are_taken_from_regions() -> None:
-    """If the master names no server, the servers are those of the regions."""
-    with engine_of([region(b"", b"", 5, RS1, 2)]) as engine:
+    """If the master lists no server, the servers are those of the regions."""
+    with build_engine([build_region(b"", b"", 5, RS1, 2)]) as engine:
         counted = CounterSnapshot.from_regions(0.0, engine.open_table("t").list_open_regions(), [])
     assert ("rs1,16020,1",) == counted.servers

@@ -1,4 +1,4 @@
-"""A table in use is seen as hot where it is, for the right reason, and as even where it is not."""
+"""A watched table is found hot where it is hot, for the right cause, and even otherwise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
 START_MS = 1_700_000_000_000
-EACH = 2_000
+ROWS_PER_LOOK = 2_000
 """Rows between two looks."""
 
 
@@ -30,8 +30,8 @@ class Writer:
     """Writes rows while the watcher sleeps, so that no clock decides what is counted.
 
     Args:
-        table: into which.
-        hosts: gives the host of each row.
+        table: the table.
+        hosts: returns the host of a row's number.
     """
 
     def __init__(self, table: Table, hosts: Callable[[int], str]) -> None:
@@ -42,21 +42,21 @@ class Writer:
         self.looks = 0
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass and rows come."""
+        """Let time pass, and write the rows of that time."""
         self.now += seconds
         if seconds:
             with self.table.batch(10) as batch:  # each has a timestamp of its own
-                for number in (next(self.numbers) for _ in range(EACH)):
+                for number in (next(self.numbers) for _ in range(ROWS_PER_LOOK)):
                     batch.put({"host": self.hosts(number), "ts": START_MS + number})
         self.looks += 1
         self.happens.get(self.looks, lambda: None)()
 
     def clock(self) -> float:
-        """The seconds that were slept."""
+        """Return the seconds that were slept."""
         return self.now
 
     def watched(self, looks: int, url: str, design: Design | None = None) -> list[LiveLoad]:
-        """What is seen, look by look."""
+        """Return the snapshots of the table."""
         return list(
             watch_table(
                 self.table.design.table,
@@ -70,68 +70,68 @@ class Writer:
         )
 
 
-def many(number: int) -> str:
-    """One of 500 hosts, each as busy."""
+def pick_even_host(number: int) -> str:
+    """Return one of 500 hosts, all equally busy."""
     return f"web-{number * 617 % 500}"
 
 
-def few(number: int) -> str:
-    """One of 500 hosts, of which one sends half of all rows."""
-    return "web-7" if number % 2 else many(number)
+def pick_skewed_host(number: int) -> str:
+    """Return one of 500 hosts, of which one sends half of all rows."""
+    return "web-7" if number % 2 else pick_even_host(number)
 
 
 @pytest.fixture
 def url(request: pytest.FixtureRequest) -> str:
-    """A place in memory for this test alone."""
+    """A URL of an engine in memory for one test."""
     return f"memory:{request.node.name}"
 
 
-def table_at(url: str, key: str, **words: Any) -> Table:
-    """An empty table for four servers."""
+def open_table(url: str, key: str, **words: Any) -> Table:
+    """Open an empty table for four servers."""
     design = rowkey.Design("logs", key, fields=FIELDS, cluster={"servers": 4}, **words)
     return rowkey.open(design, url)
 
 
-def splits_by_time() -> list[str]:
-    """Region bounds within the times that come, as a list of keys in a design file has them."""
+def list_time_splits() -> list[str]:
+    """Return split keys within the times of the rows, as a design file lists them."""
     keys = ((START_MS + 4_000 * number).to_bytes(8, "big") for number in range(1, 8))
     return [to_string_binary(key) for key in keys]
 
 
 def test_an_even_table_is_even(url: str) -> None:
-    """Rows behind a hashed bucket are even, look after look, and nothing is explained."""
-    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        seen = Writer(table, many).watched(6, url)
+    """Rows in hashed buckets are even in each snapshot, and no cause is found."""
+    with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, pick_even_host).watched(6, url)
     assert ["unknown", *["even"] * 5] == [one.writes.level for one in seen]
     assert {()} == {one.causes for one in seen}
-    assert [None, *[EACH] * 5] == [
+    assert [None, *[ROWS_PER_LOOK] * 5] == [
         one.intervals[-1].sum_operations("writes") if one.intervals else None for one in seen
     ]
-    assert 5 * EACH == seen[-1].writes.operation_count
+    assert 5 * ROWS_PER_LOOK == seen[-1].writes.operation_count
 
 
 def test_a_front_is_hot_and_named(url: str) -> None:
-    """A key that begins with time is hot, because its front moves."""
-    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
-        seen = Writer(table, many).watched(6, url)[-1]
+    """A key that begins with time is hot, and the moving front is named."""
+    with open_table(url, "[ts][host]", splits=list_time_splits()) as table:
+        seen = Writer(table, pick_even_host).watched(6, url)[-1]
     assert "hot" == seen.writes.level
     assert "moving_front" == seen.causes[0].code
     assert seen.is_hot
 
 
 def test_a_busy_host_is_hot_and_named(url: str) -> None:
-    """Where one host sends half of all rows, the host is named."""
-    with table_at(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
-        seen = Writer(table, few).watched(6, url)[-1]
+    """A host that sends half of all rows is named."""
+    with open_table(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, pick_skewed_host).watched(6, url)[-1]
     assert "hot" == seen.writes.level
     assert ["hot_entity"] == [cause.code for cause in seen.causes]
     assert "web-7" in seen.causes[0].message
 
 
 def test_a_time_bucket_is_named(url: str) -> None:
-    """Remainders of times that come in steps of their divisor all are one number."""
-    with table_at(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, many)
+    """Times whose step is their divisor have one remainder, which is named."""
+    with open_table(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_even_host)
         writer.numbers = count(0, 16)
         seen = writer.watched(4, url)[-1]
     assert "hot" == seen.writes.level
@@ -140,9 +140,9 @@ def test_a_time_bucket_is_named(url: str) -> None:
 
 
 def test_a_split_in_between_is_no_alarm(url: str) -> None:
-    """The interval of a split has no figure, and those around it are even."""
-    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, many)
+    """The interval of a split has no figure, and the intervals around it are even."""
+    with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_even_host)
         writer.happens[3] = lambda: table.store.split(b"\x05m")
         seen = writer.watched(7, url)
     assert ["unknown", *["even"] * 6] == [one.writes.level for one in seen]
@@ -157,9 +157,9 @@ def test_a_split_in_between_is_no_alarm(url: str) -> None:
 def test_what_cannot_be_read_is_said_and_survived(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look that fails is told; the next interval is longer, and its rates are right."""
-    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, many)
+    """A failed snapshot is reported, and the rates of the longer interval after it are right."""
+    with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_even_host)
         kind = type(table.store)
         openings = kind.list_open_regions
 
@@ -172,16 +172,16 @@ def test_what_cannot_be_read_is_said_and_survived(
         seen = writer.watched(5, url)
     assert [0, 0, 1, 1, 1] == [one.missed_count for one in seen]
     assert any("on no server" in said for said in seen[2].remarks)
-    assert [(2.0, EACH), (4.0, 2 * EACH), (2.0, EACH)] == [
+    assert [(2.0, ROWS_PER_LOOK), (4.0, 2 * ROWS_PER_LOOK), (2.0, ROWS_PER_LOOK)] == [
         (one.length_s, one.sum_operations("writes")) for one in seen[-1].intervals
     ]
     assert "even" == seen[-1].writes.level
 
 
 def test_looks_that_come_late_are_left_out(url: str) -> None:
-    """Where a look takes long, the next one is due a while later, and the end stays where it is."""
-    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, many)
+    """A slow snapshot delays the next one, and the end of the watch stays."""
+    with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_even_host)
 
         def take_long() -> None:
             writer.now += 5.0
@@ -194,9 +194,9 @@ def test_looks_that_come_late_are_left_out(url: str) -> None:
 
 
 def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> None:
-    """A rate lies between two looks, so that the second is made, however late."""
-    with table_at(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, many)
+    """A second snapshot is always taken, however late, since a rate needs two."""
+    with open_table(url, "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_even_host)
 
         def take_long() -> None:
             writer.now += 50.0
@@ -208,10 +208,10 @@ def test_a_first_look_that_takes_longer_than_all_is_not_the_last(url: str) -> No
 
 def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
     """A table without a design has rates and no causes, and a remark says so."""
-    with table_at(url, "[ts][host]", splits=splits_by_time()) as table:
+    with open_table(url, "[ts][host]", splits=list_time_splits()) as table:
         table.store.replace_attributes({})
         table.catalog.remove("logs", table.catalog.read("logs").version)  # type: ignore[union-attr]
-        writer = Writer(table, many)
+        writer = Writer(table, pick_even_host)
         seen = writer.watched(3, url)[-1]
         told = writer.watched(3, url, design=table.design)[-1]
     assert seen.design is None
@@ -223,16 +223,16 @@ def test_a_table_without_a_design_has_rates_but_no_causes(url: str) -> None:
 
 def test_a_design_of_another_table_is_refused(url: str) -> None:
     """A design of another table is refused with the name of its table."""
-    with table_at(url, "[host][ts]") as table:
+    with open_table(url, "[host][ts]") as table:
         other = rowkey.Design("doors", "[ts][host]", fields=FIELDS)
-        seen = Writer(table, many).watched(2, url, design=other)[-1]
-        own = Writer(table, many).watched(2, url, design=table.design)[-1]
+        seen = Writer(table, pick_even_host).watched(2, url, design=other)[-1]
+        own = Writer(table, pick_even_host).watched(2, url, design=table.design)[-1]
     said = "the given design declares the table doors, not logs"
     assert (True, False) == (said in seen.remarks, said in own.remarks)
 
 
-def counted_of(regions: int, at_s: float, servers: str = "") -> CounterSnapshot:
-    """Regions that were all written alike, each by its number's server."""
+def build_snapshot(regions: int, at_s: float, servers: str = "") -> CounterSnapshot:
+    """Return a snapshot of regions with equal writes, each on the server of its number."""
     edges = [b"", *(n.to_bytes(2, "big") for n in range(1, regions)), b""]
     opened = [
         OpenRegion(start, stop, int(100 * at_s), 0, f"rs{n % 3}{servers}", (n, servers))
@@ -242,10 +242,10 @@ def counted_of(regions: int, at_s: float, servers: str = "") -> CounterSnapshot:
 
 
 def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
-    """Twenty looks a second leave a map of 240 columns, and a verdict of sixty seconds."""
+    """Twenty snapshots a second give a map of 240 columns and a verdict on sixty seconds."""
     seen = TableWatch("t", None)
     for number in range(2_000):
-        seen.add_snapshot(counted_of(3, number / 20))
+        seen.add_snapshot(build_snapshot(3, number / 20))
     found = seen.build_live_load(0)
     assert (240, 3 * 100 * 60) == (len(found.intervals), found.writes.operation_count)
     assert 1_200 == len(seen.intervals)
@@ -254,8 +254,8 @@ def test_a_verdict_is_of_the_last_minute_however_often_one_looks() -> None:
 def test_a_restart_of_all_servers_gives_one_remark() -> None:
     """Thousands of regions that moved for one reason are reported in one remark."""
     seen = TableWatch("t", None)
-    seen.add_snapshot(counted_of(3_000, 1.0))
-    seen.add_snapshot(counted_of(3_000, 2.0, "'"))
+    seen.add_snapshot(build_snapshot(3_000, 1.0))
+    seen.add_snapshot(build_snapshot(3_000, 2.0, "'"))
     assert (
         "1,000 regions have no rate, at the first row, 0003, 0006, ...: moved here from rs0",
         "1,000 regions have no rate, at 0001, 0004, 0007, ...: moved here from rs1",
@@ -264,8 +264,8 @@ def test_a_restart_of_all_servers_gives_one_remark() -> None:
 
 
 def test_what_cannot_be_watched_is_refused(url: str) -> None:
-    """A table that is not there, and times that are none."""
-    with table_at(url, "[ts][host]"):
+    """A missing table and invalid times are refused."""
+    with open_table(url, "[ts][host]"):
         with pytest.raises(InvalidArgument, match="there is no table lags; expected one of logs"):
             next(watch_table("lags", url))
         with pytest.raises(InvalidArgument, match="every: 0 s is out of range"):

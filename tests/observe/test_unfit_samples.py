@@ -1,4 +1,4 @@
-"""Where the rows that stand are no sample of what was written, no cause is taken from them."""
+"""No cause is taken from stored rows that do not represent the writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from observe.test_table_watch import START_MS, many
+from observe.test_table_watch import START_MS, pick_even_host
 from rowkey.observe import LiveLoad, watch_table
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_ms",
     "hits": {"type": "i64", "nullable": True},
 }
-Doing = Callable[["Table", int], object]
+Write = Callable[["Table", int], object]
 
 
-def watched(url: str, doing: Doing, each: int = 900, **words: Any) -> LiveLoad:
-    """A table of four servers as it stands after it was written between some looks."""
+def watch_writes(url: str, doing: Write, each: int = 900, **words: Any) -> LiveLoad:
+    """Return the load of a table of four servers that is written between some snapshots."""
     words = {"key": "[bucket(host, 16)][host][ts]", "splits": "per_bucket", **words}
     design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **words)
     now = [0.0]
@@ -41,32 +41,32 @@ def watched(url: str, doing: Doing, each: int = 900, **words: Any) -> LiveLoad:
 
 
 def put_mixed(table: Table, number: int) -> None:
-    """Rows of which three in four are of one host."""
-    table.put({"host": "h3" if number % 4 else many(number), "ts": START_MS + number})
+    """Put rows of which three in four are of one host."""
+    table.put({"host": "h3" if number % 4 else pick_even_host(number), "ts": START_MS + number})
 
 
-def purging(table: Table, number: int) -> None:
-    """Some rows, most of one host; but most that is counted are deletes of another host."""
+def put_or_delete(table: Table, number: int) -> None:
+    """Put rows, most of one host, among four times as many deletes of another host."""
     if number % 5:
         table.delete({"host": "h7", "ts": number})
     else:
         put_mixed(table, number // 5)
 
 
-def updating(table: Table, number: int) -> None:
-    """The same rows beside one of another host that is written again and again."""
+def put_or_update(table: Table, number: int) -> None:
+    """Put the same rows, among four times as many updates of another host's row."""
     if number % 5:
         table.put({"host": "h7", "ts": 5, "hits": number})
     else:
         put_mixed(table, number // 5)
 
 
-@pytest.mark.parametrize("doing", [purging, updating])
+@pytest.mark.parametrize("doing", [put_or_delete, put_or_update])
 def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
-    doing: Doing, request: pytest.FixtureRequest
+    doing: Write, request: pytest.FixtureRequest
 ) -> None:
-    """The region that the counters show is not the one that the rows are in: that is said."""
-    seen = watched(f"memory:{request.node.name}", doing)
+    """No cause is named where stored rows are in other regions than writes, with a remark."""
+    seen = watch_writes(f"memory:{request.node.name}", doing)
     assert ("hot", ()) == (seen.writes.level, seen.causes)
     (said,) = (one for one in seen.remarks if one.startswith("the cause is unknown: "))
     assert "region 1 counted 8" in said
@@ -74,7 +74,7 @@ def test_rows_that_lie_elsewhere_than_the_writes_name_no_cause(
 
 
 def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
-    """Where one write in twelve leaves no cell, the rows still tell which host is hot."""
+    """The hot host is named although one write in twelve is a delete."""
 
     def doing(table: Table, number: int) -> None:
         if number % 12:
@@ -82,7 +82,7 @@ def test_a_few_deletes_hide_no_cause(request: pytest.FixtureRequest) -> None:
         else:
             table.delete({"host": "h7", "ts": number})
 
-    seen = watched(f"memory:{request.node.name}", doing)
+    seen = watch_writes(f"memory:{request.node.name}", doing)
     assert "hot" == seen.writes.level
     assert ["hot_entity"] == [one.code for one in seen.causes]
     assert not any(one.startswith("the cause is unknown") for one in seen.remarks)
@@ -96,14 +96,14 @@ def test_a_hot_spot_without_a_cause_is_reported(request: pytest.FixtureRequest) 
         table.put({"host": host, "ts": START_MS + number * 911 % 5_000})
 
     words: dict[str, Any] = {"key": "[host][ts]", "splits": ["h3", "h5", "h7"]}
-    seen = watched(f"memory:{request.node.name}", doing, **words)
+    seen = watch_writes(f"memory:{request.node.name}", doing, **words)
     assert ("hot", ()) == (seen.writes.level, seen.causes)
     (said,) = (one for one in seen.remarks if one.startswith("the cause is unknown: "))
     assert "no known cause fits the " in said
 
 
 def test_buckets_that_are_counted_anew_are_followed(request: pytest.FixtureRequest) -> None:
-    """After a change of buckets the cause is one of the design that rows are written by now."""
+    """After a change of buckets, the cause refers to the current design."""
     url = f"memory:{request.node.name}"
     design = rowkey.Design(
         "hits", "[bucket(host, 4)][host][ts]", fields=FIELDS, cluster={"servers": 4},

@@ -1,4 +1,4 @@
-"""A look at what was written is a sample of it, wherever in an interval that came."""
+"""Sampling the rows that were written within an interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rowkey
-from observe.test_table_watch import START_MS, Writer, many, table_at
+from observe.test_table_watch import START_MS, Writer, open_table, pick_even_host
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec, open_engine
 from rowkey.observe import LiveLoad, LoadInterval, RegionDelta, watch_table
@@ -31,8 +31,8 @@ END_MS = START_MS + 1_000 * LENGTH_S
 SPLITS = (b"h3", b"h5", b"h7")
 
 
-def looked(stamps: list[int], writes: list[int] | None = None) -> WriteSample:
-    """What a look finds of as many rows, of which nine in ten are of one host, by their times."""
+def read_sample(stamps: list[int], writes: list[int] | None = None) -> WriteSample:
+    """Return the sample of rows with given timestamps, nine in ten of one host."""
     with open_engine("memory:looked") as engine:
         store = engine.create_table(TableSpec("logs", (Family("d"),), SPLITS))
         rows, counts = [], [0, 0, 0, 0]
@@ -58,8 +58,8 @@ def looked(stamps: list[int], writes: list[int] | None = None) -> WriteSample:
      (500, 1_000, 12_000), (0, 2_000, 12_000), (0, 2_000, 300)],
 )  # fmt: skip
 def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count: int) -> None:
-    """Of what came within a part of an interval a sample is read, enough of it and not its head."""
-    found = looked([START_MS + begins_ms + lasts_ms * n // count for n in range(count)])
+    """A burst within part of an interval is sampled well, and not from its beginning only."""
+    found = read_sample([START_MS + begins_ms + lasts_ms * n // count for n in range(count)])
     assert min(count, MIN_EVENTS) <= len(found.keys) <= MAX_EVENTS
     assert not found.is_truncated
     busy = sum(DESIGN.key.decode(key)["host"] == "h79" for key in found.keys) / len(found.keys)
@@ -67,50 +67,50 @@ def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count:
 
 
 def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
-    """What the table counts of reads is less by every scan, not by the one that found something."""
-    found = looked([START_MS + n // 60 for n in range(12_000)])
+    """The total of read rows includes every scan that was needed to find a burst."""
+    found = read_sample([START_MS + n // 60 for n in range(12_000)])
     assert (
         sum(found.total_rows_by_region.values())
         > len(found.keys)
         == sum(found.rows_by_region.values())
     )
-    assert sum(looked([START_MS + n for n in range(300)]).total_rows_by_region.values()) == 300
+    assert sum(read_sample([START_MS + n for n in range(300)]).total_rows_by_region.values()) == 300
 
 
 def test_what_came_at_once_is_read_in_part() -> None:
-    """Of more rows of one millisecond than are read it takes some of each region, and says so."""
-    found = looked([START_MS + 7] * 12_000)
+    """Too many rows of one millisecond are read in part from each region, with a remark."""
+    found = read_sample([START_MS + 7] * 12_000)
     assert frozenset({b"h7"}) == found.truncated_regions
     assert [TARGET_EVENTS, TARGET_EVENTS] < [found.rows_by_region[b"h7"] + 1, len(found.keys)]
     assert {b"", *SPLITS} == found.rows_by_region.keys()
 
 
 def test_a_few_rows_that_are_all_are_better_than_many_that_are_not() -> None:
-    """Behind a burst of one millisecond the calm stream is looked at, all of it."""
+    """The complete rows after a burst of one millisecond are preferred to part of the burst."""
     calm = [START_MS + 5 * n for n in range(400)]
-    found = looked([*[START_MS + 1] * 12_000, *calm])
+    found = read_sample([*[START_MS + 1] * 12_000, *calm])
     assert not found.is_truncated
     assert 300 <= len(found.keys) <= 400
 
 
 def test_what_comes_while_it_is_read_is_not_of_the_interval() -> None:
-    """A writer that goes on does not fill the look with what came later."""
+    """Rows that are written during the sampling are not in the sample."""
     before, after = ([at + n // 4 for n in range(8_000)] for at in (START_MS, END_MS + 500))
-    found = looked([*before, *after], [1_000, 1_000, 1_000, 5_000])
+    found = read_sample([*before, *after], [1_000, 1_000, 1_000, 5_000])
     assert MIN_EVENTS <= len(found.keys) <= MAX_EVENTS
     assert all(DESIGN.key.decode(key)["ts"] < START_MS + 8_000 for key in found.keys)
 
 
 def test_rows_of_one_millisecond_have_no_order() -> None:
-    """Rows that came together are not given in the order of their keys, which would be a front."""
-    keys = looked([START_MS + 100 * (n // 500) for n in range(1_000)]).keys
+    """Rows of one millisecond are not sampled in key order, which would look like a front."""
+    keys = read_sample([START_MS + 100 * (n // 500) for n in range(1_000)]).keys
     rising = sum(one < other for one, other in pairwise(keys))
     assert 0.4 < rising / len(keys) < 0.6
 
 
 @given(st.lists(st.tuples(st.integers(1, 3_000), st.integers(0, 50_000)), min_size=1, max_size=30))
 def test_rows_are_kept_as_they_were_written(looks: list[tuple[int, int]]) -> None:
-    """Of each look as large a share as of the one that was read least; enough in all, if there."""
+    """Partly read intervals keep equal shares of their writes, with enough rows in total."""
     kept = [len(which) for which in choose_sample_rows(*map(list, zip(*looks, strict=True)))]
     rows = sum(many for many, _ in looks)
     assert min(MIN_EVENTS, rows) <= sum(kept)
@@ -127,11 +127,11 @@ def test_rows_are_kept_as_they_were_written(looks: list[tuple[int, int]]) -> Non
 def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
     request: pytest.FixtureRequest,
 ) -> None:
-    """Where one look reads all and the next a part, shares of hosts are those of the writes."""
+    """Hosts have their shares of all writes, although busy intervals are read in part."""
     url = f"memory:{request.node.name}"
     words: dict[str, Any] = {"splits": ["h3", "h5", "h7"]}
-    with table_at(url, "[host][ts]", **words) as table:
-        writer = Writer(table, many)
+    with open_table(url, "[host][ts]", **words) as table:
+        writer = Writer(table, pick_even_host)
         seen: list[LiveLoad] = []
 
         def sleep(seconds: float) -> None:

@@ -1,6 +1,6 @@
-"""A cluster made up: regions that are written, moved, split, merged and lost, and what they count.
+"""A simulated cluster: regions that are written, moved, split, merged and lost.
 
-It keeps the truth beside the counters, so that every rate can be judged.
+The true counts are kept next to the counters, so that every rate can be checked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Region:
-    """A region: bounds, server, the number of its opening, and what that has counted."""
+    """A region: bounds, server, and the number and counters of its opening."""
 
     start: int
     stop: int
@@ -47,17 +47,17 @@ class Cluster:
     openings: Iterator[int] = field(default_factory=count)
 
     @classmethod
-    def of(cls, servers: int, regions: int) -> Cluster:
-        """So many regions, round robin."""
+    def build(cls, servers: int, regions: int) -> Cluster:
+        """Return a cluster with regions placed round robin."""
         made = cls([f"rs{number}" for number in range(servers)])
         edges = [65_536 * number // regions for number in range(regions + 1)]
         for number in range(regions):
             server = made.servers[number % servers]
-            made.regions.append(made.opened(edges[number], edges[number + 1], server))
+            made.regions.append(made.open_region(edges[number], edges[number + 1], server))
         return made
 
-    def opened(self, start: int, stop: int, server: str) -> Region:
-        """A region in a new opening, which counts from 0."""
+    def open_region(self, start: int, stop: int, server: str) -> Region:
+        """Return a region in a new opening, which counts from 0."""
         region = Region(start, stop, server, next(self.openings))
         self.disturbed.add(region.opening)
         return region
@@ -73,11 +73,11 @@ class Cluster:
         self.regions[place % len(self.regions)].reads += many
 
     def move(self, place: int, to: int) -> None:
-        """Open a region on a server, also on the one that it is on."""
+        """Open a region on a server, possibly its own."""
         place %= len(self.regions)
         old = self.regions[place]
         server = self.servers[to % len(self.servers)]
-        self.regions[place] = self.opened(old.start, old.stop, server)
+        self.regions[place] = self.open_region(old.start, old.stop, server)
 
     def split(self, place: int) -> None:
         """Halve a region that is wide enough; both halves stay on its server."""
@@ -86,42 +86,51 @@ class Cluster:
         middle = (old.start + old.stop) // 2
         if middle > old.start:
             halves = ((old.start, middle), (middle, old.stop))
-            self.regions[place : place + 1] = [self.opened(*half, old.server) for half in halves]
+            self.regions[place : place + 1] = [
+                self.open_region(*half, old.server) for half in halves
+            ]
 
     def merge(self, place: int) -> None:
-        """Make one region of two neighbours."""
+        """Merge a region with its neighbour."""
         if len(self.regions) > 1:
             place %= len(self.regions) - 1
             left, right = self.regions[place : place + 2]
-            self.regions[place : place + 2] = [self.opened(left.start, right.stop, left.server)]
+            self.regions[place : place + 2] = [
+                self.open_region(left.start, right.stop, left.server)
+            ]
 
     def restart(self, number: int) -> None:
-        """A server dies, its regions are opened elsewhere, and it comes back by another name."""
+        """Restart a server under another name, after its regions opened elsewhere."""
         number %= len(self.servers)
         dead = self.servers[number]
         others = [one for one in self.servers if one != dead] or [f"{dead}'"]
         for place, region in enumerate(self.regions):
             if region.server == dead:
                 server = others[place % len(others)]
-                self.regions[place] = self.opened(region.start, region.stop, server)
+                self.regions[place] = self.open_region(region.start, region.stop, server)
         self.servers[number] = f"{dead}'"
 
-    def counted(self, at_s: float) -> CounterSnapshot:
-        """What the counters say."""
+    def count_writes(self, at_s: float) -> CounterSnapshot:
+        """Return the counters of all regions."""
         seen = [
             OpenRegion(
-                key_of(one.start), key_of(one.stop), one.writes, one.reads, one.server, one.opening
+                encode_bound(one.start),
+                encode_bound(one.stop),
+                one.writes,
+                one.reads,
+                one.server,
+                one.opening,
             )
             for one in self.regions
         ]
         return CounterSnapshot.from_regions(at_s, seen, self.servers)
 
-    def forget(self) -> None:
-        """Begin the truth of the next interval."""
+    def reset_true_counts(self) -> None:
+        """Reset the true counts, for the next interval."""
         self.truth.clear()
         self.disturbed.clear()
 
 
-def key_of(number: int) -> bytes:
-    """The row key of a bound; both ends of the table are empty."""
+def encode_bound(number: int) -> bytes:
+    """Return the row key of a bound; both ends of the table are empty."""
     return b"" if number in {0, 65_536} else number.to_bytes(2, "big")

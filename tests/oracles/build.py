@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 HBASE = Path(__file__).parent / "hbase"
-JAVA_LEAST = 17  # the -hadoop3 builds of HBase 2.6 and the language level of Oracle.java
+MIN_JAVA = 17  # the -hadoop3 builds of HBase 2.6 and the language level of Oracle.java
 
 # Without a version in its name Maven asks the network for the newest, even when all is here.
 RESOLVE = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
-COMPILE = ("--release", str(JAVA_LEAST), "-proc:none", "-Xlint:none")
+COMPILE = ("--release", str(MIN_JAVA), "-proc:none", "-Xlint:none")
 # One compiler tier and one collector thread: quick to start, and two cores are shared with pytest.
 FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx512m", "-Xshare:auto")
 
@@ -32,7 +32,7 @@ COMPILE_S = 120.0
 RESOLVE_S = 300.0  # a first download took 5 s to 75 s
 
 
-class Absent(Exception):
+class OracleUnavailable(Exception):
     """The oracle cannot be built on this machine; the message says what is missing."""
 
 
@@ -43,7 +43,7 @@ class Source:
     Args:
         folder: holds `pom.xml` and the program, one or more files.
         main: the class that is started, which a file is named after.
-        properties: of the pom, in place of what stands there: `hbase.version=2.5.13-hadoop3`.
+        properties: properties that replace those of the pom: `hbase.version=2.5.13-hadoop3`.
     """
 
     folder: Path
@@ -69,8 +69,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """What is needed to start a program, and its other jars.
+class OracleBuild:
+    """The JVM and the class path of a built program.
 
     Args:
         java: the JVM.
@@ -81,7 +81,7 @@ class Built:
     class_path: str
 
 
-def command(
+def build_command(
     source: Source | None = None,
     kept: Path | None = None,
     environment: Mapping[str, str] | None = None,
@@ -90,8 +90,8 @@ def command(
 
     Args:
         source: the program; HBase's by default.
-        kept: as `build` takes it.
-        environment: as `build` takes it.
+        kept: as in `build_oracle`.
+        environment: as in `build_oracle`.
 
     Returns:
         The JVM and its arguments.
@@ -101,13 +101,13 @@ def command(
 
     """
     source = source or Source(HBASE)
-    built = build(source, kept, environment)
+    built = build_oracle(source, kept, environment)
     return [built.java, *FLAGS, "-cp", built.class_path, source.main]
 
 
-def build(
+def build_oracle(
     source: Source, kept: Path | None = None, environment: Mapping[str, str] | None = None
-) -> Built:
+) -> OracleBuild:
     """Return the JVM and class path of a program, building it if needed.
 
     Args:
@@ -123,26 +123,26 @@ def build(
 
     """
     environment = os.environ if environment is None else environment
-    java = _java(environment)
-    built = (kept or _kept(environment)) / source.digest()
-    if not _complete(built):
+    java = _find_java(environment)
+    built = (kept or _find_cache_folder(environment)) / source.digest()
+    if not _is_complete(built):
         built.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(built.parent):
+        with _lock_folder(built.parent):
             # Another test process may have built it meanwhile.
-            if not _complete(built):
-                _build(source, built, environment)
+            if not _is_complete(built):
+                _build_program(source, built, environment)
     jars = (built / "class-path").read_text()
-    return Built(java, os.pathsep.join((str(built), jars)))
+    return OracleBuild(java, os.pathsep.join((str(built), jars)))
 
 
-def _kept(environment: Mapping[str, str]) -> Path:
+def _find_cache_folder(environment: Mapping[str, str]) -> Path:
     """Return the cache folder: in the virtual environment, else in the user's cache."""
     if sys.prefix != sys.base_prefix:
         return Path(sys.prefix) / "oracles"
     return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rowkey" / "oracles"
 
 
-def _complete(built: Path) -> bool:
+def _is_complete(built: Path) -> bool:
     """Return whether every jar of a build is still in Maven's repository."""
     class_path = built / "class-path"
     if not class_path.exists():
@@ -150,20 +150,20 @@ def _complete(built: Path) -> bool:
     return all(Path(jar).exists() for jar in class_path.read_text().split(os.pathsep))
 
 
-def _build(source: Source, built: Path, environment: Mapping[str, str]) -> None:
-    javac, maven = _tool("javac", environment), _tool("mvn", environment)
+def _build_program(source: Source, built: Path, environment: Mapping[str, str]) -> None:
+    javac, maven = _find_tool("javac", environment), _find_tool("mvn", environment)
     with TemporaryDirectory(dir=built.parent, prefix="building-") as scratch:
         fresh = Path(scratch) / "program"
         fresh.mkdir()
-        class_path = _resolve(maven, source, fresh / "class-path", environment)
+        class_path = _resolve_class_path(maven, source, fresh / "class-path", environment)
         compile_ = (javac, *COMPILE, "-cp", class_path, "-d", str(fresh), *map(str, source.program))
-        _run(compile_, COMPILE_S, environment)
+        _run_tool(compile_, COMPILE_S, environment)
         shutil.rmtree(built, ignore_errors=True)
         fresh.rename(built)
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder for one build: two Mavens fetching the same jars can harm each other."""
     held = os.open(folder, os.O_RDONLY)
     try:
@@ -173,40 +173,42 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
-def _resolve(maven: str, source: Source, to: Path, environment: Mapping[str, str]) -> str:
+def _resolve_class_path(
+    maven: str, source: Source, to: Path, environment: Mapping[str, str]
+) -> str:
     """Return the class path, also written to a file; retried once, since registries fail."""
     quiet = ("-B", "-q", "-Dstyle.color=never")
     properties = (f"-D{one}" for one in (*source.properties, f"mdep.outputFile={to}"))
     ask = (maven, *quiet, "-f", str(source.pom), RESOLVE, *properties)
     try:
-        _run(ask, RESOLVE_S, environment)
-    except Absent:
+        _run_tool(ask, RESOLVE_S, environment)
+    except OracleUnavailable:
         # -U: Maven remembers what it could not get, and would not ask again.
-        _run((*ask, "-U"), RESOLVE_S, environment)
+        _run_tool((*ask, "-U"), RESOLVE_S, environment)
     return to.read_text()
 
 
-def _java(environment: Mapping[str, str]) -> str:
-    java = _tool("java", environment)
-    told = _run((java, "-version"), PROBE_S, environment)
+def _find_java(environment: Mapping[str, str]) -> str:
+    java = _find_tool("java", environment)
+    told = _run_tool((java, "-version"), PROBE_S, environment)
     version = re.search(r'version "(\d+)', told)
-    if version is None or int(version[1]) < JAVA_LEAST:
+    if version is None or int(version[1]) < MIN_JAVA:
         first = (told.splitlines() or ["nothing"])[0]
-        raise Absent(f"Java {JAVA_LEAST} or newer is needed; java -version says {first}")
+        raise OracleUnavailable(f"Java {MIN_JAVA} or newer is needed; java -version says {first}")
     return java
 
 
-def _tool(name: str, environment: Mapping[str, str]) -> str:
+def _find_tool(name: str, environment: Mapping[str, str]) -> str:
     """Return the path of a program, from JAVA_HOME before PATH, as Maven does."""
     home = environment.get("JAVA_HOME")
     inside = shutil.which(name, path=str(Path(home) / "bin")) if home else None
     found = inside or shutil.which(name, path=environment.get("PATH", ""))
     if found is None:
-        raise Absent(f"{name} is not found in JAVA_HOME or PATH")
+        raise OracleUnavailable(f"{name} is not found in JAVA_HOME or PATH")
     return found
 
 
-def _run(order: Sequence[str], deadline_s: float, environment: Mapping[str, str]) -> str:
+def _run_tool(order: Sequence[str], deadline_s: float, environment: Mapping[str, str]) -> str:
     """Return the output of a program that ended without error."""
     name = Path(order[0]).name
     try:
@@ -220,16 +222,16 @@ def _run(order: Sequence[str], deadline_s: float, environment: Mapping[str, str]
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Absent(f"{name} did not end within {deadline_s:g} s") from None
+        raise OracleUnavailable(f"{name} did not end within {deadline_s:g} s") from None
     except OSError as error:
-        raise Absent(f"{name} does not start: {error}") from None
+        raise OracleUnavailable(f"{name} does not start: {error}") from None
     told = done.stdout.decode(errors="replace")
     if done.returncode:
-        raise Absent(f"{name} ended with {done.returncode}: {_why(told)}")
+        raise OracleUnavailable(f"{name} ended with {done.returncode}: {_find_error_line(told)}")
     return told
 
 
-def _why(told: str) -> str:
+def _find_error_line(told: str) -> str:
     """Return the first informative line of an output; Maven's errors are among warnings."""
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]

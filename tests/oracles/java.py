@@ -64,7 +64,7 @@ class JavaOracle:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr, bufsize=0
         )
-        self._questions, self._answers = _pipes(self._process)
+        self._questions, self._answers = _get_pipes(self._process)
         self._stopped = ""
 
     @property
@@ -112,7 +112,7 @@ class JavaOracle:
         Cost: a few µs each; holds all questions and answers in memory.
 
         """
-        lines = [_question(*question) for question in questions]
+        lines = [_format_question(*question) for question in questions]
         if self._stopped:
             raise OracleError(f"the JVM cannot be asked: {self._stopped}")
         try:
@@ -121,7 +121,7 @@ class JavaOracle:
             # Half an exchange leaves answers in the pipe that would be taken for later ones.
             self.stop(str(error) or type(error).__name__)
             raise
-        return [_answer(line) for line in answers]
+        return [_parse_answer(line) for line in answers]
 
     def _exchange(self, unsent: bytes, count: int) -> list[str]:
         """Write and read alternately, so that neither pipe blocks."""
@@ -172,7 +172,7 @@ class JavaOracle:
         """Kill the JVM and wait for its end; a second call does nothing.
 
         Args:
-            reason: what later questions are told.
+            reason: the error of later questions.
         """
         if self._stopped:
             return
@@ -183,10 +183,10 @@ class JavaOracle:
             pipe.close()
 
 
-def spell(argument: Argument) -> str:
+def format_argument(argument: Argument) -> str:
     """Return how an argument is spelled, which is also the spelling of the value in an answer.
 
-    >>> [spell(argument) for argument in (b"a", b"", "é", 5, True, None)]
+    >>> [format_argument(argument) for argument in (b"a", b"", "é", 5, True, None)]
     ['61', 'empty', 'c3a9', '5', 'true', 'null']
     """
     if isinstance(argument, str):
@@ -200,43 +200,43 @@ def spell(argument: Argument) -> str:
     raise TypeError(f"{argument!r} is no argument: give the IEEE bits of a float as bytes")
 
 
-def as_bytes(answer: str) -> bytes:
+def parse_bytes(answer: str) -> bytes:
     r"""Return the bytes that an answer spells.
 
     Raises:
         ValueError: the answer is `null`, a list or an error from Java.
 
-    >>> as_bytes("00ff"), as_bytes("empty")
+    >>> parse_bytes("00ff"), parse_bytes("empty")
     (b'\x00\xff', b'')
     """
     return b"" if answer == "empty" else bytes.fromhex(answer)
 
 
-def as_keys(answer: str) -> list[bytes]:
+def parse_keys(answer: str) -> list[bytes]:
     r"""Return the list of bytes that an answer spells.
 
     Raises:
         ValueError: the answer is `null` or an error from Java.
 
-    >>> as_keys("00ff,empty"), as_keys("none")
+    >>> parse_keys("00ff,empty"), parse_keys("none")
     ([b'\x00\xff', b''], [])
     """
-    return [] if answer == "none" else [as_bytes(word) for word in answer.split(",")]
+    return [] if answer == "none" else [parse_bytes(word) for word in answer.split(",")]
 
 
-def as_text(answer: str) -> str:
+def parse_text(answer: str) -> str:
     """Return the text that an answer spells.
 
     Raises:
         ValueError: the answer is `null`, a list or an error from Java.
 
-    >>> as_text("c3a9")
+    >>> parse_text("c3a9")
     'é'
     """
-    return as_bytes(answer).decode()
+    return parse_bytes(answer).decode()
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+def _get_pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     questions, answers = process.stdin, process.stdout
     assert questions is not None
     assert answers is not None
@@ -245,11 +245,11 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return questions, answers
 
 
-def _question(name: Argument, *arguments: Argument) -> str:
-    return "\t".join([str(name), *map(spell, arguments)]) + "\n"
+def _format_question(name: Argument, *arguments: Argument) -> str:
+    return "\t".join([str(name), *map(format_argument, arguments)]) + "\n"
 
 
-def _answer(line: str) -> str:
+def _parse_answer(line: str) -> str:
     if line.startswith("= "):
         return line[2:]
     if line.startswith("! "):

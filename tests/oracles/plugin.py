@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from oracles.build import Absent, command
+from oracles.build import OracleUnavailable, build_command
 from oracles.java import JavaOracle
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def hbase_oracle() -> Iterator[JavaOracle]:
     With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead.
     """
     try:
-        start = command()
-    except Absent as absent:
+        start = build_command()
+    except OracleUnavailable as absent:
         give_up(str(absent))
     with JavaOracle(start) as oracle:
         yield oracle

@@ -1,6 +1,6 @@
 """Where Java, Maven or the jars are missing the tests say so loudly, and nothing hangs.
 
-The tools are played by shell scripts: they keep a diary of how they were called.
+The tools are shell scripts that record their calls.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from oracles.build import Absent, Source, command
+from oracles.build import OracleUnavailable, Source, build_command
 from oracles.plugin import LEFT_OUT, REQUIRED, give_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 JAVA_17 = """echo 'openjdk version "17.0.15"' >&2"""
-# Writes the class path to the file it is told.
+# Writes the class path to the file of its argument.
 MAVEN = 'for a; do case $a in -Dmdep.outputFile=*) printf %s "$JAR" > "${a#*=}";; esac; done'
 
 
@@ -62,7 +62,7 @@ class Machine:
 
     def command(self) -> list[str]:
         """Return the command that starts the oracle on this machine."""
-        return command(self.source, self.kept, self.environment)
+        return build_command(self.source, self.kept, self.environment)
 
     def calls(self, name: str) -> int:
         """Return how often a tool was called."""
@@ -130,7 +130,7 @@ def test_rebuilt(machine: Machine, change: Callable[[Machine], None]) -> None:
 
 def test_nothing_installed(machine: Machine) -> None:
     """A machine without Java is reported as such."""
-    with pytest.raises(Absent, match="java is not found in JAVA_HOME or PATH"):
+    with pytest.raises(OracleUnavailable, match="java is not found in JAVA_HOME or PATH"):
         machine.command()
 
 
@@ -139,7 +139,7 @@ def test_one_missing(machine: Machine, missing: str) -> None:
     """The missing tool is named."""
     machine.has_all()
     (machine.tools / missing).unlink()
-    with pytest.raises(Absent, match=f"^{missing} is not found in JAVA_HOME or PATH"):
+    with pytest.raises(OracleUnavailable, match=f"^{missing} is not found in JAVA_HOME or PATH"):
         machine.command()
 
 
@@ -148,7 +148,7 @@ def test_old_java(machine: Machine, version: str) -> None:
     """An old Java is refused with its version."""
     machine.has_all()
     machine.has("java", f"""echo 'openjdk version "{version}"' >&2""")
-    with pytest.raises(Absent, match=f"Java 17 or newer is needed.*{version}"):
+    with pytest.raises(OracleUnavailable, match=f"Java 17 or newer is needed.*{version}"):
         machine.command()
 
 
@@ -156,7 +156,7 @@ def test_no_network(machine: Machine) -> None:
     """Maven is run again with forced updates; then its error is raised."""
     machine.has_all()
     machine.has("mvn", "echo '[WARNING] slow'; echo '[ERROR] unknown host'; exit 1")
-    with pytest.raises(Absent, match=r"mvn ended with 1: \[ERROR\] unknown host"):
+    with pytest.raises(OracleUnavailable, match=r"mvn ended with 1: \[ERROR\] unknown host"):
         machine.command()
     asked = [line for line in machine.diary.read_text().splitlines() if line.startswith("mvn ")]
     expected = [False, True]

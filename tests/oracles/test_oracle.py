@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import mmh3
 import pytest
 
-from oracles import JavaOracle, OracleError, as_bytes, as_keys, as_text, spell
-from oracles.build import command
+from oracles import JavaOracle, OracleError, format_argument, parse_bytes, parse_keys, parse_text
+from oracles.build import build_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,37 +31,37 @@ NEXT = "ClientUtil.calculateTheClosestNextRowKeyForPrefix"
 LONG_LEAST, LONG_MOST = -(2**63), 2**63 - 1
 
 
-def text_keys(*keys: str) -> list[bytes]:
+def encode_texts(*keys: str) -> list[bytes]:
     """Return the keys of a split algorithm that writes digits."""
     return [key.encode() for key in keys]
 
 
-def hex_keys(*keys: str) -> list[bytes]:
+def decode_hex(*keys: str) -> list[bytes]:
     """Return keys spelled in hex."""
     return [bytes.fromhex(key) for key in keys]
 
 
 SPLITS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
     ((HEX, 1), []),
-    ((HEX, 2), text_keys("80000000")),
-    ((HEX, 3), text_keys("55555555", "aaaaaaaa")),
+    ((HEX, 2), encode_texts("80000000")),
+    ((HEX, 3), encode_texts("55555555", "aaaaaaaa")),
     (
         (HEX, 10),
-        text_keys(
+        encode_texts(
             *("19999999", "33333332", "4ccccccb", "66666664"),
             *("7ffffffd", "99999996", "b333332f", "ccccccc8", "e6666661"),
         ),
     ),
     ((HEX, 16), [b"%x0000000" % digit for digit in range(1, 16)]),
     ((HEX, 11, b"0", b"A"), [b"%x" % digit for digit in range(1, 11)]),
-    ((DECIMAL, 2), text_keys("50000000")),
-    ((DECIMAL, 3), text_keys("33333333", "66666666")),
-    ((HEX, 2, b"10", b"1f"), text_keys("18")),
-    ((DECIMAL, 3, b"00", b"99"), text_keys("33", "66")),
-    ((DECIMAL, 2, b"50", b"99"), text_keys("75")),
-    ((UNIFORM, 2), hex_keys("80" + "00" * 7)),
-    ((UNIFORM, 3), hex_keys("55" * 8, "aa" * 8)),
-    ((UNIFORM, 2, b"\x10", b"\x20"), hex_keys("18")),
+    ((DECIMAL, 2), encode_texts("50000000")),
+    ((DECIMAL, 3), encode_texts("33333333", "66666666")),
+    ((HEX, 2, b"10", b"1f"), encode_texts("18")),
+    ((DECIMAL, 3, b"00", b"99"), encode_texts("33", "66")),
+    ((DECIMAL, 2, b"50", b"99"), encode_texts("75")),
+    ((UNIFORM, 2), decode_hex("80" + "00" * 7)),
+    ((UNIFORM, 3), decode_hex("55" * 8, "aa" * 8)),
+    ((UNIFORM, 2, b"\x10", b"\x20"), decode_hex("18")),
     ((UNIFORM, 16), [bytes([digit << 4, *bytes(7)]) for digit in range(1, 16)]),
 ]
 
@@ -69,12 +69,12 @@ SPLITS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
 @pytest.mark.parametrize(("asked", "keys"), SPLITS)
 def test_split(hbase_oracle: JavaOracle, asked: tuple[Argument, ...], keys: list[bytes]) -> None:
     """Each algorithm returns its known keys, between its default rows and given ones."""
-    assert keys == as_keys(hbase_oracle.ask("RegionSplitter.split", *asked))
+    assert keys == parse_keys(hbase_oracle.ask("RegionSplitter.split", *asked))
 
 
 def test_split_of_a_narrow_range(hbase_oracle: JavaOracle) -> None:
     """UniformSplit adds a byte to fit 12 regions into a range of 10 bytes."""
-    keys = as_keys(hbase_oracle.ask("RegionSplitter.split", UNIFORM, 12, b"\0", b"\n"))
+    keys = parse_keys(hbase_oracle.ask("RegionSplitter.split", UNIFORM, 12, b"\0", b"\n"))
     expected = [2] * 11
     assert expected == [len(key) for key in keys]
     assert sorted(set(keys)) == keys
@@ -102,50 +102,50 @@ def test_refusals(hbase_oracle: JavaOracle, asked: tuple[str, ...], error: str) 
 KEYS: list[tuple[tuple[Argument, ...], list[bytes]]] = [
     (
         ("RegionSplitter.within", HEX, b"00000000", b"30000000", 3, False),
-        text_keys("10000000", "20000000"),
+        encode_texts("10000000", "20000000"),
     ),
     (
         ("RegionSplitter.within", HEX, b"00000000", b"30000000", 3, True),
-        text_keys("00000000", "10000000", "20000000", "30000000"),
+        encode_texts("00000000", "10000000", "20000000", "30000000"),
     ),
     (
         ("RegionSplitter.within", DECIMAL, b"00", b"99", 3, False),
-        text_keys("00000033", "00000066"),
+        encode_texts("00000033", "00000066"),
     ),
-    (("RegionSplitter.midpoint", HEX, b"00000000", b"fffffffe"), text_keys("7fffffff")),
+    (("RegionSplitter.midpoint", HEX, b"00000000", b"fffffffe"), encode_texts("7fffffff")),
     # An end that is the algorithm's last row counts as one more: the region is open there.
-    (("RegionSplitter.midpoint", HEX, b"00000000", b"ffffffff"), text_keys("80000000")),
-    (("RegionSplitter.midpoint", HEX, b"0", b"9", b"0", b"9"), text_keys("5")),
+    (("RegionSplitter.midpoint", HEX, b"00000000", b"ffffffff"), encode_texts("80000000")),
+    (("RegionSplitter.midpoint", HEX, b"0", b"9", b"0", b"9"), encode_texts("5")),
     (
         ("RegionSplitter.midpoint", UNIFORM, b"\xdf" + b"\xff" * 7, b"\xff" * 8),
-        hex_keys("ef" + "ff" * 7),
+        decode_hex("ef" + "ff" * 7),
     ),
-    (("Bytes.split", b"a", b"b", False, 3), hex_keys("6100", "6140", "6180", "61c0", "6200")),
-    (("Bytes.split", b"a", b"b", True, 1), hex_keys("61", "62", "62")),
-    (("Bytes.split", b"aaa", b"aab", False, 1), hex_keys("61616100", "61616180", "61616200")),
-    (("Bytes.split", b"", b" ", False, 1), hex_keys("", "10", "20")),
+    (("Bytes.split", b"a", b"b", False, 3), decode_hex("6100", "6140", "6180", "61c0", "6200")),
+    (("Bytes.split", b"a", b"b", True, 1), decode_hex("61", "62", "62")),
+    (("Bytes.split", b"aaa", b"aab", False, 1), decode_hex("61616100", "61616180", "61616200")),
+    (("Bytes.split", b"", b" ", False, 1), decode_hex("", "10", "20")),
     ((NEXT, b"a\xff\xff"), [b"b"]),
     ((NEXT, b"\xff\xff"), [b""]),
-    (("Bytes.toBytes", "short", -2), hex_keys("fffe")),
-    (("Bytes.toBytes", "int", 1), hex_keys("00000001")),
-    (("Bytes.toBytes", "long", LONG_LEAST), hex_keys("80" + "00" * 7)),
-    (("Bytes.toBytes", "float", bytes.fromhex("7fc12345")), hex_keys("7fc12345")),
-    (("Bytes.toBytes", "double", struct.pack(">d", -1.5)), hex_keys("bff8" + "00" * 6)),
+    (("Bytes.toBytes", "short", -2), decode_hex("fffe")),
+    (("Bytes.toBytes", "int", 1), decode_hex("00000001")),
+    (("Bytes.toBytes", "long", LONG_LEAST), decode_hex("80" + "00" * 7)),
+    (("Bytes.toBytes", "float", bytes.fromhex("7fc12345")), decode_hex("7fc12345")),
+    (("Bytes.toBytes", "double", struct.pack(">d", -1.5)), decode_hex("bff8" + "00" * 6)),
     (("Bytes.toBytesBinary", "a\\x0A\\xff\\éé€"), [b"a\nxff\\\xe9\xe9\xac"]),
-    (("Long.MAX_VALUE-", 1), hex_keys("7f" + "ff" * 6 + "fe")),
+    (("Long.MAX_VALUE-", 1), decode_hex("7f" + "ff" * 6 + "fe")),
 ]
 
 
 @pytest.mark.parametrize(("asked", "keys"), KEYS)
 def test_keys(hbase_oracle: JavaOracle, asked: tuple[str, ...], keys: list[bytes]) -> None:
     """Ranges, midpoints, padded ends, stop rows and plain integers are the known bytes."""
-    assert keys == as_keys(hbase_oracle.ask(*asked))
+    assert keys == parse_keys(hbase_oracle.ask(*asked))
 
 
 def test_text(hbase_oracle: JavaOracle) -> None:
     """The shell's spelling of a key is returned as text."""
     expected = r"a\x00~ \x5C\xFF"
-    assert expected == as_text(hbase_oracle.ask("Bytes.toStringBinary", b"a\0~ \\\xff"))
+    assert expected == parse_text(hbase_oracle.ask("Bytes.toStringBinary", b"a\0~ \\\xff"))
 
 
 ORDERED: list[tuple[str, Argument, str]] = [
@@ -181,7 +181,9 @@ def test_ordered_bytes(
     assert ascending == hbase_oracle.ask("OrderedBytes.encode", type_, UP, value)
     assert descending == hbase_oracle.ask("OrderedBytes.encode", type_, DOWN, value)
     for stored in (ascending, descending):
-        assert spell(value) == hbase_oracle.ask("OrderedBytes.decode", type_, bytes.fromhex(stored))
+        assert format_argument(value) == hbase_oracle.ask(
+            "OrderedBytes.decode", type_, bytes.fromhex(stored)
+        )
 
 
 def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
@@ -195,11 +197,11 @@ def test_ordered_nan(hbase_oracle: JavaOracle) -> None:
 
 @pytest.mark.parametrize("value", [b"", b"a", b"abc", b"\xff" * 7, bytes(range(256))])
 def test_hashes(hbase_oracle: JavaOracle, value: bytes) -> None:
-    """Digests and hashes agree with implementations that are neither ours nor Java's."""
+    """Digests and hashes agree with implementations other than rowkey's and Java's."""
     digests = {"MD5": hashlib.md5, "SHA-1": hashlib.sha1, "SHA-256": hashlib.sha256}
     for name, digest in digests.items():
         asked = hbase_oracle.ask("MessageDigest.digest", name, value)
-        assert digest(value).digest() == as_bytes(asked)
+        assert digest(value).digest() == parse_bytes(asked)
     assert str(zlib.crc32(value)) == hbase_oracle.ask("CRC32.getValue", value)
     assert str(mmh3.hash(value, 0, signed=False)) == hbase_oracle.ask("MurmurHash3.hash", value)
 
@@ -262,7 +264,7 @@ def test_long_lines(hbase_oracle: JavaOracle) -> None:
     longest = [bytes([byte]) * 300_000 for byte in (0x00, 0x61, 0xFF)]
     answers = hbase_oracle.ask_many(("Bytes.toStringBinary", value) for value in longest)
     expected = [300_000 * 4, 300_000, 300_000 * 4]
-    assert expected == [len(as_text(answer)) for answer in answers]
+    assert expected == [len(parse_text(answer)) for answer in answers]
 
 
 def test_no_questions(hbase_oracle: JavaOracle) -> None:
@@ -280,32 +282,32 @@ def test_prints_stay_out_of_the_answers(hbase_oracle: JavaOracle) -> None:
 
 
 @pytest.fixture
-def own(hbase_oracle: JavaOracle) -> Iterator[JavaOracle]:
+def own_oracle(hbase_oracle: JavaOracle) -> Iterator[JavaOracle]:
     """An oracle that a test may break; the session's oracle shows that Java is available."""
     assert hbase_oracle.pid
-    with JavaOracle(command()) as oracle:
+    with JavaOracle(build_command()) as oracle:
         yield oracle
 
 
-def test_killed(own: JavaOracle) -> None:
+def test_killed(own_oracle: JavaOracle) -> None:
     """A killed JVM is reported as dead with its exit code, now and later."""
     expected = "1"
-    assert expected == own.ask("Bytes.hashCode", b"")
-    os.kill(own.pid, signal.SIGKILL)
+    assert expected == own_oracle.ask("Bytes.hashCode", b"")
+    os.kill(own_oracle.pid, signal.SIGKILL)
     with pytest.raises(OracleError, match="the JVM died, exit code -9"):
-        own.ask("Bytes.hashCode", b"")
+        own_oracle.ask("Bytes.hashCode", b"")
     with pytest.raises(OracleError, match="cannot be asked: the JVM died, exit code -9"):
-        own.ask("Bytes.hashCode", b"")
+        own_oracle.ask("Bytes.hashCode", b"")
 
 
-def test_stopped(own: JavaOracle) -> None:
+def test_stopped(own_oracle: JavaOracle) -> None:
     """Stopping ends the process itself, and a second stop is harmless."""
-    own.stop()
-    own.stop()
+    own_oracle.stop()
+    own_oracle.stop()
     with pytest.raises(ProcessLookupError):
-        os.kill(own.pid, 0)
+        os.kill(own_oracle.pid, 0)
     with pytest.raises(OracleError, match="it was stopped"):
-        own.ask("Bytes.hashCode", b"")
+        own_oracle.ask("Bytes.hashCode", b"")
 
 
 def test_last_words() -> None:

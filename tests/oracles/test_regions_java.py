@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracles import JavaOracle, as_bytes, as_keys, as_text
+from oracles import JavaOracle, parse_bytes, parse_keys, parse_text
 from rowkey.errors import InvalidArgument
 from rowkey.regions import (
     SPLIT_ALGORITHMS,
@@ -36,7 +36,7 @@ JAVA_OF = DIGITS | {"uniform": "UniformSplit"}
 Question = tuple["Argument", ...]
 
 
-def ours(compute: Callable[..., Any], *told: Any, **named: Any) -> Any:
+def run_or_refuse(compute: Callable[..., Any], *told: Any, **named: Any) -> Any:
     """Return what rowkey answers, or that it refuses."""
     try:
         return compute(*told, **named)
@@ -44,33 +44,33 @@ def ours(compute: Callable[..., Any], *told: Any, **named: Any) -> Any:
         return REFUSED
 
 
-def java_keys(oracle: JavaOracle, questions: Sequence[Question]) -> list[Any]:
+def ask_keys(oracle: JavaOracle, questions: Sequence[Question]) -> list[Any]:
     """Return the lists of keys that Java answers, or that it threw."""
     answers = oracle.ask_many(questions)
-    told = [REFUSED if answer.startswith("!") else as_keys(answer) for answer in answers]
+    told = [REFUSED if answer.startswith("!") else parse_keys(answer) for answer in answers]
     assert len(told) >= CASES
     assert told.count(REFUSED) < CASES // 2
     return told
 
 
-def cut(name: str, regions: int, first: Any = None, last: Any = None) -> list[bytes]:
+def compute_splits(name: str, regions: int, first: Any = None, last: Any = None) -> list[bytes]:
     """Return the split keys of one algorithm."""
     return list(
         SPLIT_ALGORITHMS[name]().build_boundaries(SplitRequest(regions, first, last)).splits
     )
 
 
-def middle(algorithm: Any, first: bytes, last: bytes) -> list[bytes]:
+def compute_middle(algorithm: Any, first: bytes, last: bytes) -> list[bytes]:
     """Return the midpoint as a list."""
     return [algorithm.find_middle(first, last)]
 
 
-def algorithm_of(name: str) -> Any:
+def get_algorithm(name: str) -> Any:
     """Return an algorithm, untyped, since not all have the same methods."""
     return SPLIT_ALGORITHMS[name]()
 
 
-def row_pairs(random: Random, name: str) -> list[tuple[bytes, bytes]]:
+def draw_row_pairs(random: Random, name: str) -> list[tuple[bytes, bytes]]:
     """Return first and last rows for the algorithms over digits; few in the wrong order."""
     digits, base = ("0123456789abcdefABCDEF", 16) if name == "hex_string" else ("0123456789", 10)
     pairs = []
@@ -83,7 +83,7 @@ def row_pairs(random: Random, name: str) -> list[tuple[bytes, bytes]]:
     return pairs
 
 
-def byte_pairs(random: Random) -> list[tuple[bytes, bytes]]:
+def draw_byte_pairs(random: Random) -> list[tuple[bytes, bytes]]:
     """Return rows of bytes, mostly ascending, often with a common prefix or close together."""
     pairs = [(b"", b"\xff"), (b"\0", b"\0\1"), (b"a", b"a\0\1"), (b"\x7f", b"\x80")]
     for _ in range(CASES + CASES // 2):
@@ -95,7 +95,7 @@ def byte_pairs(random: Random) -> list[tuple[bytes, bytes]]:
     return pairs
 
 
-def counts_of_regions(random: Random, count: int) -> list[int]:
+def draw_region_counts(random: Random, count: int) -> list[int]:
     """Return numbers of regions, mostly small."""
     return [random.choice([1, 2, 3, 5, 10, 16, random.randrange(1, 100)]) for _ in range(count)]
 
@@ -105,21 +105,21 @@ def test_the_whole_key_space(hbase_oracle: JavaOracle, name: str) -> None:
     """Split keys are RegionSplitter's for every number of regions below 600 and a few more."""
     counts = [*range(1, 600), 2_000, 4_096, 9_999]
     answers = hbase_oracle.ask_many([("RegionSplitter.split", JAVA_OF[name], n) for n in counts])
-    expected = [REFUSED if answer.startswith("!") else as_keys(answer) for answer in answers]
+    expected = [REFUSED if answer.startswith("!") else parse_keys(answer) for answer in answers]
     assert sum(map(len, expected)) > CASES
-    assert expected == [ours(cut, name, n) for n in counts]
+    assert expected == [run_or_refuse(compute_splits, name, n) for n in counts]
 
 
 @pytest.mark.parametrize("name", DIGITS)
 def test_rows_of_digits(hbase_oracle: JavaOracle, name: str) -> None:
     """Split keys between rows of digits are RegionSplitter's."""
     random = Random(name)
-    pairs = row_pairs(random, name)
-    cases = list(zip(counts_of_regions(random, len(pairs)), pairs, strict=True))
+    pairs = draw_row_pairs(random, name)
+    cases = list(zip(draw_region_counts(random, len(pairs)), pairs, strict=True))
     asked: list[Question]
     asked = [("RegionSplitter.split", JAVA_OF[name], n, *rows) for n, rows in cases]
-    expected = java_keys(hbase_oracle, asked)
-    assert expected == [ours(cut, name, n, *rows) for n, rows in cases]
+    expected = ask_keys(hbase_oracle, asked)
+    assert expected == [run_or_refuse(compute_splits, name, n, *rows) for n, rows in cases]
 
 
 @pytest.mark.parametrize("with_ends", [True, False])
@@ -127,49 +127,51 @@ def test_rows_of_digits(hbase_oracle: JavaOracle, name: str) -> None:
 def test_ranges(hbase_oracle: JavaOracle, name: str, with_ends: bool) -> None:
     """Split keys within a region of a table are RegionSplitter's."""
     random = Random(name)
-    pairs = row_pairs(random, name) if name in DIGITS else byte_pairs(random)
-    cases = list(zip(pairs, counts_of_regions(random, len(pairs)), strict=True))
+    pairs = draw_row_pairs(random, name) if name in DIGITS else draw_byte_pairs(random)
+    cases = list(zip(pairs, draw_region_counts(random, len(pairs)), strict=True))
     asked: list[Question]
     asked = [("RegionSplitter.within", JAVA_OF[name], *rows, n, with_ends) for rows, n in cases]
-    between = algorithm_of(name).split_range
-    expected = java_keys(hbase_oracle, asked)
-    assert expected == [ours(between, *rows, n, inclusive=with_ends) for rows, n in cases]
+    between = get_algorithm(name).split_range
+    expected = ask_keys(hbase_oracle, asked)
+    assert expected == [run_or_refuse(between, *rows, n, inclusive=with_ends) for rows, n in cases]
 
 
 @pytest.mark.parametrize("name", JAVA_OF)
 def test_midpoints(hbase_oracle: JavaOracle, name: str) -> None:
     """The midpoint of two rows is RegionSplitter's."""
     random = Random(name)
-    pairs = row_pairs(random, name) if name in DIGITS else byte_pairs(random)
+    pairs = draw_row_pairs(random, name) if name in DIGITS else draw_byte_pairs(random)
     asked: list[Question] = [("RegionSplitter.midpoint", JAVA_OF[name], *rows) for rows in pairs]
-    expected = java_keys(hbase_oracle, asked)
-    assert expected == [ours(middle, algorithm_of(name), *rows) for rows in pairs]
+    expected = ask_keys(hbase_oracle, asked)
+    assert expected == [run_or_refuse(compute_middle, get_algorithm(name), *rows) for rows in pairs]
 
 
 def test_rows_of_bytes(hbase_oracle: JavaOracle) -> None:
     """Split keys between a first and a last row of bytes are UniformSplit's."""
     random = Random("uniform")
-    pairs = [(first, last) for first, last in byte_pairs(random) if first and last]
-    cases = list(zip(counts_of_regions(random, len(pairs)), pairs, strict=True))
+    pairs = [(first, last) for first, last in draw_byte_pairs(random) if first and last]
+    cases = list(zip(draw_region_counts(random, len(pairs)), pairs, strict=True))
     asked: list[Question]
     asked = [("RegionSplitter.split", "UniformSplit", n, *rows) for n, rows in cases]
-    expected = java_keys(hbase_oracle, asked)
-    assert expected == [ours(cut, "uniform", n, *rows) for n, rows in cases]
+    expected = ask_keys(hbase_oracle, asked)
+    assert expected == [run_or_refuse(compute_splits, "uniform", n, *rows) for n, rows in cases]
 
 
 @pytest.mark.parametrize("inclusive", [True, False])
 def test_bytes_split(hbase_oracle: JavaOracle, inclusive: bool) -> None:
     """Equal steps between two rows are those of Bytes.split, including padding."""
     random = Random("bytes")
-    pairs = byte_pairs(random)
-    cases = list(zip(pairs, counts_of_regions(random, len(pairs)), strict=True))
+    pairs = draw_byte_pairs(random)
+    cases = list(zip(pairs, draw_region_counts(random, len(pairs)), strict=True))
     asked: list[Question] = [("Bytes.split", *rows, inclusive, n) for rows, n in cases]
-    expected = java_keys(hbase_oracle, asked)
-    found = [ours(split_byte_range, *rows, inclusive=inclusive, count=n) for rows, n in cases]
+    expected = ask_keys(hbase_oracle, asked)
+    found = [
+        run_or_refuse(split_byte_range, *rows, inclusive=inclusive, count=n) for rows, n in cases
+    ]
     assert expected == found
 
 
-def blobs(random: Random) -> list[bytes]:
+def draw_blobs(random: Random) -> list[bytes]:
     """Return byte strings of up to 20 bytes, many with 00, FF and backslashes."""
     drawn = [random.randbytes(random.randrange(1, 20)) for _ in range(CASES)]
     extreme = [bytes(random.choices(b"\0\xff\xfe\\xA ~", k=k % 9 + 1)) for k in range(CASES)]
@@ -178,24 +180,26 @@ def blobs(random: Random) -> list[bytes]:
 
 def test_stop_rows(hbase_oracle: JavaOracle) -> None:
     """The stop row of a prefix is the one HBase's client scans to; empty means no stop."""
-    rows = [*blobs(Random("stops")), b"\xff\xff", b"a\xff", b"\0\xff\xff"]
+    rows = [*draw_blobs(Random("stops")), b"\xff\xff", b"a\xff", b"\0\xff\xff"]
     name = "ClientUtil.calculateTheClosestNextRowKeyForPrefix"
-    expected = [as_bytes(answer) for answer in hbase_oracle.ask_many([(name, r) for r in rows])]
+    expected = [parse_bytes(answer) for answer in hbase_oracle.ask_many([(name, r) for r in rows])]
     assert expected == [compute_prefix_stop(row) or b"" for row in rows]
 
 
 def test_printed_rows(hbase_oracle: JavaOracle) -> None:
     """Rows are printed as in the HBase shell."""
-    rows = blobs(Random("printed"))
+    rows = draw_blobs(Random("printed"))
     answers = hbase_oracle.ask_many([("Bytes.toStringBinary", row) for row in rows])
-    assert [as_text(answer) for answer in answers] == [to_string_binary(row) for row in rows]
+    assert [parse_text(answer) for answer in answers] == [to_string_binary(row) for row in rows]
 
 
 def test_printed_rows_are_read(hbase_oracle: JavaOracle) -> None:
     """Printed rows are read as in the HBase shell."""
-    texts = [to_string_binary(row) for row in blobs(Random("read"))]
+    texts = [to_string_binary(row) for row in draw_blobs(Random("read"))]
     answers = hbase_oracle.ask_many([("Bytes.toBytesBinary", text) for text in texts])
-    assert [as_bytes(answer) for answer in answers] == [ours(from_string_binary, t) for t in texts]
+    assert [parse_bytes(answer) for answer in answers] == [
+        run_or_refuse(from_string_binary, t) for t in texts
+    ]
 
 
 def test_typed_rows(hbase_oracle: JavaOracle) -> None:
@@ -205,9 +209,9 @@ def test_typed_rows(hbase_oracle: JavaOracle) -> None:
     typed = ["".join(random.choices(pieces, k=random.randrange(8))) for _ in range(3 * CASES)]
     answers = hbase_oracle.ask_many([("Bytes.toBytesBinary", text) for text in typed])
     read = [
-        (ours(from_string_binary, text), answer)
+        (run_or_refuse(from_string_binary, text), answer)
         for text, answer in zip(typed, answers, strict=True)
     ]
-    taken = [(found, as_bytes(answer)) for found, answer in read if found is not REFUSED]
+    taken = [(found, parse_bytes(answer)) for found, answer in read if found is not REFUSED]
     assert len(taken) >= CASES
     assert [expected for _, expected in taken] == [found for found, _ in taken]

@@ -100,7 +100,7 @@ def test_four_values_for_each_proposed_bucket_are_enough(
 def test_a_heavy_value_takes_half_a_share_of_each_bucket(
     share: float, servers: int, buckets: int
 ) -> None:
-    """It is spread over a power of two of buckets, the fewest that suffice, or over all."""
+    """A heavy value is spread over the fewest power of two of buckets that suffice, or over all."""
     spread = count_heavy_buckets(share, servers, buckets)
     assert 2 <= spread <= buckets
     if spread < buckets:

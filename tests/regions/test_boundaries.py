@@ -1,4 +1,4 @@
-"""Boundaries ascend, cut all keys into regions without gap or overlap, and say what is wrong."""
+"""Boundaries ascend, divide all keys into regions, and name mistakes in split keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ split_sets = st.sets(rows.filter(bool), max_size=12).map(sorted)
 
 @given(splits=split_sets, key=rows)
 def test_every_key_is_in_exactly_one_region(splits: list[bytes], key: bytes) -> None:
-    """The regions are half-open, and together they hold every key once."""
+    """Regions are half-open, and every key is in exactly one of them."""
     boundaries = Boundaries(splits)
     holding = [
         index
@@ -27,7 +27,7 @@ def test_every_key_is_in_exactly_one_region(splits: list[bytes], key: bytes) -> 
 
 @given(splits=split_sets)
 def test_regions_follow_each_other(splits: list[bytes]) -> None:
-    """Each region stops where the next one starts; the ends are open."""
+    """Each region stops where the next one starts, and the ends are open."""
     boundaries = Boundaries(splits)
     starts, stops = zip(*boundaries.regions, strict=True)
     assert ((b"", *splits), (*splits, b"")) == (starts, stops)
@@ -44,7 +44,7 @@ def test_equality_is_that_of_the_keys(splits: list[bytes], other: list[bytes]) -
 
 @given(st.lists(rows, max_size=8))
 def test_only_ascending_distinct_keys_pass(splits: list[bytes]) -> None:
-    """Whatever is not a sorted set of keys that are not empty is refused."""
+    """Split keys that are empty, repeated or not ascending are refused."""
     good = splits == sorted(set(splits)) and b"" not in splits
     try:
         Boundaries(splits)
@@ -55,7 +55,7 @@ def test_only_ascending_distinct_keys_pass(splits: list[bytes]) -> None:
 
 
 def test_all_mistakes_come_at_once() -> None:
-    """Every key that is empty, repeated, out of order or too long is named by its place."""
+    """Every empty, repeated, unsorted or overlong split key is reported with its position."""
     splits = [b"m", b"", b"m", b"a", b"z" * (MAX_SPLIT_BYTES + 1), b"{"]
     with pytest.raises(InvalidDesign) as caught:
         Boundaries(splits)
@@ -64,20 +64,20 @@ def test_all_mistakes_come_at_once() -> None:
 
 
 def test_boundaries_print_short() -> None:
-    """Only the first keys are printed."""
+    """The representation of boundaries shows only the first keys."""
     assert "Boundaries([b'a', b'b'])" == repr(Boundaries([b"a", b"b"]))
     assert len(repr(Boundaries(bytes([65 + i]) for i in range(50)))) < 60
 
 
 @given(prefix=rows, key=rows)
 def test_keys_of_a_prefix_end_before_the_next(prefix: bytes, key: bytes) -> None:
-    """A key begins with a prefix exactly if it lies from the prefix to the next one."""
+    """A key has a prefix exactly if it is at least the prefix and below the next prefix."""
     after = compute_prefix_stop(prefix)
     assert key.startswith(prefix) == (prefix <= key and (after is None or key < after))
 
 
 def test_next_prefix_golden() -> None:
-    """Trailing FF are dropped, the last byte is raised, and FF alone has no end."""
+    """The next prefix drops trailing FF and raises the last byte; FF alone has none."""
     prefixes = [b"a", b"a\xff", b"a\xff\xff", b"\x00", b"", b"\xff\xff", b"uid1~", b"\xfe\xff"]
     expected = [b"b", b"b", b"b", b"\x01", None, None, b"uid1\x7f", b"\xff"]
     assert expected == [compute_prefix_stop(prefix) for prefix in prefixes]

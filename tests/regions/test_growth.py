@@ -1,4 +1,4 @@
-"""Growth: equal to a key-by-key simulation, and true to what moving fronts do to regions."""
+"""Simulated growth equals a key-by-key simulation, and shows the effect of moving fronts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KEYS = 100_000
 FILE = 1_000 * MIB
 
 
-def key_by_key(
+def grow_key_by_key(
     ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, file: int, flush: int
 ) -> tuple[list[int], list[int]]:
-    """Starts and numbers of keys after every key has arrived, one after the other."""
+    """Return starts and key counts of regions after each key arrived one after the other."""
     starts = list(starts)
     held: list[list[int]] = [[] for _ in range(len(starts) + 1)]
     retry = [0] * len(held)
@@ -55,9 +55,9 @@ def key_by_key(
 def test_equal_to_key_by_key(
     ranks: list[int], starts: list[int], servers: int, policy: SplitPolicy, sizes: tuple[int, int]
 ) -> None:
-    """Taking keys in chunks changes nothing."""
+    """Keys in chunks grow regions as single keys do."""
     file, flush = (size * MIB for size in sizes)
-    expected = key_by_key(ranks, starts, servers, policy, file, flush)
+    expected = grow_key_by_key(ranks, starts, servers, policy, file, flush)
     grown = simulate_growth(
         np.array(ranks, np.int64), MIB, boundaries=starts, servers=servers, policy=policy,
         max_file_size=file, flush_size=flush,
@@ -77,7 +77,7 @@ def test_equal_to_key_by_key(
 def test_equal_to_key_by_key_in_long_runs(
     policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
 ) -> None:
-    """Long arrivals of four shapes; thresholds rise, or with small files fall, meanwhile."""
+    """Long runs of four shapes agree, with thresholds that rise, or fall for small files."""
     drawn = np.random.default_rng(servers).integers(0, 10_000, 800)
     ranks = {
         "rising": np.arange(800),
@@ -86,22 +86,22 @@ def test_equal_to_key_by_key_in_long_runs(
         "fronts": drawn % 4 * 1_000 + np.arange(800),
     }[shape]
     file, flush = (size * MIB for size in sizes)
-    expected = key_by_key(ranks.tolist(), [], servers, policy, file, flush)
+    expected = grow_key_by_key(ranks.tolist(), [], servers, policy, file, flush)
     after = simulate_growth(
         ranks, MIB, servers=servers, policy=policy, max_file_size=file, flush_size=flush
     )
     assert expected == (list(after.boundaries), [size // MIB for size in after.sizes_bytes])
 
 
-def grown(ranks: Any, **more: Any) -> RegionGrowth:
-    """A table of files of 1,000 keys."""
+def grow_table(ranks: Any, **more: Any) -> RegionGrowth:
+    """Return a table of files of 1,000 keys after some keys arrived."""
     more = {"policy": SplitPolicy.CONSTANT_SIZE, "max_file_size": FILE, **more}
     return simulate_growth(ranks, MIB, **more)
 
 
 def test_moving_front_leaves_half_full_regions() -> None:
-    """Keys that only rise split the last region; what is left stays half full, unwritten."""
-    after = grown(np.arange(KEYS))
+    """Rising keys split the last region only, and leave the others half full."""
+    after = grow_table(np.arange(KEYS))
     assert 0.5 == pytest.approx(after.mean_fill, abs=0.01)
     assert {501 * MIB, 500 * MIB} >= set(after.sizes_bytes[:-1])
     assert 0.9 == pytest.approx(after.idle_share, abs=0.01)
@@ -109,17 +109,17 @@ def test_moving_front_leaves_half_full_regions() -> None:
 
 
 def test_random_keys_fill_regions() -> None:
-    """Keys in no order write to all regions, which split together and stay fuller."""
-    after = grown(np.random.default_rng(3).permutation(KEYS))
+    """Random keys write to all regions, which split together and are fuller."""
+    after = grow_table(np.random.default_rng(3).permutation(KEYS))
     assert after.mean_fill > 0.65
     assert 0 == after.idle_share
     assert max(after.sizes_bytes) <= FILE
 
 
 def test_every_bucket_has_its_front() -> None:
-    """With 16 buckets of rising keys, 16 regions are written and all others are half full."""
+    """With 16 buckets of rising keys, 16 regions are written, and all others are half full."""
     buckets = np.arange(KEYS) % 16 * KEYS + np.arange(KEYS)
-    after = grown(
+    after = grow_table(
         buckets, boundaries=[KEYS * bucket for bucket in range(1, 16)], recent_share=0.001
     )
     assert 16 == round((1 - after.idle_share) * after.region_count)
@@ -127,19 +127,19 @@ def test_every_bucket_has_its_front() -> None:
 
 
 def test_one_key_is_never_split() -> None:
-    """A region of one row grows beyond its threshold."""
-    after = grown(np.zeros(5_000, np.int64))
+    """A region of one row grows beyond its threshold without a split."""
+    after = grow_table(np.zeros(5_000, np.int64))
     assert (1, 5.0, ()) == (after.region_count, after.mean_fill, after.splits)
 
 
 def test_disabled_policy_never_splits() -> None:
-    """All bytes stay where they were."""
-    after = grown(np.arange(5_000), policy=SplitPolicy.DISABLED, boundaries=[1_000])
+    """Without a split policy all bytes stay in their regions."""
+    after = grow_table(np.arange(5_000), policy=SplitPolicy.DISABLED, boundaries=[1_000])
     assert (1_000 * MIB, 4_000 * MIB) == after.sizes_bytes
 
 
 def test_default_spreads_a_small_table_over_the_servers() -> None:
-    """Today's default splits early while a server has one region of the table, and then stops."""
+    """The default policy splits early while a server has one region of the table."""
     keys = np.random.default_rng(4).permutation(8_000)
     early = simulate_growth(keys, MIB, servers=8)
     assert early.region_count > 8
@@ -148,14 +148,14 @@ def test_default_spreads_a_small_table_over_the_servers() -> None:
 
 
 def test_same_keys_same_growth() -> None:
-    """Nothing is drawn."""
+    """The same keys always give the same regions."""
     keys = np.random.default_rng(5).integers(0, 1_000, 20_000)
-    assert grown(keys, servers=3) == grown(keys, servers=3)
+    assert grow_table(keys, servers=3) == grow_table(keys, servers=3)
 
 
 def test_nothing_arrives() -> None:
-    """A table without keys has its regions, empty and idle."""
-    after = grown(np.array([], np.int64), boundaries=[5])
+    """A table without keys has its regions, empty and not written."""
+    after = grow_table(np.array([], np.int64), boundaries=[5])
     assert ((0, 0), 0.0, 1.0) == (after.sizes_bytes, after.mean_fill, after.idle_share)
 
 
@@ -172,24 +172,24 @@ def test_nothing_arrives() -> None:
 def test_bad_arguments_are_refused(wrong: dict[str, Any]) -> None:
     """A number out of its range is refused."""
     with pytest.raises(InvalidArgument):
-        grown(np.arange(10), **wrong)
+        grow_table(np.arange(10), **wrong)
 
 
 def test_too_many_keys_are_refused() -> None:
-    """A simulation is bounded; so is the number of bytes a key stands for."""
+    """Too many keys, and too many bytes a key, are refused."""
     with pytest.raises(InvalidArgument):
         simulate_growth(np.zeros(2_000_001, np.int8), 1)
     with pytest.raises(InvalidArgument):
         simulate_growth(np.arange(3), 0)
 
 
-SLOWER_MOST = 20
+MAX_SLOWDOWN = 20
 """Times as long as none 1,400 splits of a million keys may take: 2 to 3 are measured, and 130 to
 400 where each of them looks at every key that has arrived."""
 
 
 def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
-    """However many keys have arrived, most of a million splits are of few of them."""
+    """The time of a split depends on its region's keys, not on all keys that arrived."""
     keys = np.random.default_rng(1).permutation(1_000_000)
     took = []
     for policy in (SplitPolicy.DISABLED, SplitPolicy.CONSTANT_SIZE):
@@ -197,4 +197,4 @@ def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
         after = simulate_growth(keys, MIB, policy=policy, max_file_size=1_000 * MIB)
         took.append(process_time() - start)
     assert after.region_count > 1_000
-    assert took[1] < SLOWER_MOST * took[0]
+    assert took[1] < MAX_SLOWDOWN * took[0]

@@ -1,4 +1,4 @@
-"""Many keys are located as bisect locates each of them, whatever bytes keys and splits are of."""
+"""Batches of keys are located in regions as bisect locates each of them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ rows = st.lists(pieces, max_size=5).map(b"".join)
 split_sets = st.sets(rows.filter(bool), max_size=24).map(sorted)
 
 
-def laid_out(keys: list[bytes], slack: int = 0) -> tuple[Any, Any]:
-    """Keys one after the other, with bytes before and after that belong to none."""
+def build_layouts(keys: list[bytes], slack: int = 0) -> tuple[Any, Any]:
+    """Return the keys in every Arrow layout, with unused bytes before and after them."""
     data = np.frombuffer(b"\xee" * slack + b"".join(keys) + b"\xee" * slack, np.uint8)
     return data, np.cumsum([slack, *map(len, keys)])
 
 
-def near(splits: list[bytes]) -> list[bytes]:
-    """Keys at, just before and just after the splits."""
+def list_nearby_keys(splits: list[bytes]) -> list[bytes]:
+    """Return keys at, just before and just after the splits."""
     return [
         key for split in splits for key in (split, split + b"\0", split[:-1], split[:-1] + b"\xff")
     ]
@@ -40,11 +40,11 @@ def near(splits: list[bytes]) -> list[bytes]:
 @example(splits=[b"a\0"], drawn=[b"a", b"a\0", b"a\0\0"], slack=0)
 @example(splits=[b"\xff" * 8, b"\xff" * 9], drawn=[b"\xff" * 8], slack=8)
 def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: int) -> None:
-    """Every layout of the same keys gives the region that bisect gives."""
-    keys = [b"", *drawn, *near(splits)]
+    """Keys in every Arrow layout are located as by bisect."""
+    keys = [b"", *drawn, *list_nearby_keys(splits)]
     boundaries = Boundaries(splits)
     expected = [bisect_right(splits, key) for key in keys]
-    data, offsets = laid_out(keys, slack)
+    data, offsets = build_layouts(keys, slack)
     assert expected == locate_keys(boundaries, data, offsets.astype(np.int32)).tolist()
     assert expected == locate_keys(boundaries, data, offsets.astype(np.int64)).tolist()
     for kind in (pa.binary(), pa.large_binary()):
@@ -56,8 +56,8 @@ def test_located_as_by_bisect(splits: list[bytes], drawn: list[bytes], slack: in
 def test_keys_of_one_width_located_as_by_bisect(
     splits: list[bytes], drawn: list[bytes], width: int
 ) -> None:
-    """A matrix, whole or every other row of one, and a fixed-size array give what bisect gives."""
-    keys = [key.ljust(width, b"\0")[:width] for key in [*drawn, *near(splits)]]
+    """Keys in a matrix, a strided matrix and a fixed-size array are located as by bisect."""
+    keys = [key.ljust(width, b"\0")[:width] for key in [*drawn, *list_nearby_keys(splits)]]
     expected = [bisect_right(splits, key) for key in keys]
     boundaries = Boundaries(splits)
     matrix = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), width)
@@ -67,8 +67,8 @@ def test_keys_of_one_width_located_as_by_bisect(
     assert expected == locate_key_array(boundaries, array).tolist()
 
 
-def words(random: Random, alphabet: bytes, longest: int, count: int) -> list[bytes]:
-    """Random keys."""
+def draw_keys(random: Random, alphabet: bytes, longest: int, count: int) -> list[bytes]:
+    """Return random keys."""
     return [bytes(random.choices(alphabet, k=random.randrange(longest + 1))) for _ in range(count)]
 
 
@@ -78,46 +78,49 @@ def words(random: Random, alphabet: bytes, longest: int, count: int) -> list[byt
      (b"\0a", 8, 300), (b"\0\xff", 40, 900), (b"0123456789abcdef", 10, 1_000)],
 )  # fmt: skip
 def test_many_keys_over_several_blocks(alphabet: bytes, longest: int, splits: int) -> None:
-    """Blocks of keys that all end early, of which some do, and of many splits."""
+    """Keys in several blocks, some of which end early, are located with many splits."""
     random = Random(7)
-    cut = sorted(set(words(random, alphabet, longest, splits)) - {b""})
-    keys = words(random, alphabet, longest + 8, 40_000)
+    cut = sorted(set(draw_keys(random, alphabet, longest, splits)) - {b""})
+    keys = draw_keys(random, alphabet, longest + 8, 40_000)
     expected = [bisect_right(cut, key) for key in keys]
-    assert expected == locate_keys(Boundaries(cut), *laid_out(keys)).tolist()
+    assert expected == locate_keys(Boundaries(cut), *build_layouts(keys)).tolist()
 
 
 def test_long_common_prefixes() -> None:
-    """Splits that differ only behind hundreds of equal bytes, and in the middle of words."""
+    """Splits that differ only after hundreds of equal bytes are distinguished."""
     random = Random(8)
     lead = b"tenant-001|" * 40
     cut = sorted(
-        {lead[: random.choice([17, 100, 440])] + key for key in words(random, b"ab", 6, 80)}
+        {lead[: random.choice([17, 100, 440])] + key for key in draw_keys(random, b"ab", 6, 80)}
     )
     keys = [
-        lead[: random.choice([16, 17, 99, 440])] + key for key in words(random, b"abt", 9, 5_000)
+        lead[: random.choice([16, 17, 99, 440])] + key
+        for key in draw_keys(random, b"abt", 9, 5_000)
     ]
-    keys += near(cut)
+    keys += list_nearby_keys(cut)
     expected = [bisect_right(cut, key) for key in keys]
-    assert expected == locate_keys(Boundaries(cut), *laid_out(keys)).tolist()
+    assert expected == locate_keys(Boundaries(cut), *build_layouts(keys)).tolist()
 
 
 def test_no_splits_are_one_region() -> None:
-    """A table that is not split holds every key in its only region."""
-    assert [0, 0, 0] == locate_keys(Boundaries(), *laid_out([b"", b"a", b"\xff" * 20])).tolist()
+    """A table without splits holds every key in its only region."""
+    assert [0, 0, 0] == locate_keys(
+        Boundaries(), *build_layouts([b"", b"a", b"\xff" * 20])
+    ).tolist()
 
 
 def test_no_keys_have_no_regions() -> None:
-    """Nothing is located, in every layout."""
+    """No keys give no regions, in every layout."""
     boundaries = Boundaries([b"a"])
-    assert [] == locate_keys(boundaries, *laid_out([])).tolist()
+    assert [] == locate_keys(boundaries, *build_layouts([])).tolist()
     assert [] == locate_fixed_keys(boundaries, np.empty((0, 4), np.uint8)).tolist()
     assert [] == locate_key_array(boundaries, pa.array([], pa.binary())).tolist()
 
 
 def test_only_empty_keys() -> None:
-    """Keys without bytes lie in the first region, in every layout."""
+    """Empty keys are in the first region, in every layout."""
     boundaries = Boundaries([b"\0"])
-    assert [0, 0] == locate_keys(boundaries, *laid_out([b"", b""])).tolist()
+    assert [0, 0] == locate_keys(boundaries, *build_layouts([b"", b""])).tolist()
     assert [0, 0] == locate_fixed_keys(boundaries, np.empty((2, 0), np.uint8)).tolist()
     assert [0, 0] == locate_key_array(boundaries, pa.array([b"", b""])).tolist()
 

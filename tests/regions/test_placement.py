@@ -1,4 +1,4 @@
-"""Placements: counts are even, the seed decides, and integers leave a remainder."""
+"""Placements of regions are even and depend on the seed alone."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ servers = st.integers(1, 40)
 
 @given(regions=counts, servers=servers, start=st.integers(0, 100))
 def test_round_robin_deals_in_order(regions: int, servers: int, start: int) -> None:
-    """Region i is on the server i after the first, around."""
+    """Region i is placed i servers after the first one, modulo the number of servers."""
     expected = [(start + region) % servers for region in range(regions)]
     assert expected == place_round_robin(regions, servers, start).tolist()
 
 
 @given(regions=counts, servers=servers, count=st.integers(0, 5), seed=st.integers(0, 2**32))
 def test_balanced_placements_are_even(regions: int, servers: int, count: int, seed: int) -> None:
-    """Every server holds the mean, rounded down or up, and every placement is its own."""
+    """Every server holds the mean number of regions, rounded down or up."""
     placements = draw_balanced_placements(regions, servers, count, seed)
     assert (count, regions) == placements.shape
     for placement in placements:
@@ -43,7 +43,7 @@ def test_same_seed_same_placements() -> None:
 
 
 def test_placements_differ_from_creation() -> None:
-    """All orders come up, and so does every server as one that holds more."""
+    """Every order occurs, and every server is sometimes one that holds more."""
     placements = draw_balanced_placements(3, 2, 600, seed=5)
     seen = Counter(map(tuple, placements.tolist()))
     assert 6 == len(seen)
@@ -55,20 +55,20 @@ def test_placements_differ_from_creation() -> None:
     [(10, 8, 1.6), (100, 8, 1.04), (100, 30, 1.2), (16, 10, 1.25), (64, 8, 1.0), (1, 8, 8.0)],
 )
 def test_integer_bound_golden(regions: int, servers: int, bound: float) -> None:
-    """The figures of the facts."""
+    """The bound of the skew has the documented values."""
     assert bound == pytest.approx(compute_server_imbalance(regions, servers))
 
 
 @given(regions=st.integers(1, 200), servers=servers)
 def test_integer_bound_is_reached(regions: int, servers: int) -> None:
-    """It is the share of the busiest server under round robin, and 1 only for multiples."""
+    """The bound is the busiest server's share in a round robin, and 1 only for multiples."""
     held = np.bincount(place_round_robin(regions, servers), minlength=servers)
     assert held.max() / held.mean() == pytest.approx(compute_server_imbalance(regions, servers))
     assert (gcd(regions, servers) == servers) == (compute_server_imbalance(regions, servers) == 1)
 
 
 def test_no_servers_are_refused() -> None:
-    """Regions need a server, and a bound needs a region."""
+    """A placement without servers, and a bound without regions, are refused."""
     with pytest.raises(InvalidArgument):
         place_round_robin(3, 0)
     with pytest.raises(InvalidArgument):

@@ -1,4 +1,4 @@
-"""Thresholds of the split policies, by HBase's formulas."""
+"""Thresholds of the split policies agree with HBase's formulas."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from rowkey.regions import (
 MIB, GIB = 2**20, 2**30
 
 
-def thresholds(policy: SplitPolicy, *regions: int) -> list[int | None]:
-    """The thresholds for numbers of regions on the server, with HBase's sizes."""
+def list_thresholds(policy: SplitPolicy, *regions: int) -> list[int | None]:
+    """Return the thresholds for numbers of regions on a server, with HBase's sizes."""
     return [compute_split_threshold(policy, here) for here in regions]
 
 
 def test_todays_default() -> None:
-    """SteppingSplitPolicy: 256 MB for the only region of a table on its server, else 10 GB."""
+    """SteppingSplitPolicy splits a table's only region on a server at 256 MB, others at 10 GB."""
     assert SplitPolicy.STEPPING is DEFAULT_POLICY
     assert (10 * GIB, 128 * MIB) == (MAX_FILE_SIZE, FLUSH_SIZE)
-    assert [10 * GIB, 256 * MIB, 10 * GIB, 10 * GIB] == thresholds(DEFAULT_POLICY, 0, 1, 2, 101)
+    assert [10 * GIB, 256 * MIB, 10 * GIB, 10 * GIB] == list_thresholds(
+        DEFAULT_POLICY, 0, 1, 2, 101
+    )
 
 
 def test_cubes() -> None:
-    """256 MB, 2 GB, 6.75 GB, then the file size; beyond 100 regions no cube is computed."""
+    """Thresholds are 256 MB, 2 GB, 6.75 GB, then the file size, as above 100 regions."""
     expected = [10 * GIB, 256 * MIB, 2 * GIB, 27 * 256 * MIB, 10 * GIB, 10 * GIB, 10 * GIB]
-    assert expected == thresholds(SplitPolicy.INCREASING, 0, 1, 2, 3, 4, 100, 101)
+    assert expected == list_thresholds(SplitPolicy.INCREASING, 0, 1, 2, 3, 4, 100, 101)
 
 
 def test_cubes_stop_beyond_a_hundred_regions() -> None:
-    """A file size that cubes would not reach is taken all the same."""
+    """Above 100 regions the file size is the threshold, although no cube would reach it."""
     policy = SplitPolicy.INCREASING
     assert [2**21 * 10**6, 2**60] == [
         compute_split_threshold(policy, here, 2**60, 2**20) for here in (100, 101)
@@ -43,19 +45,19 @@ def test_cubes_stop_beyond_a_hundred_regions() -> None:
 
 
 def test_constant_and_disabled() -> None:
-    """The constant policy has one size for all regions, the disabled one has none."""
-    assert [10 * GIB] * 3 == thresholds(SplitPolicy.CONSTANT_SIZE, 0, 1, 9)
-    assert [None] * 3 == thresholds(SplitPolicy.DISABLED, 0, 1, 9)
+    """The constant policy has one size for all regions, and the disabled one has none."""
+    assert [10 * GIB] * 3 == list_thresholds(SplitPolicy.CONSTANT_SIZE, 0, 1, 9)
+    assert [None] * 3 == list_thresholds(SplitPolicy.DISABLED, 0, 1, 9)
 
 
 def test_initial_size_is_not_capped() -> None:
-    """A small MAX_FILESIZE does not lower the first threshold of today's default."""
+    """A small MAX_FILESIZE does not lower the first threshold of the default policy."""
     assert 256 * MIB == compute_split_threshold(SplitPolicy.STEPPING, 1, 2 * MIB)
     assert 2 * MIB == compute_split_threshold(SplitPolicy.INCREASING, 1, 2 * MIB)
 
 
 @pytest.mark.parametrize("sizes", [(-1, GIB, GIB), (1, 2 * MIB - 1, GIB), (1, GIB, MIB - 1)])
 def test_sizes_that_hbase_refuses(sizes: tuple[int, int, int]) -> None:
-    """Too small a file or flush size, and a negative number, are refused."""
+    """File and flush sizes that are too small, and negative numbers, are refused."""
     with pytest.raises(InvalidArgument):
         compute_split_threshold(SplitPolicy.STEPPING, *sizes)

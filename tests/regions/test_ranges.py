@@ -1,4 +1,4 @@
-"""Ranges cut into equal steps, against HBase's figures and against arithmetic."""
+"""Ranges of bytes are divided into equal steps as HBase and arithmetic do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ends = st.lists(st.sampled_from([0, 1, 97, 255]), max_size=4).map(bytes)
      ("616161", "616162", False, 1, "61616100 61616180 61616200"), ("", "20", False, 1, " 10 20")],
 )  # fmt: skip
 def test_bytes_split_golden(start: str, stop: str, inclusive: bool, count: int, keys: str) -> None:
-    """Bytes.split of 2.6.4: padding, one more byte where needed, ends as they were padded."""
+    """Bytes.split of 2.6.4 pads, adds a byte where needed, and returns padded ends."""
     split = split_byte_range(
         bytes.fromhex(start), bytes.fromhex(stop), inclusive=inclusive, count=count
     )
@@ -49,7 +49,7 @@ def test_bytes_split_ascends(start: bytes, stop: bytes, inclusive: bool, count: 
 
 @given(prefix=st.binary(max_size=3), count=st.integers(1, 2_000))
 def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
-    """Distinct ascending keys of the prefix, one fewer than parts."""
+    """The split keys below a prefix are distinct, ascending, and one fewer than parts."""
     keys = split_prefix(prefix, count)
     assert count - 1 == len(keys)
     assert sorted(set(keys)) == keys
@@ -57,7 +57,7 @@ def test_steps_below_a_prefix(prefix: bytes, count: int) -> None:
 
 
 def test_ranges_between_two_rows() -> None:
-    """RegionSplitter's split of a range of rows, with and without its ends."""
+    """A range of rows is split as by RegionSplitter, with and without its ends."""
     assert [b"10000000", b"20000000"] == HexStringSplit().split_range(b"00000000", b"30000000", 3)
     assert [b"00000033", b"00000066"] == DecimalStringSplit().split_range(b"00", b"99", 3)
     both = DecimalStringSplit().split_range(b"", b"99", 2, inclusive=True, width=2)
@@ -68,7 +68,7 @@ def test_ranges_between_two_rows() -> None:
 
 
 def test_middle_of_two_rows() -> None:
-    """RegionSplitter's split of a region into two."""
+    """The midpoint of a region is that of RegionSplitter."""
     assert b"7fffffff" == HexStringSplit().find_middle(b"", b"ffffffff")
     assert b"00000015" == DecimalStringSplit().find_middle(b"10", b"20")
     assert bytes.fromhex("61616180") == UniformSplit.find_middle(b"aaa", b"aab")
@@ -89,7 +89,7 @@ def test_ranges_that_are_none_are_refused() -> None:
 
 
 def test_custom_rows_set_the_width() -> None:
-    """Keys are as long as the last row, and in lower case whatever its case."""
+    """Keys are as long as the last row, and in lower case."""
     kind = SPLIT_ALGORITHMS["hex_string"]
     assert (b"05", b"0a") == kind().build_boundaries(SplitRequest(3, "0", "0F")).splits
     assert (b"0007f",) == kind().build_boundaries(SplitRequest(2, b"0", b"000FE")).splits

@@ -1,4 +1,4 @@
-"""How many regions: the sources side by side, where they contradict themselves, and our answer."""
+"""The number of regions by each source, by their contradictions, and as recommended."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rowkey.regions import (
 GIB, TIB = 2**30, 2**40
 
 
-def said(demand: TableDemand, source: str) -> SizingOpinion:
-    """What one source says of a table."""
+def get_estimate(demand: TableDemand, source: str) -> SizingOpinion:
+    """Return the estimate of one source for a table."""
     (row,) = [row for row in collect_opinions(demand) if source in row.source]
     return row
 
@@ -32,35 +32,35 @@ def said(demand: TableDemand, source: str) -> SizingOpinion:
      (10 * TIB + 1, None, None)],
 )  # fmt: skip
 def test_table_by_size(size: int, least: int | None, most: int | None) -> None:
-    """The article's table, with the gap it leaves and the cap it sets."""
-    row = said(TableDemand(size=size), "by size")
+    """The article's table by size has its gap and its cap."""
+    row = get_estimate(TableDemand(size=size), "by size")
     assert (least, most) == (row.min_regions, row.max_regions)
     assert (least is None) == ("says nothing" in row.reason)
 
 
 def test_cap_contradicts_the_size_of_a_region() -> None:
-    """10 TB in 120 regions are 85.3 GB each, which split by themselves: the row says so."""
-    reason = said(TableDemand(size=10 * TIB), "by size").reason
+    """The cap of 120 gives 10 TB regions of 85.3 GB, which split: a remark says so."""
+    reason = get_estimate(TableDemand(size=10 * TIB), "by size").reason
     assert "1,024" in reason
     assert "85.3 GB" in reason
 
 
 def test_todays_figures() -> None:
-    """1 TB on 8 servers of 16 GB of heap with one family."""
+    """1 TB on 8 servers of 16 GB of heap with one family has the documented figures."""
     demand = TableDemand(size=TIB, servers=8, heap=16 * GIB)
     expected = {
         "per region": (128, 171), "max.filesize": (103, None), "region size": (21, 103),
         "regions per table": (50, 100), "regions per server": (160, 1_600),
         "pre-splitting": (None, 80), "MemStore": (None, 408), "arithmetic": (8, None),
     }  # fmt: skip
-    rows = {source: said(demand, source) for source in expected}
+    rows = {source: get_estimate(demand, source) for source in expected}
     assert expected == {source: (row.min_regions, row.max_regions) for source, row in rows.items()}
 
 
 def test_figures_that_lack_their_ground() -> None:
-    """Without a heap, or with many families, a source sets no bound and says why."""
-    assert said(TableDemand(), "MemStore").max_regions is None
-    assert said(TableDemand(families=3), "regions per table").min_regions is None
+    """Without a heap, or with many families, a source sets no bound and gives the reason."""
+    assert get_estimate(TableDemand(), "MemStore").max_regions is None
+    assert get_estimate(TableDemand(families=3), "regions per table").min_regions is None
     assert 17 == compute_memstore_regions(16 * GIB, 3)
 
 
@@ -83,12 +83,12 @@ def test_figures_that_lack_their_ground() -> None:
     ],
 )
 def test_recommendations(demand: TableDemand, regions: int) -> None:
-    """Size first, then servers, writes, and whole multiples."""
+    """The recommendation follows size, then servers, then writes, in whole multiples."""
     assert regions == choose_region_count(demand).regions
 
 
 def test_warnings_name_what_stays_wrong() -> None:
-    """Too little heap, regions that split by themselves, and a remainder are each said."""
+    """Too little heap, regions that split, and a remainder each get a warning."""
     heap = choose_region_count(TableDemand(size=10 * TIB, heap=16 * GIB)).warnings
     assert ["MemStores", "MAX_FILESIZE"] == [
         word for line in heap for word in ("MemStores", "MAX_FILESIZE") if word in line
@@ -134,6 +134,6 @@ def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
     "wrong", [{"size": -1}, {"servers": 0}, {"families": 0}, {"heap": 0}, {"size": 2**63}]
 )
 def test_bad_demands_are_refused(wrong: dict[str, int]) -> None:
-    """Each number has its range."""
+    """A number out of its range is refused."""
     with pytest.raises(InvalidArgument):
         TableDemand(**wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Every split algorithm: its golden vectors, and what its boundaries promise."""
+"""Every split algorithm keeps its golden vectors and the properties of its boundaries."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ TENTHS = ["19999999", "33333332", "4ccccccb", "66666664", "7ffffffd", "99999996"
 samples = st.lists(st.binary(max_size=4), min_size=1, max_size=60).map(sorted)
 
 
-def cut(name: str, request: SplitRequest) -> tuple[bytes, ...]:
-    """The splits that one algorithm chooses."""
+def choose_splits(name: str, request: SplitRequest) -> tuple[bytes, ...]:
+    """Return the splits that one algorithm chooses."""
     return SPLIT_ALGORITHMS[name]().build_boundaries(request).splits
 
 
 @pytest.mark.parametrize(("name", "vector"), vectors)
 def test_golden_vectors(name: str, vector: SplitVector) -> None:
-    """Each algorithm gives the splits that its class promises."""
-    assert vector.splits == cut(name, vector.request)
+    """Each algorithm gives the splits that its class documents."""
+    assert vector.splits == choose_splits(name, vector.request)
 
 
 @every_algorithm
 def test_each_algorithm_explains_itself(kind: type[SplitAlgorithm]) -> None:
-    """Each has vectors, a sentence, and a source."""
+    """Each algorithm has vectors, a description, and a source."""
     assert kind.vectors
     assert "Source:" in (kind.__doc__ or "")
 
 
 @every_algorithm
 def test_each_algorithm_says_what_it_lacks(kind: type[SplitAlgorithm]) -> None:
-    """An empty request names all that the algorithm needs, with a remedy."""
+    """An empty request is refused with all that the algorithm needs, and a remedy."""
     with pytest.raises(InvalidDesign) as caught:
         kind().build_boundaries(SplitRequest())
     assert sorted(kind.required_fields) == [mistake.path for mistake in caught.value.mistakes]
@@ -49,7 +49,7 @@ def test_each_algorithm_says_what_it_lacks(kind: type[SplitAlgorithm]) -> None:
 
 @every_algorithm
 def test_each_algorithm_refuses_arguments_it_does_not_take(kind: type[SplitAlgorithm]) -> None:
-    """An argument that would be without effect is a mistake."""
+    """An argument that would have no effect is refused."""
     request = SplitRequest(2, "00", "99", listed=[b"a"], prefixes=[b"a", b"b"], keys=[b"a", b"b"])
     in_vain = {"regions", "first", "last", "listed"} - kind.required_fields - kind.optional_fields
     with pytest.raises(InvalidDesign) as caught:
@@ -59,7 +59,7 @@ def test_each_algorithm_refuses_arguments_it_does_not_take(kind: type[SplitAlgor
 
 @pytest.mark.parametrize("regions", [0, -1, MAX_REGIONS + 1, 10**18])
 def test_numbers_of_regions_beyond_reason_are_refused(regions: int) -> None:
-    """No file makes us compute splits for ever."""
+    """Numbers of regions that would take too long to compute are refused."""
     with pytest.raises(InvalidArgument):
         SplitRequest(regions=regions)
 
@@ -75,16 +75,16 @@ def test_numbers_of_regions_beyond_reason_are_refused(regions: int) -> None:
     ],
 )  # fmt: skip
 def test_text_vectors_of_hbase(name: str, request_: SplitRequest, splits: list[str]) -> None:
-    """What RegionSplitter's own tests, and its run on 2.6.4, give."""
-    assert splits == [split.decode() for split in cut(name, request_)]
+    """Splits equal those of RegionSplitter's own tests, and of its run on 2.6.4."""
+    assert splits == [split.decode() for split in choose_splits(name, request_)]
 
 
 def test_byte_vectors_of_hbase() -> None:
-    """UniformSplit of HBase's own tests."""
+    """Splits equal those of HBase's own tests of UniformSplit."""
     sixteen = [bytes([16 * i]) + bytes(7) for i in range(1, 16)]
-    assert sixteen == list(cut("uniform", SplitRequest(16)))
-    assert [b"\x80" + bytes(7)] == list(cut("uniform", SplitRequest(2)))
-    assert 11 == len(cut("uniform", SplitRequest(12, "\\x00", "\\x0A")))
+    assert sixteen == list(choose_splits("uniform", SplitRequest(16)))
+    assert [b"\x80" + bytes(7)] == list(choose_splits("uniform", SplitRequest(2)))
+    assert 11 == len(choose_splits("uniform", SplitRequest(12, "\\x00", "\\x0A")))
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_byte_vectors_of_hbase() -> None:
      ("per_bucket", SplitRequest(prefixes=(b"a", b"a")))],
 )  # fmt: skip
 def test_requests_that_cannot_be_cut_are_refused(name: str, request_: SplitRequest) -> None:
-    """HBase's preconditions, and ours, are refusals and never another error."""
+    """Requests against the preconditions are refused, and raise no other error."""
     with pytest.raises(InvalidArgument):
-        cut(name, request_)
+        choose_splits(name, request_)
 
 
 @given(
@@ -115,15 +115,15 @@ def test_requests_that_cannot_be_cut_are_refused(name: str, request_: SplitReque
 def test_number_ranges_are_equal_but_the_last(
     name: str, first: int, span: int, regions: int
 ) -> None:
-    """All regions but the last are of one size; the last has what is left over besides."""
+    """All regions are of one size, except the last, which has the remainder too."""
     base = 16 if name == "hex_string" else 10
     form = "012x" if base == 16 else "d"
     written = format(first, form), format(first + span, form)
     if regions > span + 1:
         with pytest.raises(InvalidArgument):
-            cut(name, SplitRequest(regions, *written))
+            choose_splits(name, SplitRequest(regions, *written))
         return
-    splits = cut(name, SplitRequest(regions, *written))
+    splits = choose_splits(name, SplitRequest(regions, *written))
     starts = [first, *(int(split, base) for split in splits)]
     sizes = [
         stop - start for start, stop in zip(starts, [*starts[1:], first + span + 1], strict=True)
@@ -139,9 +139,9 @@ def test_uniform_ranges_lie_between_their_ends(first: bytes, last: bytes, region
     """Uniform splits give the requested number of regions between the ends."""
     if first.ljust(3, b"\0") >= last.ljust(3, b"\0"):
         with pytest.raises(InvalidArgument):
-            cut("uniform", SplitRequest(regions, first, last))
+            choose_splits("uniform", SplitRequest(regions, first, last))
         return
-    splits = cut("uniform", SplitRequest(regions, first, last))
+    splits = choose_splits("uniform", SplitRequest(regions, first, last))
     assert regions - 1 == len(splits)
     assert first < splits[0]
     assert splits[-1] <= last or splits[-1].startswith(last)
@@ -149,11 +149,11 @@ def test_uniform_ranges_lie_between_their_ends(first: bytes, last: bytes, region
 
 @given(keys=samples, regions=st.integers(1, 40))
 def test_quantiles_spread_the_sample(keys: list[bytes], regions: int) -> None:
-    """No region holds more of a sample of different keys than its share, rounded up."""
+    """No region holds more distinct keys of the sample than its share, rounded up."""
     distinct = sorted(set(keys) - {b""})
     if not distinct:
         return
-    splits = cut("sample", SplitRequest(regions, keys=distinct))
+    splits = choose_splits("sample", SplitRequest(regions, keys=distinct))
     held = Counter(bisect_right(splits, key) for key in distinct)
     assert max(held.values()) <= -(-len(distinct) // regions)
     assert set(splits) <= set(distinct)
@@ -170,9 +170,9 @@ def test_too_few_different_keys_are_told(keys: list[bytes], regions: int) -> Non
 
 @given(buckets=st.integers(1, 40), regions=st.integers(1, 300))
 def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
-    """Buckets are joined or split evenly to the requested number of regions."""
+    """Buckets are joined or split evenly into the requested number of regions."""
     prefixes = [bytes([bucket]) for bucket in range(buckets)]
-    splits = cut("per_bucket", SplitRequest(regions, prefixes=prefixes))
+    splits = choose_splits("per_bucket", SplitRequest(regions, prefixes=prefixes))
     assert regions == len(splits) + 1
     edges = [0, *(split[0] for split in splits), buckets]
     if regions <= buckets:
@@ -184,8 +184,8 @@ def test_buckets_are_grouped_or_cut_evenly(buckets: int, regions: int) -> None:
 
 
 def test_buckets_come_in_any_order() -> None:
-    """A list of values need not be sorted."""
-    assert (b"b", b"c") == cut("per_bucket", SplitRequest(prefixes=[b"c", b"a", b"b"]))
+    """A list of bucket values need not be sorted."""
+    assert (b"b", b"c") == choose_splits("per_bucket", SplitRequest(prefixes=[b"c", b"a", b"b"]))
 
 
 @given(keys=samples, parts=st.integers(1, 6))

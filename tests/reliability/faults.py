@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     Fault = Callable[[Path], None]
 
 
-def flips(path: Path, count: int, random: Random) -> Iterator[Fault]:
-    """One bit turned over."""
+def draw_flips(path: Path, count: int, random: Random) -> Iterator[Fault]:
+    """Yield faults that flip one bit."""
     size = path.stat().st_size
     for _ in range(count if size else 0):
         at, bit = random.randrange(size), random.randrange(8)
@@ -27,8 +27,8 @@ def flips(path: Path, count: int, random: Random) -> Iterator[Fault]:
         yield flip
 
 
-def truncations(path: Path, count: int, random: Random) -> Iterator[Fault]:
-    """The end cut off."""
+def draw_truncations(path: Path, count: int, random: Random) -> Iterator[Fault]:
+    """Yield faults that cut off the end."""
     size = path.stat().st_size
     for _ in range(count if size else 0):
         length = random.randrange(size)
@@ -39,8 +39,8 @@ def truncations(path: Path, count: int, random: Random) -> Iterator[Fault]:
         yield truncate
 
 
-def zeroed(path: Path, count: int, random: Random) -> Iterator[Fault]:
-    """A stretch of zeros, of up to a page, or up to the end."""
+def draw_zeros(path: Path, count: int, random: Random) -> Iterator[Fault]:
+    """Yield faults that zero up to a page, or the whole end."""
     size = path.stat().st_size
     for number in range(count if size else 0):
         begin = random.randrange(size)
@@ -53,12 +53,17 @@ def zeroed(path: Path, count: int, random: Random) -> Iterator[Fault]:
         yield zero
 
 
-def deletion(path: Path, count: int, random: Random) -> Iterator[Fault]:
-    """The file gone."""
+def draw_deletion(path: Path, count: int, random: Random) -> Iterator[Fault]:
+    """Yield one fault that deletes the file."""
     del path, random
     for _ in range(min(count, 1)):
         yield lambda target: target.unlink()
 
 
-AT_REST = {"flip": flips, "truncation": truncations, "zeros": zeroed, "deletion": deletion}
+AT_REST = {
+    "flip": draw_flips,
+    "truncation": draw_truncations,
+    "zeros": draw_zeros,
+    "deletion": draw_deletion,
+}
 """Each gives so many faults of a file, as functions of the file that they damage."""

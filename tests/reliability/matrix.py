@@ -1,4 +1,4 @@
-"""The fault matrix: each file of a place, each kind of fault, each probe."""
+"""The fault matrix: each file of a table directory, each type of fault, each probe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from reliability.faults import AT_REST
-from reliability.places import files_of, kind_of
+from reliability.places import classify_file, list_files
 from reliability.probes import PROBES, probe_all
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ class Outcome:
     """The result of the faults of one type in the files of one type.
 
     Args:
-        state: what the place was before.
-        file: what the files are called.
-        fault: the kind of fault.
-        faults: how many there were.
-        verdicts: by probe, how many answers were right, refused, wrong, or none as it crashed.
-        wrong: what the wrong ones were.
+        state: the state of the undamaged directory.
+        file: the type of the files.
+        fault: the type of fault.
+        faults: the number of faults.
+        verdicts: by probe, the number of right, refused and wrong answers, and of crashes.
+        wrong: the wrong answers.
     """
 
     state: str
@@ -44,11 +44,11 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
 
     def count(self, verdict: str) -> int:
-        """How many answers had a verdict."""
+        """Return how many answers had a verdict."""
         return sum(counts[verdict] for counts in self.verdicts.values())
 
     def document(self) -> dict[str, Any]:
-        """The outcome as JSON has it."""
+        """The outcome as JSON."""
         verdicts = {probe: dict(self.verdicts[probe]) for probe in PROBES}
         return {
             "state": self.state, "file": self.file, "fault": self.fault, "faults": self.faults,
@@ -63,30 +63,32 @@ def damage_files(
     counts: Mapping[str, int],
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Damage every file of a place in every way, and run all probes on each damaged copy.
+    """Damage every file of a directory in every way, and run all probes on each damaged copy.
 
-    What reads the copies is a process of its own, which may crash: then the next one goes on.
+    A child process reads the copies; if it crashes, another one continues.
 
     Args:
-        place: a sound place.
+        place: an undamaged directory.
         work: a folder to work in.
-        state: what the place is.
-        counts: how many faults of each kind there are for a file.
-        progress: told how many faults were tried.
+        state: the state of the directory.
+        counts: the number of faults of each type for a file.
+        progress: called with the number of faults tried.
     """
     outcomes: dict[tuple[str, str], Outcome] = {}
     note, first = work / "notes.jsonl", 0
-    tasks = [(kind_of(path), fault) for path, fault, _ in _faults(place, counts)]
+    tasks = [(classify_file(path), fault) for path, fault, _ in _list_faults(place, counts)]
     context = multiprocessing.get_context("spawn")
     while first < len(tasks):
         note.unlink(missing_ok=True)
-        process = context.Process(target=_work, args=(place, work, state, counts, first, note))
+        process = context.Process(
+            target=_try_faults, args=(place, work, state, counts, first, note)
+        )
         process.start()
         process.join()
         told = note.read_text("utf-8").splitlines() if note.exists() else []
         for line in told:
             found = json.loads(line)
-            outcome = _outcome(outcomes, state, *tasks[first])
+            outcome = _get_outcome(outcomes, state, *tasks[first])
             outcome.faults += 1
             outcome.wrong += found["wrong"]
             for probe, verdicts in found["verdicts"].items():
@@ -94,7 +96,7 @@ def damage_files(
             first += 1
             progress(first)
         if process.exitcode != 0:
-            outcome = _outcome(outcomes, state, *tasks[first])
+            outcome = _get_outcome(outcomes, state, *tasks[first])
             outcome.faults += 1
             outcome.verdicts["open"][CRASHED] += 1
             outcome.wrong.append(f"fault {first}: the process ended with {process.exitcode}")
@@ -102,29 +104,29 @@ def damage_files(
     return list(outcomes.values())
 
 
-def _outcome(
+def _get_outcome(
     outcomes: dict[tuple[str, str], Outcome], state: str, file: str, fault: str
 ) -> Outcome:
     return outcomes.setdefault((file, fault), Outcome(state, file, fault))
 
 
-def _faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
-    """All faults in their order, the same each time: file, kind, and what damages a copy of it."""
-    for path in files_of(place):
+def _list_faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
+    """Yield all faults in a fixed order: file, type, and the function that damages a copy."""
+    for path in list_files(place):
         for kind, count in counts.items():
             random = Random(f"{path} {kind}")
             for damage in AT_REST[kind](place / path, count, random):
                 yield path, kind, damage
 
 
-def _work(
+def _try_faults(
     place: Path, work: Path, state: str, counts: Mapping[str, int], first: int, note: Path
 ) -> None:
-    """Try the faults from one on, and note each."""
+    """Try the faults from a number on, and note each result."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     copy = work / "copy"
     with note.open("a", encoding="utf-8") as notes:
-        for number, (path, kind, damage) in enumerate(_faults(place, counts)):
+        for number, (path, kind, damage) in enumerate(_list_faults(place, counts)):
             if number < first:
                 continue
             shutil.rmtree(copy, ignore_errors=True)

@@ -19,9 +19,9 @@ FULL_SIZE = "ROWKEY_FULL_SIZE"
 _SCALE = 4 if os.environ.get(FULL_SIZE) else 1
 ROWS = 300 * _SCALE
 """Rows in files that were merged."""
-LATER = ROWS // 8
+LATER_ROWS = ROWS // 8
 """Rows in files that were not merged, and as many in the log."""
-COUNTED = 7
+COUNTER_ID = 7
 """The row whose counter is incremented."""
 
 DESIGN = rowkey.Design(
@@ -34,22 +34,22 @@ DESIGN = rowkey.Design(
 STATES = ("closed", "killed")
 
 
-def row_of(number: int) -> dict[str, Any]:
-    """A row, by its number."""
+def make_row(number: int) -> dict[str, Any]:
+    """Return the row of a number."""
     return {"id": number, "v": f"value {number:06} " + "x" * (number % 23), "n": number % 5 or None}
 
 
-def rows_of(state: str) -> list[dict[str, Any]]:
-    """All rows of a place in a state, by their numbers."""
+def make_rows(state: str) -> list[dict[str, Any]]:
+    """Return all rows of a table in a state, sorted by number."""
     del state  # a kill loses nothing
-    return [row_of(number) for number in range(ROWS + 2 * LATER)]
+    return [make_row(number) for number in range(ROWS + 2 * LATER_ROWS)]
 
 
 def make_place(directory: Path, state: str) -> Path:
-    """Make a place with a table in a state.
+    """Create a directory with a table in a state.
 
     Args:
-        directory: is made.
+        directory: the directory to create.
         state: one of `STATES`.
     """
     words = [sys.executable, __file__, str(directory), state]
@@ -62,13 +62,13 @@ def make_place(directory: Path, state: str) -> Path:
     return directory
 
 
-def files_of(place: Path) -> Iterator[Path]:
-    """The files of a place, each by its path below it, in an order that stays."""
+def list_files(place: Path) -> Iterator[Path]:
+    """Yield the files of a directory by relative path, in a fixed order."""
     yield from sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
 
 
-def kind_of(path: Path) -> str:
-    """What a file is called whatever number it has."""
+def classify_file(path: Path) -> str:
+    """Return the type of a file, which is its name without a number."""
     name = path.name
     for begin in ("MANIFEST", "OPTIONS", "LOG"):
         if name.startswith(begin):
@@ -84,16 +84,16 @@ def _write(directory: str, state: str) -> None:
         table.flush()
         _put(table, range(ROWS // 2, ROWS))
         table.compact()
-        _put(table, range(ROWS, ROWS + LATER))
+        _put(table, range(ROWS, ROWS + LATER_ROWS))
         table.flush()
-        _put(table, range(ROWS + LATER, ROWS + 2 * LATER))
+        _put(table, range(ROWS + LATER_ROWS, ROWS + 2 * LATER_ROWS))
         if state == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _put(table: rowkey.Table, numbers: range) -> None:
     for number in numbers:
-        table.put(row_of(number))
+        table.put(make_row(number))
 
 
 if __name__ == "__main__":

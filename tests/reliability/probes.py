@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import rowkey
-from reliability.places import COUNTED, DESIGN, rows_of
+from reliability.places import COUNTER_ID, DESIGN, make_rows
 from rowkey.errors import RowkeyError
 from rowkey.table import repair_tables, save_tables, verify_tables
 
@@ -21,14 +21,14 @@ PROBES = ("open", "get", "scan", "count", "dump", "increment", "check_and_put", 
 
 
 def probe_all(place: Path, state: str, verdicts: dict[str, Counter[str]]) -> list[str]:
-    """Ask everything of a place, and count by what each was answered; gives what was wrong.
+    """Run all probes on a directory, count verdicts, and return the wrong answers.
 
     Args:
-        place: the place; it may be changed.
-        state: what it was before it was damaged.
+        place: the directory; a repair may change its files.
+        state: the state of the directory before the damage.
         verdicts: by probe, how many answers were right, refused or wrong.
     """
-    expected = rows_of(state)
+    expected = make_rows(state)
     wrong: list[str] = []
 
     def judge(name: str, ask: Callable[[], Any]) -> None:
@@ -58,18 +58,18 @@ def probe_all(place: Path, state: str, verdicts: dict[str, Counter[str]]) -> lis
     else:
         verdicts["open"][RIGHT] += 1
         with suppress(RowkeyError), closing(table):
-            judge("get", lambda: _differs(expected, _get_all(table, expected)))
-            judge("scan", lambda: _differs(expected, _by_id(table.scan())))
-            judge("count", lambda: _differs(len(expected), table.count()))
-            judge("dump", lambda: _differs(expected, _by_id(_dump(table))))
-            judge("increment", lambda: _increment(table))
-            judge("check_and_put", lambda: _check_and_put(table))
-    judge("repair", lambda: _repair(copy, expected))
+            judge("get", lambda: _describe_difference(expected, _get_all(table, expected)))
+            judge("scan", lambda: _describe_difference(expected, _sort_by_id(table.scan())))
+            judge("count", lambda: _describe_difference(len(expected), table.count()))
+            judge("dump", lambda: _describe_difference(expected, _sort_by_id(_dump(table))))
+            judge("increment", lambda: _probe_increment(table))
+            judge("check_and_put", lambda: _probe_check_and_put(table))
+    judge("repair", lambda: _probe_repair(copy, expected))
     shutil.rmtree(copy, ignore_errors=True)
     return wrong
 
 
-def _by_id(rows: Any) -> list[dict[str, Any]]:
+def _sort_by_id(rows: Any) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["id"])
 
 
@@ -84,7 +84,7 @@ def _dump(table: rowkey.Table) -> list[dict[str, Any]]:
     return rows
 
 
-def _differs(expected: Any, found: Any) -> str:
+def _describe_difference(expected: Any, found: Any) -> str:
     if expected == found:
         return ""
     if isinstance(expected, list):
@@ -93,26 +93,26 @@ def _differs(expected: Any, found: Any) -> str:
     return f"{found} instead of {expected}"
 
 
-def _increment(table: rowkey.Table) -> str:
-    """A counter that was there is counted up from what it was, one that was not from nothing."""
-    before = rows_of("")[COUNTED]["n"]
-    return _differs({"n": before + 3}, table.increment({"id": COUNTED}, n=3)) or _differs(
-        {"n": 2}, table.increment({"id": 5}, n=2)
-    )
+def _probe_increment(table: rowkey.Table) -> str:
+    """Increment an existing counter and a new one, and check both values."""
+    before = make_rows("")[COUNTER_ID]["n"]
+    return _describe_difference(
+        {"n": before + 3}, table.increment({"id": COUNTER_ID}, n=3)
+    ) or _describe_difference({"n": 2}, table.increment({"id": 5}, n=2))
 
 
-def _check_and_put(table: rowkey.Table) -> str:
-    """A check that holds holds, and one that does not does not."""
-    row = rows_of("")[COUNTED + 1]
+def _probe_check_and_put(table: rowkey.Table) -> str:
+    """Check that a put on a condition happens exactly if the condition is true."""
+    row = make_rows("")[COUNTER_ID + 1]
     if table.check_and_put({**row, "v": "new"}, n=None):
         return "a value that stands was taken for absent"
     if not table.check_and_put({**row, "v": "new"}, n=row["n"]):
         return "a value that stands was not found"
-    return _differs("new", table.get(id=row["id"])["v"])
+    return _describe_difference("new", table.get(id=row["id"])["v"])
 
 
-def _repair(place: Path, expected: list[dict[str, Any]]) -> str:
-    """What a repair leaves, in place or saved, is right, and what it lacks was told."""
+def _probe_repair(place: Path, expected: list[dict[str, Any]]) -> str:
+    """Check that a repair, in place or into a copy, keeps right rows and reports missing ones."""
     url, into = f"rocks:{place}", place.with_name(f"{place.name}-saved")
     found = list(verify_tables(url))
     if not found:
@@ -133,7 +133,7 @@ def _repair(place: Path, expected: list[dict[str, Any]]) -> str:
 def _check_rows(
     url: str, expected: list[dict[str, Any]], *, told: bool, allowed: bool = False
 ) -> str:
-    """Rows are as they were; some may be missing only where that was told."""
+    """Check that rows are unchanged, and missing only where the repair reported it."""
     by_id = {row["id"]: row for row in expected}
     with rowkey.open(DESIGN, url, create=False) as table:
         rows = list(table.scan())

@@ -1,4 +1,4 @@
-"""Figures that long tests leave for the page on reliability."""
+"""Figures of long tests for the page on reliability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIGURES = Path(__file__).parents[2] / "build" / "reliability"
 
 
 def record(name: str, figures: Any) -> None:
-    """Keep the figures of one test, in place of those of its run before."""
+    """Store the figures of one test, in place of those of its previous run."""
     FIGURES.mkdir(parents=True, exist_ok=True)
     path = FIGURES / f"{name.replace(' ', '-')}.json"
     path.write_text(json.dumps({"name": name, "figures": figures}, indent=1) + "\n", "utf-8")

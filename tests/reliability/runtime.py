@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rowkey
-from reliability.places import COUNTED, DESIGN, row_of, rows_of
+from reliability.places import COUNTER_ID, DESIGN, make_row, make_rows
 from reliability.probes import PROBES, REFUSED, RIGHT, WRONG
 from reliability.shim import Shim
 from rowkey.errors import RowkeyError
@@ -27,16 +27,16 @@ from rowkey.table import repair_tables, save_tables, verify_tables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 400
+MAX_CALLS = 400
 """Calls at which a probe is let fail, if it makes so many."""
 
-NEW = {**row_of(COUNTED + 40), "v": "new"}
+NEW = {**make_row(COUNTER_ID + 40), "v": "new"}
 """What is put by the probe `put`."""
 
 
-def _use(table: rowkey.Table, probe: str) -> str:
-    """Run a probe on an open table; gives what is wrong."""
-    expected = rows_of("")
+def _run_probe(table: rowkey.Table, probe: str) -> str:
+    """Run a probe on an open table, and return what is wrong."""
+    expected = make_rows("")
     match probe:
         case "get":
             found = table.get_many([{"id": row["id"]} for row in expected[::50]])
@@ -50,19 +50,19 @@ def _use(table: rowkey.Table, probe: str) -> str:
             count = sum(batch.num_rows for batch in table.scan().batches(500))
             return "" if count == len(expected) else f"{count} of {len(expected)} rows"
         case "increment":
-            before = expected[COUNTED]["n"]
-            after = table.increment({"id": COUNTED}, n=3)["n"]
+            before = expected[COUNTER_ID]["n"]
+            after = table.increment({"id": COUNTER_ID}, n=3)["n"]
             return "" if after == before + 3 else f"{after} instead of {before + 3}"
         case "check_and_put":
-            row = expected[COUNTED + 1]
+            row = expected[COUNTER_ID + 1]
             if table.check_and_put({**row, "v": "new"}, n=None):
                 return "a value that stands was taken for absent"
             held = table.check_and_put({**row, "v": "new"}, n=row["n"])
             return "" if held else "a value that stands was not found"
-    return _write(table, probe)
+    return _run_write_probe(table, probe)
 
 
-def _write(table: rowkey.Table, probe: str) -> str:
+def _run_write_probe(table: rowkey.Table, probe: str) -> str:
     match probe:
         case "put":
             table.put(NEW)
@@ -80,8 +80,10 @@ USES = (*PROBES[1:-1], "put", "flush", "compact")
 READS = ("get", "scan", "count", "dump")
 
 
-def _try(place: Path, probe: str, shim: Shim, arm: Callable[[], None]) -> tuple[str, str, int]:
-    """Run a probe with a fault; gives the verdict, what is wrong, and how many calls there were."""
+def _try_fault(
+    place: Path, probe: str, shim: Shim, arm: Callable[[], None]
+) -> tuple[str, str, int]:
+    """Run a probe with a fault; return the verdict, what is wrong, and the number of calls."""
     url = f"rocks:{place}"
     calls = 0
     try:
@@ -93,15 +95,15 @@ def _try(place: Path, probe: str, shim: Shim, arm: Callable[[], None]) -> tuple[
             table.close()
         elif probe == "repair":
             arm()
-            problem = _repair(place)
+            problem = _repair_table(place)
         else:
             table = rowkey.open(DESIGN, url)
             try:
                 arm()
-                problem = _use(table, probe)
+                problem = _run_probe(table, probe)
                 calls = shim.disarm()
             finally:
-                with suppress(RowkeyError):  # what it was told by then is asked for below
+                with suppress(RowkeyError):  # acknowledged changes are checked below
                     table.close()
     except RowkeyError:
         return REFUSED, "", max(calls, shim.disarm())
@@ -110,12 +112,12 @@ def _try(place: Path, probe: str, shim: Shim, arm: Callable[[], None]) -> tuple[
     return WRONG if problem else RIGHT, problem, max(calls, shim.disarm())
 
 
-def _repair(place: Path) -> str:
+def _repair_table(place: Path) -> str:
     into = place.with_name("saved")
     shutil.rmtree(into, ignore_errors=True)
     (found,) = verify_tables(f"rocks:{place}")
     if found.is_sound:
-        return "" if found.cell_count >= len(rows_of("")) else "cells were passed over"
+        return "" if found.cell_count >= len(make_rows("")) else "cells were passed over"
     if not found.needs_saving:
         list(repair_tables(f"rocks:{place}", ["t"]))
     else:
@@ -123,15 +125,15 @@ def _repair(place: Path) -> str:
     return ""
 
 
-def _after(place: Path, probe: str, verdict: str) -> str:
-    """What the table holds once the disk works again; gives what is wrong.
+def _check_stored_rows(place: Path, probe: str, verdict: str) -> str:
+    """Check the rows once the disk works again, and return what is wrong.
 
-    What was acknowledged is there; what was refused is there whole or not at all.
+    Acknowledged changes must be there, and refused ones completely or not at all.
     """
-    expected = {row["id"]: row for row in rows_of("")}
+    expected = {row["id"]: row for row in make_rows("")}
     changed: dict[str, tuple[int, dict[str, Any]]] = {
-        "increment": (COUNTED, {"n": (expected[COUNTED]["n"] or 0) + 3}),
-        "check_and_put": (COUNTED + 1, {"v": "new"}),
+        "increment": (COUNTER_ID, {"n": (expected[COUNTER_ID]["n"] or 0) + 3}),
+        "check_and_put": (COUNTER_ID + 1, {"v": "new"}),
         "put": (NEW["id"], {"v": "new"}),
         "flush": (NEW["id"], {"v": "new"}),
     }
@@ -149,7 +151,7 @@ def _after(place: Path, probe: str, verdict: str) -> str:
 
 
 def main() -> None:
-    """Try all faults of one kind."""
+    """Try all faults of one type."""
     place, work, what, sticky, step = sys.argv[1:]
     copy, few = Path(work) / "used", step == "0"
     shim = Shim(copy)
@@ -157,13 +159,13 @@ def main() -> None:
         if few and probe in READS and what != "read error":
             continue
         nth = 1
-        while nth <= MOST:
+        while nth <= MAX_CALLS:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(place, copy)
             arm = partial(shim.fail, what, nth, sticky=sticky == "sticky")
-            verdict, problem, calls = _try(copy, probe, shim, arm)
+            verdict, problem, calls = _try_fault(copy, probe, shim, arm)
             if not problem:
-                problem = _after(copy, probe, verdict)
+                problem = _check_stored_rows(copy, probe, verdict)
                 verdict = WRONG if problem else verdict
             told = {"probe": probe, "verdict": verdict, "problem": problem, "call": nth}
             sys.stdout.write(json.dumps(told) + "\n")

@@ -1,4 +1,4 @@
-"""The C library with calls that fail on demand, or are noted, for what lies below one directory."""
+"""A C library whose calls fail on demand, or are noted, for files below one directory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NOTE = 5
 
 
 def build_shim(folder: Path) -> Path:
-    """Compile the shim into a folder; the test is left out, loudly, where there is no compiler."""
+    """Compile the shim into a folder; the test is skipped loudly without a compiler."""
     compiler = which("cc") or which("gcc") or which("clang")
     if compiler is None or sys.platform != "linux":
         give_up("the C library was not made to fail: that takes Linux and a C compiler")
@@ -57,18 +57,18 @@ class Shim:
         self.library.shim_noted.restype = ctypes.c_char_p
 
     def fail(self, what: str, nth: int, *, sticky: bool) -> None:
-        """Let the n-th call fail; all of them if it is 0.
+        """Let the n-th call fail; all of them if n is 0.
 
         Args:
-            what: what happens, of `MODES`.
-            nth: which call.
-            sticky: whether it goes on happening.
+            what: one of `MODES`.
+            nth: the number of the call.
+            sticky: whether later calls fail too.
         """
         mode, number = MODES[what]
         self._arm(mode, number, nth, sticky=sticky)
 
     def note(self) -> None:
-        """Note from now on what is created, renamed and synced."""
+        """Note from now on which files are created, renamed and synced."""
         self._arm(_NOTE, 0, 0, sticky=False)
 
     def _arm(self, mode: int, number: int, nth: int, *, sticky: bool) -> None:
@@ -76,11 +76,11 @@ class Shim:
         self.library.shim_arm(where, mode, number, ctypes.c_long(nth), int(sticky))
 
     def disarm(self) -> int:
-        """Let everything work; return how many calls there were."""
+        """Let all calls succeed again; return how many calls there were."""
         calls: int = self.library.shim_disarm()
         return calls
 
-    def noted(self) -> list[tuple[str, Path]]:
+    def read_notes(self) -> list[tuple[str, Path]]:
         """Return what was noted: `create`, `rename` or `sync`, and the path below the directory."""
         self.disarm()
         lines = self.library.shim_noted().decode().splitlines()

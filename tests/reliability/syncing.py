@@ -1,4 +1,4 @@
-"""What is brought to disk, and when, while a table is made, changed, flushed and dropped.
+"""Print which files are synced while a table is created, changed, flushed and dropped.
 
 `syncing.py PLACE` runs with the shim loaded; it prints a line of JSON for each step.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rowkey
-from reliability.places import DESIGN, row_of
+from reliability.places import DESIGN, make_row
 from reliability.shim import Shim
 from rowkey.catalog import open_catalog
 from rowkey.table import drop_table
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Do each step, and print what was created, renamed and synced."""
+    """Do each step, and print which files were created, renamed and synced."""
     place = Path(sys.argv[1])
     url = f"rocks:{place / 'above' / 'data'}"
     shim = Shim(place)
@@ -31,13 +31,13 @@ def main() -> None:
     def step(name: str, call: Callable[[], object]) -> None:
         shim.note()
         call()
-        told = [(what, str(path)) for what, path in shim.noted()]
+        told = [(what, str(path)) for what, path in shim.read_notes()]
         sys.stdout.write(json.dumps({"step": name, "noted": told}) + "\n")
 
     step("create", lambda: rowkey.open(DESIGN, url).close())
     with rowkey.open(DESIGN, url) as table:
-        step("put", lambda: table.put(row_of(1)))
-        step("put with sync", lambda: table.put(row_of(2), sync=True))
+        step("put", lambda: table.put(make_row(1)))
+        step("put with sync", lambda: table.put(make_row(2), sync=True))
         step("flush", table.flush)
     with closing(open_catalog(f"file:{place / 'above' / 'data' / '.catalog'}")) as catalog:
         entry = catalog.read("t")

@@ -1,4 +1,4 @@
-"""Damage to every file of a table: each answer is right, or an error."""
+"""A table with a damaged file gives right answers or errors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from reliability.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FEW = {"flip": 1, "truncation": 1, "zeros": 1, "deletion": 1}
-MANY = {"flip": 200, "truncation": 40, "zeros": 40, "deletion": 1}
+FEW_FAULTS = {"flip": 1, "truncation": 1, "zeros": 1, "deletion": 1}
+MANY_FAULTS = {"flip": 200, "truncation": 40, "zeros": 40, "deletion": 1}
 
 
 def check_outcomes(outcomes: list[Outcome]) -> None:
@@ -42,7 +42,7 @@ def folder() -> Iterator[Path]:
 def test_one_fault_of_each_kind_in_each_file(folder: Path) -> None:
     """A damaged file of a table whose process was killed gives no wrong answer."""
     place = make_place(folder / "place", "killed")
-    check_outcomes(damage_files(place, folder, "killed", FEW))
+    check_outcomes(damage_files(place, folder, "killed", FEW_FAULTS))
 
 
 @pytest.mark.long
@@ -53,6 +53,6 @@ def test_hundreds_of_faults_in_each_file(
     """A file with one of 200 flipped bits, 40 cuts or 40 runs of zeros gives no wrong answer."""
     monkeypatch.setenv(FULL_SIZE, "1")
     place = make_place(folder / "place", state)
-    outcomes = damage_files(place, folder, state, MANY)
+    outcomes = damage_files(place, folder, state, MANY_FAULTS)
     record(f"files {state}", [one.document() for one in outcomes])
     check_outcomes(outcomes)

@@ -1,4 +1,4 @@
-"""A disk that fails while a table is used: each answer is right or an error, no data is lost."""
+"""A disk that fails while a table is used causes errors, no wrong answer and no lost data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEW, MANY = 0, 12
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shim, compiled."""
+    """The compiled shim."""
     return build_shim(tmp_path_factory.mktemp("shim"))
 
 
@@ -43,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_place(tmp_path_factory.mktemp("runtime") / "place", "killed")
 
 
-def fail(
+def run_with_failures(
     shim: Path, place: Path, folder: Path, what: str, sticky: str, step: int
 ) -> dict[str, Counter[str]]:
     """Let calls fail in each probe; return the number of answers of each verdict, by probe."""
@@ -61,7 +61,7 @@ def test_a_failed_call_gives_an_error_or_the_right_answer(
     what: str, shim: Path, place: Path, folder: Path
 ) -> None:
     """The first, 16th, 256th ... system call of each probe may fail once."""
-    verdicts = fail(shim, place, folder, what, "once", FEW)
+    verdicts = run_with_failures(shim, place, folder, what, "once", FEW)
     assert all(counts[RIGHT] for counts in verdicts.values())  # the last run meets no fault
     assert sum(counts[REFUSED] for counts in verdicts.values())
 
@@ -75,7 +75,7 @@ def test_most_failed_calls_give_an_error_or_the_right_answer(
     """Nearly every system call of each probe may fail, once or from then on."""
     monkeypatch.setenv(FULL_SIZE, "1")
     place = make_place(folder / "place", "killed")
-    verdicts = fail(shim, place, folder, what, sticky, MANY)
+    verdicts = run_with_failures(shim, place, folder, what, sticky, MANY)
     figures = {probe: dict(counts) for probe, counts in verdicts.items()}
     record(f"disk {what} {sticky}", {"what": what, "sticky": sticky, "verdicts": figures})
     assert sum(counts[REFUSED] for counts in verdicts.values())

@@ -1,4 +1,4 @@
-"""What is on disk before anything relies on it: files before their names, names before a return."""
+"""Files are synced before their names, and names before a call returns."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import pytest
 from reliability.record import record
 from reliability.shim import build_shim, run_with_shim
 
-Noted = list[tuple[str, PurePath]]
+SyncNotes = list[tuple[str, PurePath]]
 
-NOT_LASTING = ("LOG", "LOCK", ".lock", "catalog.lock", "rocksdict-config.json", "high-water")
+TEMPORARY_FILES = ("LOG", "LOCK", ".lock", "catalog.lock", "rocksdict-config.json", "high-water")
 """Files that are made again, or are not needed, where they are lost."""
 
 
 @pytest.fixture(scope="module")
-def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Noted]:
-    """By step, what was created, renamed and synced, in this order."""
+def steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SyncNotes]:
+    """The files that each step created, renamed and synced, in this order."""
     folder = tmp_path_factory.mktemp("synced")
     place = folder / "place"
     place.mkdir()
     module = Path(__file__).with_name("syncing.py")
-    found: dict[str, Noted] = {}
+    found: dict[str, SyncNotes] = {}
     for line in run_with_shim(build_shim(folder), module, str(place)):
         told = json.loads(line)
         found[told["step"]] = [(what, PurePath(path)) for what, path in told["noted"]]
     return found
 
 
-def test_files_are_synced_before_they_are_named(steps: dict[str, Noted]) -> None:
+def test_files_are_synced_before_they_are_named(steps: dict[str, SyncNotes]) -> None:
     """No file takes the place of another before its own content is on disk."""
     renamed = 0
     for noted in steps.values():
@@ -44,17 +44,17 @@ def test_files_are_synced_before_they_are_named(steps: dict[str, Noted]) -> None
     assert renamed >= 10
 
 
-def test_names_are_synced_before_a_call_returns(steps: dict[str, Noted]) -> None:
+def test_names_are_synced_before_a_call_returns(steps: dict[str, SyncNotes]) -> None:
     """A directory is on disk after the last file that was created in it or renamed into it."""
     for name, noted in steps.items():
         for index, (what, path) in enumerate(noted):
             is_temporary = path.suffix in (".new", ".dbtmp")
-            if what == "sync" or is_temporary or path.name.startswith(NOT_LASTING):
+            if what == "sync" or is_temporary or path.name.startswith(TEMPORARY_FILES):
                 continue
             assert ("sync", path.parent) in noted[index:], (name, path)
 
 
-def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, Noted]) -> None:
+def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, SyncNotes]) -> None:
     """The MANIFEST names a new file, so the file and its name come to disk first."""
     noted = steps["flush"]
     for index, (what, path) in enumerate(noted):
@@ -64,13 +64,13 @@ def test_a_flush_syncs_the_file_before_the_manifest(steps: dict[str, Noted]) -> 
             assert {path, path.parent} <= set(then[:manifest])
 
 
-def test_a_put_is_synced_where_that_is_asked(steps: dict[str, Noted]) -> None:
+def test_a_put_is_synced_where_that_is_asked(steps: dict[str, SyncNotes]) -> None:
     """A put writes nothing to disk, and one with `sync` syncs the log."""
     assert [] == steps["put"]
     assert any(what == "sync" and path.suffix == ".log" for what, path in steps["put with sync"])
 
 
-def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, Noted]) -> None:
+def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, SyncNotes]) -> None:
     """CURRENT is renamed after the MANIFEST that it names was synced."""
     noted = steps["create"]
     written = [n for n, (what, path) in enumerate(noted) if path.name == "CURRENT"]
@@ -85,7 +85,7 @@ def test_a_current_file_names_a_manifest_that_is_on_disk(steps: dict[str, Noted]
 
 
 @pytest.mark.long
-def test_what_was_synced_is_kept_for_the_page(steps: dict[str, Noted]) -> None:
+def test_what_was_synced_is_kept_for_the_page(steps: dict[str, SyncNotes]) -> None:
     """The synced files of each step are recorded for the page on reliability."""
     told = {
         name: [f"{what} {path.name or 'place'}" for what, path in one]

@@ -1,4 +1,4 @@
-"""Reports for the tests: of hostile names and values, of one log, and of a map as large as any."""
+"""Reports for the tests: with hostile names, of one log, and with a very large map."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rowkey.render.report.heat_map import pack_counts
 if TYPE_CHECKING:
     from rowkey.advise import Comparison
 
-HIDING = Redaction(b"0123456789abcdef")
+REDACTION = Redaction(b"0123456789abcdef")
 HOSTS = tuple(f"{name}.corp.example" for name in ("atlas", "borea", "cygnus", "dione", "elara"))
 USERS = tuple(f"person-{number:03}" for number in range(40))
 HOT_DEVICE = 7_700_001_234_567
@@ -63,7 +63,7 @@ KEYS = {
 
 
 def write_logs(folder: Path) -> dict[str, Path]:
-    """A recording of a few hosts, one of them hot, and three designs for it."""
+    """Write a recording of a few hosts, one of them hot, and three designs for the recording."""
     with (folder / "events.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["host", "user", "ts", "note"])
@@ -80,20 +80,20 @@ def write_logs(folder: Path) -> dict[str, Path]:
 
 
 def read_logs(folder: Path) -> list[JudgedDesign]:
-    """The three designs, judged on the second half of their recording."""
+    """Return the three designs, judged on the second half of their recording."""
     paths = write_logs(folder).items()
     return [JudgedDesign(Design.read(path), name=name, second_half=True) for name, path in paths]
 
 
 def compare_logs(folder: Path) -> Comparison:
-    """The three designs, compared by the second half of their recording."""
+    """Return the comparison of the three designs on the second half of their recording."""
     paths = write_logs(folder)
     designs = [Design.read(path) for path in paths.values()]
     return advise.compare_designs(designs, names=list(paths))
 
 
 def judge_hot_device(folder: Path) -> JudgedDesign:
-    """A design of which one device of one host, named by a text and an integer, is hot."""
+    """Judge a design of which one device of one host is hot."""
     path = folder / "devices.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -123,7 +123,7 @@ SHIPPED = ("time_first", "mod", "hashed")
 
 
 def compare_examples(name: str) -> Comparison:
-    """The demo's designs for one of the recordings that ship with rowkey, as it compares them.
+    """Return the comparison of the demo's designs for a shipped recording.
 
     Args:
         name: the folder of the designs: apache or flights.
@@ -135,13 +135,13 @@ def compare_examples(name: str) -> Comparison:
 NAUGHTY = "</script><script>alert(1)</script>"
 ATTRIBUTE = "\" onmouseover='alert(2)' x=\""
 QUOTED = "' onmouseover='alert(3)' x='"
-ODD = "\u2028\u202e<!--\u0007"
+UNPRINTABLE = "\u2028\u202e<!--\u0007"
 
 
-def hostile() -> JudgedDesign:
-    """A design whose names and values try to end the elements they stand in."""
+def judge_hostile_design() -> JudgedDesign:
+    """Judge a design whose names and values try to end the elements around them."""
     fields = {
-        NAUGHTY: {"type": "choice", "of": [ATTRIBUTE, NAUGHTY, ODD]},
+        NAUGHTY: {"type": "choice", "of": [ATTRIBUTE, NAUGHTY, UNPRINTABLE]},
         QUOTED: {"type": "text", "max_bytes": 30},
         "ts": "timestamp_ms",
         "v": {"type": "text", "qualifier": NAUGHTY},
@@ -154,21 +154,21 @@ def hostile() -> JudgedDesign:
         writes={"rate": "100/s", "for": "30s"},
         reads=[{"name": NAUGHTY, "where": "ts >= ?", "limit": 5}],
     )
-    return JudgedDesign(design, name=ODD + NAUGHTY)
+    return JudgedDesign(design, name=UNPRINTABLE + NAUGHTY)
 
 
-def hostile_page(language: str = "en") -> str:
-    """Its report."""
-    return build_report_page(build_report_document([hostile()], Redaction()), language)
+def build_hostile_page(language: str = "en") -> str:
+    """Return the report of the hostile design."""
+    return build_report_page(build_report_document([judge_hostile_design()], Redaction()), language)
 
 
-def large_map(document: dict[str, Any], rows: int, columns: int) -> None:
-    """Give the first design of a report a map of another size, every cell of it written.
+def enlarge_map(document: dict[str, Any], rows: int, columns: int) -> None:
+    """Give the first design of a report a map of another size with all cells written.
 
     Args:
-        document: what `build_report_document` gave; it is changed.
-        rows: regions.
-        columns: windows of time.
+        document: the result of `build_report_document`, which is changed.
+        rows: the number of regions.
+        columns: the number of windows.
     """
     import numpy as np
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from render.reports import HIDING, HOSTS, KEYS, USERS, compare_logs, write_logs
+from render.reports import HOSTS, KEYS, REDACTION, USERS, compare_logs, write_logs
 from rowkey import Design, IncomparableDesigns, advise
 from rowkey.advise import JudgedDesign, judge_comparison
 from rowkey.messages import Message
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison
 
-BYTES_MOST = 1_000_000
+MAX_BYTES = 1_000_000
 FLIGHTS = ("time_first", "mod", "hashed")
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """Three designs for one log, compared."""
     return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.fixture(scope="module")
-def document(compared: Comparison) -> dict[str, Any]:
-    """Their report as data."""
-    return build_report_document(judge_comparison(compared), Redaction(), compared)
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison's report as data."""
+    return build_report_document(judge_comparison(comparison), Redaction(), comparison)
 
 
 class Rows(HTMLParser):
-    """The rows of the table of measures: the text of each cell, and whether it is marked."""
+    """Collects the cells of the table of measures, and whether each is marked."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Rows(HTMLParser):
 
 
 def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None:
-    """The comparison is first, then each design with its key, map, causes, findings and reads."""
+    """The comparison is first, then each design with key, map, causes, findings and reads."""
     page = build_report_page(document)
     ids = re.findall(r'<section[^>]*\bid="([\w-]+)"', page)
     topics = ["key", "heat", "causes", "findings", "reads", "storage", "figures"]
@@ -85,11 +85,11 @@ def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None
     assert {"comparison", "d1", "d2", "d3"} <= set(places)
 
 
-def test_every_measure_has_a_row(compared: Comparison, document: dict[str, Any]) -> None:
-    """Each measure of which anything is known has a row with a figure for each design."""
+def test_every_measure_has_a_row(comparison: Comparison, document: dict[str, Any]) -> None:
+    """Each measure with a known figure has a row with a figure for each design."""
     rows = Rows(build_report_page(document)).rows
     told = [row for row in rows[1:] if len(row) == len(KEYS) + 1]
-    known = [one for one in compared.measures if {f.value for f in one.figures} != {None}]
+    known = [one for one in comparison.measures if {f.value for f in one.figures} != {None}]
     silent = [
         one
         for one in known
@@ -99,13 +99,15 @@ def test_every_measure_has_a_row(compared: Comparison, document: dict[str, Any])
     assert ["measure", "A spread", "B by_host", "C by_time"] == rows[0]
 
 
-def test_the_best_of_each_measure_is_marked(compared: Comparison, document: dict[str, Any]) -> None:
-    """The marks are those of the comparison, one by one; nothing is told of all together."""
+def test_the_best_of_each_measure_is_marked(
+    comparison: Comparison, document: dict[str, Any]
+) -> None:
+    """The marks are the best designs by measure, and no overall winner is shown."""
     page = Rows(build_report_page(document))
     marked = {row[0]: best[1:] for row, best in zip(page.rows, page.best, strict=True)}
-    best = compared.find_measure("key_bytes").best_designs
+    best = comparison.find_measure("key_bytes").best_designs
     assert [number in best for number in range(len(KEYS))] == marked["bytes of a row key"]
-    best = compared.find_measure("skew_equal").best_designs
+    best = comparison.find_measure("skew_equal").best_designs
     assert best
     assert [number in best for number in range(len(KEYS))] == marked[
         "skew, windows of equal numbers"
@@ -114,10 +116,10 @@ def test_the_best_of_each_measure_is_marked(compared: Comparison, document: dict
 
 
 def test_a_range_that_is_the_whole_table_says_so(
-    compared: Comparison, document: dict[str, Any]
+    comparison: Comparison, document: dict[str, Any]
 ) -> None:
-    """One range that reads every row is not told as one range alone."""
-    whole = [one.simulation.reads[1].is_full_scan for one in compared.designs]
+    """A single range that reads every row is shown as a full scan."""
+    whole = [one.simulation.reads[1].is_full_scan for one in comparison.designs]
     rows = Rows(build_report_page(document)).rows
     [_, second, _] = [row for row in rows if row[0] == "ranges"]
     assert any(whole)
@@ -132,7 +134,7 @@ def test_designs_are_asked_the_same_reads(document: dict[str, Any]) -> None:
 
 
 def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
-    """A read that only another design declares is asked, but is no finding of this one."""
+    """A read that only another design declares adds no finding."""
     paths = write_logs(tmp_path)
     bare = paths["by_time"].read_text("utf-8").partition("[[reads]]")[0]
     paths["by_time"].write_text(bare, encoding="utf-8")
@@ -143,34 +145,36 @@ def test_findings_are_those_of_the_declared_design(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_redacted_comparison_shows_no_value(compared: Comparison, language: str) -> None:
-    """Neither the name of the sample nor a value of an entity stands in the file."""
-    hidden = build_report_document(judge_comparison(compared), HIDING, compared)
+def test_a_redacted_comparison_shows_no_value(comparison: Comparison, language: str) -> None:
+    """A redacted comparison has neither the sample's name nor a value of an entity."""
+    hidden = build_report_document(judge_comparison(comparison), REDACTION, comparison)
     page = build_report_page(hidden, language)
     values = [*HOSTS, *USERS, *(one.encode().hex() for one in [*HOSTS, *USERS]), "events.csv"]
     assert [] == [one for one in values if one in page or one in page.replace(" ", "")]
 
 
-def test_why_a_read_failed_is_hidden(compared: Comparison) -> None:
-    """The reason why a read has no figure may hold a value: a redacted page has none of it."""
+def test_why_a_read_failed_is_hidden(comparison: Comparison) -> None:
+    """A redacted page does not show why a read has no figure, as the reason may hold a value."""
     from dataclasses import replace
 
     from rowkey.advise import Figure, Measure
 
     reason = f"host = '{HOSTS[0]}' cannot be asked"
     figures = tuple(Figure(value, reason=reason) for value in (1.0, None, 2.0))
-    failed = replace(compared, measures=(Measure("fan_out", "", figures, read_name="of a host"),))
+    failed = replace(comparison, measures=(Measure("fan_out", "", figures, read_name="of a host"),))
     shown, hidden = (
         json.dumps(build_report_document([], how, failed)["comparison"])
-        for how in (Redaction(), HIDING)
+        for how in (Redaction(), REDACTION)
     )
     assert HOSTS[0] in shown
     assert HOSTS[0] not in hidden
 
 
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Design], IncomparableDesigns]:
-    """Two designs on different numbers of servers, and why they are not compared."""
+def refused_comparison(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[list[Design], IncomparableDesigns]:
+    """The error of a comparison of designs with different numbers of servers."""
     folder = tmp_path_factory.mktemp("refused")
     paths = write_logs(folder)
     text = paths["by_host"].read_text("utf-8").replace("servers = 4", "servers = 5")
@@ -182,22 +186,22 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Design], Inc
 
 
 def test_designs_on_two_scales_are_told_apart(
-    refused: tuple[list[Design], IncomparableDesigns],
+    refused_comparison: tuple[list[Design], IncomparableDesigns],
 ) -> None:
-    """Where designs cannot be compared the page says why, and draws nothing side by side."""
-    designs, problem = refused
+    """The page of designs that cannot be compared says why, and compares nothing."""
+    designs, problem = refused_comparison
     told = [JudgedDesign(d, name=str(n), second_half=True) for n, d in enumerate(designs)]
     page = build_report_page(build_report_document(told, Redaction(), problem))
     assert Translator("en")("compared.none") in page
     assert "cluster.servers: 5 here, but 4 in " in page
     assert "<figure>" not in page
     assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
-    hidden = build_report_page(build_report_document(told, HIDING, problem))
+    hidden = build_report_page(build_report_document(told, REDACTION, problem))
     assert "5 here, but 4 in " not in hidden
 
 
-def test_figures_without_a_value_are_explained(compared: Comparison) -> None:
-    """A figure that is missing has a dash and, below the table, its reason."""
+def test_figures_without_a_value_are_explained(comparison: Comparison) -> None:
+    """A missing figure is a dash, with its reason below the table."""
     from dataclasses import replace
 
     from rowkey.advise import Figure, Measure
@@ -205,14 +209,14 @@ def test_figures_without_a_value_are_explained(compared: Comparison) -> None:
     reason = Message("figure.shared_rows", "events share rows and differ by their qualifiers")
     figures = (Figure(1.0), Figure(None, reason=reason))
     measures = (Measure("overwritten", "", (*figures, Figure(3.0))),)
-    found = replace(compared, measures=measures)
-    shown = build_report_document(judge_comparison(compared), Redaction(), found)
+    found = replace(comparison, measures=measures)
+    shown = build_report_document(judge_comparison(comparison), Redaction(), found)
     assert "B by_host, rows overwritten: events share rows" in build_report_page(shown)
     assert "B by_host, 被覆盖的行: 多个事件共用一行" in build_report_page(shown, "zh")
 
 
 def test_the_flights_fit_a_mail() -> None:
-    """The comparison of the three designs that ship with rowkey is far below a megabyte."""
+    """The comparison of the three shipped designs is far below a megabyte."""
     from importlib.resources import files
 
     folder = files("rowkey") / "examples" / "flights"
@@ -222,4 +226,4 @@ def test_the_flights_fit_a_mail() -> None:
         page = build_report_page(
             build_report_document(judge_comparison(found), Redaction(), found), language
         )
-        assert len(page.encode()) < BYTES_MOST // 4
+        assert len(page.encode()) < MAX_BYTES // 4

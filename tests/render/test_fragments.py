@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rowkey
-from render.reports import NAUGHTY, QUOTED, compare_logs, hostile
+from render.reports import NAUGHTY, QUOTED, compare_logs, judge_hostile_design
 from rowkey import Design, lint, show, simulate
 from rowkey.errors import InvalidArgument
 from rowkey.render import LANGUAGES
@@ -25,12 +25,12 @@ from rowkey.render.page.markup import read_asset
 if TYPE_CHECKING:
     from rowkey.advise import Comparison
 
-FRAGMENT_BYTES_MOST = 40_000
+MAX_FRAGMENT_BYTES = 40_000
 VOID = {"img", "br", "hr", "input", "meta", "wbr"}
 
 
 class Elements(HTMLParser):
-    """The elements of a piece of HTML; whatever is opened in it is closed in it."""
+    """Collects the elements of a piece of HTML, and checks that each is closed."""
 
     def __init__(self, piece: str) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """It closes what was opened last."""
+        """Check that the element was opened last."""
         assert tag == self.open.pop()
 
     def handle_data(self, data: str) -> None:
@@ -57,18 +57,18 @@ class Elements(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """Three designs for one log, compared."""
     return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.fixture(scope="module")
-def results(compared: Comparison) -> dict[str, Any]:
-    """One of each thing that a notebook shows."""
-    one = compared.designs[1]
+def results(comparison: Comparison) -> dict[str, Any]:
+    """One result of each type that a notebook shows."""
+    one = comparison.designs[1]
     return {
         "Simulation": one.simulation,
-        "Comparison": compared,
+        "Comparison": comparison,
         "Design": one.design,
         "LintResult": one.lint_result,
     }
@@ -80,20 +80,20 @@ NAMES = [name for _, name in rowkey._RICH_DISPLAY_CLASSES]
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_a_small_piece(results: dict[str, Any], name: str, language: str) -> None:
-    """What a notebook shows is one element with no program in it and no name others could meet."""
+    """A notebook's output is one element without scripts or ids."""
     piece = show(results[name], language)._repr_html_()
     elements = Elements(piece)
     tags = [tag for tag, _ in elements.found]
     assert ("div", "rowkey-shown") == (tags[0], elements.found[0][1]["class"])
     assert set() == {"script", "link", "iframe", "html", "body"} & set(tags)
     assert [] == [a for _, a in elements.found if "id" in a or any(n.startswith("on") for n in a)]
-    assert len(piece.encode()) < FRAGMENT_BYTES_MOST
+    assert len(piece.encode()) < MAX_FRAGMENT_BYTES
     asked = re.findall(r"(?:src|href)=\"([^\"]*)\"", piece)
     assert [] == [one for one in asked if not one.startswith("data:image/png;base64,")]
 
 
 def test_a_style_stays_in_its_piece() -> None:
-    """Every selector of the style begins with the class of the piece."""
+    """Every selector of the style begins with the class of the output."""
     style = re.sub(r"/\*.*?\*/", "", read_asset("browser/fragment.css"))
     selectors = [one.strip() for one in re.findall(r"([^{}]+)\{[^{}]*\}", style)]
     parts = [part.strip() for selector in selectors for part in selector.split(",")]
@@ -103,7 +103,7 @@ def test_a_style_stays_in_its_piece() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_text_too(results: dict[str, Any], name: str) -> None:
-    """Where there is no HTML, the same is told as text, and not as the inside of an object."""
+    """Without HTML a result is shown as text, not as the representation of an object."""
     told = repr(show(results[name]))
     assert 2 <= len(told.splitlines()) < 120
     assert "dataclass" not in told
@@ -114,7 +114,7 @@ def test_a_result_is_text_too(results: dict[str, Any], name: str) -> None:
 def test_a_text_is_not_shown_by_itself(
     results: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within a notebook, where consoles show and colour what they print, it is still one text."""
+    """In a notebook, the text of a result is returned and not printed to the console."""
     told = repr(show(results["Simulation"]))
     shell = type("ZMQInteractiveShell", (), {})()
     monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
@@ -123,7 +123,7 @@ def test_a_text_is_not_shown_by_itself(
 
 
 def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
-    """The verdict, the causes, the reads; the measures; the parts of the key; the findings."""
+    """Verdict, causes, reads, measures, parts of the key and findings are shown."""
     simulation, compared = results["Simulation"], results["Comparison"]
     told = show(simulation)._repr_html_()
     said = " ".join(Elements(told).said)
@@ -141,8 +141,8 @@ def test_what_was_found_is_shown(results: dict[str, Any]) -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    """Names that would end an element or an attribute are text in every piece."""
-    judged = hostile()
+    """Names that would end an element or an attribute are text in every output."""
+    judged = judge_hostile_design()
     for result in (judged.simulation, judged.design, judged.lint_result):
         piece = show(result)._repr_html_()
         elements = Elements(piece)
@@ -155,7 +155,7 @@ def test_hostile_names_stay_text() -> None:
 
 
 def test_one_server_has_no_picture() -> None:
-    """On one server there is nothing to compare, so that no picture is shown."""
+    """On one server no picture is shown, as there is nothing to compare."""
     design = Design(
         "t",
         "[a]",
@@ -169,12 +169,12 @@ def test_one_server_has_no_picture() -> None:
 
 
 def test_no_finding_is_told_so() -> None:
-    """Where the rules found nothing, that is what is shown."""
+    """A result without findings says that there are none."""
     assert "The rules found nothing." in show(lint.LintResult(()))._repr_html_()
 
 
 def test_many_findings_are_cut(results: dict[str, Any]) -> None:
-    """Of very many findings the gravest are shown, and how many are left is said."""
+    """Of many findings the most severe are shown, with the number of the others."""
     [first, *_] = results["LintResult"].findings
     piece = show(lint.LintResult((first,) * 50))._repr_html_()
     assert 20 == piece.count('class="chip')
@@ -182,7 +182,7 @@ def test_many_findings_are_cut(results: dict[str, Any]) -> None:
 
 
 def test_what_cannot_be_shown_is_refused(results: dict[str, Any]) -> None:
-    """Anything else, and a language that is not there, are refused when they are given."""
+    """An object of another type, and an unknown language, are refused."""
     with pytest.raises(
         InvalidArgument, match="a Simulation, a Comparison, a Design or a LintResult"
     ):
@@ -192,22 +192,22 @@ def test_what_cannot_be_shown_is_refused(results: dict[str, Any]) -> None:
 
 
 class Formatter:
-    """What IPython's formatters do with a type that is not loaded yet."""
+    """A fake of IPython's formatter for a class that is not loaded yet."""
 
     def __init__(self) -> None:
         self.kinds: dict[tuple[str, str], Any] = {}
 
     def for_type_by_name(self, module: str, name: str, function: Any) -> None:
-        """Take a function for a class by its name."""
+        """Register a function for a class by its name."""
         self.kinds[module, name] = function
 
-    def of(self, result: Any) -> Any:
-        """The function for a result."""
+    def get_function(self, result: Any) -> Any:
+        """Return the function for a result."""
         return self.kinds[type(result).__module__, type(result).__name__]
 
 
 class Shell:
-    """A shell as rowkey sees it."""
+    """A fake of IPython's shell."""
 
     def __init__(self) -> None:
         self.formatters = {"text/html": Formatter(), "text/plain": Formatter()}
@@ -215,35 +215,35 @@ class Shell:
 
 
 class Printer:
-    """A pretty printer that keeps what it is given."""
+    """A pretty printer that keeps its text."""
 
     def __init__(self) -> None:
         self.said = ""
 
     def text(self, said: str) -> None:
-        """Keep it."""
+        """Keep a text."""
         self.said += said
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ipython_shows_results_by_itself(results: dict[str, Any], name: str) -> None:
-    """Each class is found by the module that defines it, and shown as `show` does."""
+    """Each class is found by its defining module, and displayed as `show` does."""
     shell, printer = Shell(), Printer()
     rowkey.load_ipython_extension(shell)
     result = results[name]
     shown = show(result)
-    assert shown._repr_html_() == shell.formatters["text/html"].of(result)(result)
-    shell.formatters["text/plain"].of(result)(result, printer, False)
+    assert shown._repr_html_() == shell.formatters["text/html"].get_function(result)(result)
+    shell.formatters["text/plain"].get_function(result)(result, printer, False)
     assert repr(shown) == printer.said
 
 
 def test_an_import_within_ipython_suffices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Imported in a running shell, rowkey has it show results, and loads no room for that."""
+    """Importing rowkey in IPython registers its displays, and loads no subpackage."""
     shell = Shell()
     held = {name: one for name, one in sys.modules.items() if name.split(".")[0] == "rowkey"}
     for name in held:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "IPython", Asked(shell))
+    monkeypatch.setitem(sys.modules, "IPython", RunningIPython(shell))
     import_module("rowkey")
     loaded = {name for name in sys.modules if name.split(".")[0] == "rowkey"}
     for name in loaded:
@@ -254,19 +254,19 @@ def test_an_import_within_ipython_suffices(monkeypatch: pytest.MonkeyPatch) -> N
     assert set(NAMES) == {name for _, name in shell.formatters["text/html"].kinds}
 
 
-class Asked:
+class RunningIPython:
     """The module IPython, with a shell that runs."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
 
     def get_ipython(self) -> Shell:
-        """The shell."""
+        """Return the shell."""
         return self.shell
 
 
-def chunks(png: bytes) -> dict[bytes, bytes]:
-    """The chunks of a PNG, each with a checksum that holds."""
+def read_chunks(png: bytes) -> dict[bytes, bytes]:
+    """Return the chunks of a PNG, whose checksums are verified."""
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     found, at = {}, 8
     while at < len(png):
@@ -279,9 +279,9 @@ def chunks(png: bytes) -> dict[bytes, bytes]:
 
 
 def test_a_picture_is_the_map() -> None:
-    """Each cell of a small map is a pixel: nothing, one fair share, and all on one server."""
+    """Each cell of a small map is a pixel with the colour of its load."""
     counts = np.array([[1, 1], [2, 0], [0, 0]])
-    found = chunks(draw_heat_png(counts, 2))
+    found = read_chunks(draw_heat_png(counts, 2))
     assert (3, 2, 8, 3) == struct.unpack(">IIBB", found[b"IHDR"][:10])
     rows = zlib.decompress(found[b"IDAT"])
     assert [0, 0] == [rows[0], rows[4]]
@@ -295,10 +295,10 @@ def test_a_picture_is_the_map() -> None:
 
 
 def test_a_large_map_is_a_small_picture() -> None:
-    """Of cells that share a pixel the hottest shows, however large the map."""
+    """A pixel has the colour of the hottest of its cells."""
     counts = np.ones((5_000, 300), np.int64)
     counts[4_321, 7] = 10_000
-    found = chunks(draw_heat_png(counts, 300))
+    found = read_chunks(draw_heat_png(counts, 300))
     width, height = struct.unpack(">II", found[b"IHDR"][:8])
     assert (480, 64) == (width, height)
     rows = np.frombuffer(zlib.decompress(found[b"IDAT"]), np.uint8).reshape(height, width + 1)
@@ -307,7 +307,7 @@ def test_a_large_map_is_a_small_picture() -> None:
 
 
 def test_colours_are_those_of_the_report() -> None:
-    """The palette of pictures and that of the page's program have the same stops and scale."""
+    """Pictures and the report have the same palette and scale."""
     program = read_asset("browser/map.js")
     said = re.search(r"const STOPS = (\[.*?\]);", program, re.DOTALL)
     assert said is not None
@@ -319,7 +319,7 @@ def test_colours_are_those_of_the_report() -> None:
 
 
 def test_brighter_is_more() -> None:
-    """Levels rise with the load, and so does the brightness of their colours."""
+    """Levels and the brightness of their colours rise with the load."""
     loads = np.array([[0, 1, 10, 100, 1_000]])
     levels = compute_levels(loads, 5)[0]
     assert 0 == levels[0]
@@ -330,7 +330,7 @@ def test_brighter_is_more() -> None:
 
 
 def test_a_result_is_kept_by_a_notebook(results: dict[str, Any]) -> None:
-    """What is shown is text that JSON, in which notebooks are kept, takes as it is."""
+    """An output is text that survives JSON, the format of notebooks."""
     piece = show(results["Simulation"])._repr_html_()
     assert piece == json.loads(json.dumps(piece))
     address = re.search(r"base64,([\w+/=]+)", piece)

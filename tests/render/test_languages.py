@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from render.reports import HIDING, KEYS, LOGS, compare_logs, read_logs
+from render.reports import KEYS, LOGS, REDACTION, compare_logs, read_logs
 from rowkey.advise import judge_comparison
 from rowkey.hotspots import CAUSES, WINDOW_WIDTHS_S
 from rowkey.keys import TRANSFORMS, bind_key
@@ -31,30 +31,30 @@ from rowkey.render.page.markup import render_macro
 if TYPE_CHECKING:
     from rowkey.advise import Comparison, JudgedDesign
 
-OTHERS = [language for language in LANGUAGES if language != "en"]
-SHIPPED = {rule.code for rule in RULES.values() if rule.__module__.startswith("rowkey.")}
+OTHER_LANGUAGES = [language for language in LANGUAGES if language != "en"]
+SHIPPED_RULES = {rule.code for rule in RULES.values() if rule.__module__.startswith("rowkey.")}
 """Codes of the rules that come with the package; one from outside need not be translated."""
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[JudgedDesign]:
-    """Three designs for one log."""
+    """Three designs for one log, judged."""
     return read_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    """The same, compared."""
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """The three designs, compared."""
     return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 def find_placeholders(sentence: str) -> set[str]:
-    """The names of the arguments that a sentence needs."""
+    """Return the names of the arguments that a sentence needs."""
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None}
 
 
 def find_messages() -> dict[str, str]:
-    """The English sentence of every message that the package makes, by its key."""
+    """Return the English sentence of every message of the package by its key."""
     sentences: dict[str, str] = {}
     for path in Path(rowkey.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -66,7 +66,7 @@ def find_messages() -> dict[str, str]:
 
 
 def select_pages(language: str) -> dict[str, str]:
-    """The sentences of reports, without those of rules and messages, by key."""
+    """Return the sentences of reports by key, without those of rules and messages."""
     translator = Translator(language)
     others = ("messages.", "rules.", "remedies.")
     return {
@@ -76,7 +76,7 @@ def select_pages(language: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_languages_have_the_same_sentences(language: str) -> None:
     """Each language has every sentence of reports, with the same arguments as in English."""
     english, other = select_pages("en"), select_pages(language)
@@ -85,7 +85,7 @@ def test_languages_have_the_same_sentences(language: str) -> None:
         assert find_placeholders(sentence) == find_placeholders(other[key]), key
 
 
-@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_every_message_is_translated(language: str) -> None:
     """Each message has a sentence in each language, with the same arguments, and no other has."""
     english, translator = find_messages(), Translator(language)
@@ -103,27 +103,29 @@ def test_every_cause_has_its_sentences(language: str) -> None:
     assert set() == expected - select_pages(language).keys()
 
 
-@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 @pytest.mark.parametrize("table", ["rules", "remedies"])
 def test_every_rule_is_translated(language: str, table: str) -> None:
     """Each rule of the package has a reason and a fix in each language, and no other has."""
-    assert SHIPPED == Translator(language).select_table(table).keys()
+    assert SHIPPED_RULES == Translator(language).select_table(table).keys()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_measure_is_translated(language: str, compared: Comparison) -> None:
+def test_every_measure_is_translated(language: str, comparison: Comparison) -> None:
     """Each measure of a comparison has a name and a meaning in each language."""
     translator = Translator(language)
     names = translator.select_table("measure").keys()
     assert names == translator.select_table("means").keys()
     skews = {f"skew_{width}s" for width in WINDOW_WIDTHS_S}
-    assert set() == {one.name for one in compared.measures} - names - skews
-    assert all("{" not in format_label({"name": one.name}, translator) for one in compared.measures)
+    assert set() == {one.name for one in comparison.measures} - names - skews
+    assert all(
+        "{" not in format_label({"name": one.name}, translator) for one in comparison.measures
+    )
 
 
-@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_what_a_key_loses_is_translated(language: str) -> None:
-    """What the transforms of the package lose of a field is a message of each language."""
+    """The message on what a transform loses of a field exists in each language."""
     translator, losses = Translator(language), set()
     for plugin in TRANSFORMS.values():
         for vector in plugin.vectors:
@@ -150,7 +152,7 @@ def test_text_without_a_key_stays_as_it_is() -> None:
 
 
 def test_a_message_survives_pickling() -> None:
-    """A message that another process made is translated as well."""
+    """A message from another process is translated as well."""
     message = Message("range.from", "from {low}", low="{3}")
     restored = pickle.loads(pickle.dumps(message))
     assert ("from {3}", "range.from", {"low": "{3}"}) == (
@@ -161,8 +163,8 @@ def test_a_message_survives_pickling() -> None:
 
 
 def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
-    """A cause that was found is told in the page's language with its figures put in."""
-    causes = [c for one in build_report_document(logs, HIDING)["designs"] for c in one["causes"]]
+    """A cause is described in Chinese with its figures."""
+    causes = [c for one in build_report_document(logs, REDACTION)["designs"] for c in one["causes"]]
     assert causes
     for cause in causes:
         title, said, _ = translate_cause(cause, Translator("zh"))
@@ -172,7 +174,7 @@ def test_causes_are_told_in_chinese(logs: list[JudgedDesign]) -> None:
 
 @pytest.mark.parametrize("code", CAUSES)
 def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
-    """Where an evidence lacks the figures of its sentence, there is one without."""
+    """A cause without figures has a Chinese sentence without figures."""
     cause: dict[str, Any] = {
         "code": code, "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
         "message": "M.", "remedy": "R.",
@@ -181,7 +183,7 @@ def test_a_cause_without_figures_is_told_in_chinese(code: str) -> None:
 
 
 def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
-    """A cause that no language knows has its own sentences, or its name where they are hidden."""
+    """A cause without translation has its own sentences, or its name in redacted reports."""
     cause: dict[str, Any] = {
         "code": "own", "bound": 2.0, "evidence": {}, "notation": "", "proposal": {},
         "message": "So.", "remedy": "Do.",
@@ -194,7 +196,7 @@ def test_a_cause_of_another_package_is_told_as_it_stands() -> None:
 
 
 def test_a_rule_of_another_package_is_told_in_english_and_says_so() -> None:
-    """Of a rule that a language does not know the page shows the English, and that it is that."""
+    """A rule without translation is shown in English and marked as English."""
     finding: dict[str, Any] = {
         "code": "XX001", "name": "own", "severity": "warning", "line": 3, "path": "key",
         "message": "it is so", "remedy": "Do this.", "verdict": None,
@@ -204,8 +206,8 @@ def test_a_rule_of_another_package_is_told_in_english_and_says_so() -> None:
     assert '<div lang="en"><p>it is so.</p>' in told
 
 
-class Shown(HTMLParser):
-    """The texts of a page that are told in its own language: no code, no English, no program."""
+class TranslatedText(HTMLParser):
+    """Collects the texts of a page except code, scripts and texts marked as English."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -220,7 +222,7 @@ class Shown(HTMLParser):
             self.inside.append(apart or self.inside[-1])
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave it."""
+        """Leave an element."""
         self.inside.pop()
 
     def handle_data(self, data: str) -> None:
@@ -229,13 +231,13 @@ class Shown(HTMLParser):
             self.said.append(data)
 
 
-def test_no_english_is_left_in_a_chinese_page(compared: Comparison) -> None:
-    """Every sentence of a Chinese page is Chinese, but for what is marked to be English."""
-    document = build_report_document(judge_comparison(compared), Redaction(), compared)
+def test_no_english_is_left_in_a_chinese_page(comparison: Comparison) -> None:
+    """Every sentence of a Chinese page is Chinese, except those marked as English."""
+    document = build_report_document(judge_comparison(comparison), Redaction(), comparison)
     own = LOGS + "".join(f"{key}{splits}" for key, splits in KEYS.values())
     words = set(re.findall(r"[a-z_]+", own)) | KEYS.keys()
     words |= {word for kind in RULES.values() for word in kind.name.split("_")}
     words |= {"rowkey", "csv", "corp", "example", "desc", "rk", "none", "row"}
-    said = " ".join(Shown(build_report_page(document, "zh")).said)
+    said = " ".join(TranslatedText(build_report_page(document, "zh")).said)
     left = re.findall(r"[a-z]{2,}(?: [a-z]{2,})+", said.lower())
     assert [] == [one for one in left if not set(one.split()) <= words]

@@ -1,4 +1,4 @@
-"""Words that follow a number: one of a thing is not called several, in whatever is printed."""
+"""Nouns after a number 1 are singular in everything that is printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ONE = re.compile(
+WRONG_PLURAL = re.compile(
     r"(?<![\w.,])(?<! to )1 "
     r"(buckets|bytes|cells|columns|days|designs|digits|errors|events|families|fields|"
     r"files|fragments|gets|keys|leading values|levels|numbers|operations|others|parts|ranges|reads|"
@@ -50,8 +50,8 @@ if os.environ.get("HYPOTHESIS_PROFILE") == "long":
     SIZES = list(product((1, 2), (["8"], []), (1, 2, 120), (1, 2)))
 
 
-def printed(design: Design, sample: Path | None) -> Iterator[str]:
-    """All lines that check and simulate print of a design."""
+def format_lines(design: Design, sample: Path | None) -> Iterator[str]:
+    """Yield all lines that check and simulate print of a design."""
     seen = summarize_sample(design, sample) if sample is not None else None
     facts = seen.facts if seen is not None else None
     yield from format_check(
@@ -63,14 +63,14 @@ def printed(design: Design, sample: Path | None) -> Iterator[str]:
         yield from out.getvalue().splitlines()
 
 
-def wrong(lines: Iterator[str]) -> list[str]:
-    """Those that call one several."""
-    return [line for line in lines if ONE.search(line)]
+def find_wrong_plurals(lines: Iterator[str]) -> list[str]:
+    """Return the lines with a plural after 1."""
+    return [line for line in lines if WRONG_PLURAL.search(line)]
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_one_is_not_called_several(key: str, tmp_path: Path) -> None:
-    """Of one server, one region, one bucket, one event or one value, and of two."""
+    """One server, region, bucket, event or value is singular in every output."""
     sample = tmp_path / "rows.csv"
     for servers, splits, events, values in SIZES:
         rows = [f"{n % values},{n % values},{n * 60},{n % 2 or ''}\n" for n in range(events)]
@@ -80,21 +80,21 @@ def test_one_is_not_called_several(key: str, tmp_path: Path) -> None:
         families = {"d": {"ttl": "1d"}}
         design = Design("t", key, fields=FIELDS, splits=splits, cluster=cluster, reads=READS,
                         writes=writes, families=families)  # fmt: skip
-        assert [] == wrong(printed(design, sample))
+        assert [] == find_wrong_plurals(format_lines(design, sample))
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_no_rule_calls_one_several(rule: str) -> None:
-    """In its bad design, on one server and on two."""
+    """Each rule's bad design has right plurals on one server and on two."""
     for servers in (1, 2):
         text = re.sub(r"(?m)^servers *=.*$", "", RULES[rule].bad_design)
         text = text if "[cluster]" in text else f"{text}\n[cluster]\n"
         text = text.replace("[cluster]", f"[cluster]\nservers = {servers}")
-        assert [] == wrong(printed(Design.loads(text), None))
+        assert [] == find_wrong_plurals(format_lines(Design.loads(text), None))
 
 
 def test_no_comparison_calls_one_several(tmp_path: Path) -> None:
-    """Of two designs on one server under one event."""
+    """A comparison on one server under one event has right plurals."""
     sample = tmp_path / "rows.csv"
     sample.write_text("u,n,ts,v\n1,1,60,1\n")
     designs = [
@@ -103,4 +103,4 @@ def test_no_comparison_calls_one_several(tmp_path: Path) -> None:
     ]
     out = StringIO()
     print_comparison(compare_designs(designs, sample), Console(file=out, width=10_000))
-    assert [] == wrong(iter(out.getvalue().splitlines()))
+    assert [] == find_wrong_plurals(iter(out.getvalue().splitlines()))

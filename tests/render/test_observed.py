@@ -1,4 +1,4 @@
-"""A running table and a proof, as documents and as text."""
+"""A running table and a proof, as JSON documents and as text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from observe.test_prover import proved
-from observe.test_table_watch import Writer, few, many, table_at
+from observe.test_prover import prove_recording
+from observe.test_table_watch import Writer, open_table, pick_even_host, pick_skewed_host
 from rowkey.observe import SizeProof
 from rowkey.render import (
     LIVE_FIELDS,
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def printed(show: Callable[[Any, Console], None], found: Any, width: int = 100) -> list[str]:
-    """What a terminal of a width would show, without colours."""
+def print_lines(show: Callable[[Any, Console], None], found: Any, width: int = 100) -> list[str]:
+    """Return the lines that a terminal of a width shows, without colours."""
     stream = io.StringIO()
     show(found, Console(file=stream, width=width, force_terminal=False, highlight=False))
     return stream.getvalue().splitlines()
 
 
-def named(document: Any) -> set[str]:
-    """The paths of a document as its table spells them: any name below `evidence` is one."""
+def list_field_paths(document: Any) -> set[str]:
+    """Return the paths of a document, with one path for all names below `evidence`."""
     return {re.sub(r"evidence\..*", "evidence.*", path) for path in list_paths(document)}
 
 
 def test_every_field_of_a_running_table_is_told() -> None:
-    """The document of a hot table that was looked at has every field of the reference, no other."""
-    with table_at("memory:told", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
-        seen = Writer(table, few).watched(4, "memory:told")
+    """The document of a hot table has exactly the fields of the reference."""
+    with open_table("memory:told", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        seen = Writer(table, pick_skewed_host).watched(4, "memory:told")
     document = build_live_document(seen[-1])
-    assert set(LIVE_FIELDS) - {"remarks[]"} == named(document) - {"remarks[]"}
+    assert set(LIVE_FIELDS) - {"remarks[]"} == list_field_paths(document) - {"remarks[]"}
     assert ("hot", 3, "logs") == (
         document["writes"]["level"],
         document["intervals"],
@@ -56,39 +56,41 @@ def test_every_field_of_a_running_table_is_told() -> None:
 
 
 def test_a_hot_table_is_shown_with_its_reason() -> None:
-    """The page says how hot, why and where; each line fits, and an unknown rate is a question."""
-    with table_at("memory:shown", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
-        writer = Writer(table, few)
+    """The text says how hot, why and where; lines fit, and an unknown rate is a question mark."""
+    with open_table("memory:shown", "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
+        writer = Writer(table, pick_skewed_host)
         writer.happens[3] = lambda: table.store.split(b"\x05m")
         seen = writer.watched(5, "memory:shown")
     for width in (60, 100):
-        lines = printed(print_live, seen[-1], width)
+        lines = print_lines(print_live, seen[-1], width)
         assert max(map(len, lines)) <= width
     assert lines[0].startswith("logs  [bucket(host, 16)][host][ts]  20")
     assert lines[1].startswith("writes HOT: the busiest of 4 servers, s")
     text = "\n".join(lines)
     assert "host web-7 takes" in text.replace("\n    ", " ")
     assert "[hot_entity]" in text
-    split = printed(print_live, seen[2])
+    split = print_lines(print_live, seen[2])
     assert any(line.rstrip().endswith("?") for line in split)
     assert any("created by a split" in line for line in split)
 
 
 def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
-    """Without a design regions are told by their bytes."""
-    with table_at("memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket") as table:
+    """Without a design, regions are shown by their bytes."""
+    with open_table(
+        "memory:bytes", "[bucket(host, ts, 16)][host][ts]", splits="per_bucket"
+    ) as table:
         table.store.replace_attributes({})
         table.catalog.remove("logs")
-        seen = Writer(table, many).watched(3, "memory:bytes")[-1]
+        seen = Writer(table, pick_even_host).watched(3, "memory:bytes")[-1]
     assert None is build_live_document(seen)["key"]
-    lines = printed(print_live, seen)
+    lines = print_lines(print_live, seen)
     assert lines[0].startswith("logs  unknown key")
     assert any(r"\x0F" in line for line in lines)
 
 
 def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
-    """The documents of proofs on a cluster and in memory have every field of the reference."""
-    found = proved("nab", "memory:proof", tmp_path, rows=600)
+    """The documents of proofs on a cluster and in memory have the fields of the reference."""
+    found = prove_recording("nab", "memory:proof", tmp_path, rows=600)
     document = build_proof_document(replace(found, size=SizeProof(1_000, 900, 50, is_plain=False)))
     told = set(list_paths(document)) | {"size", "remarks[]", "not_compared[]"}
     assert set(PROOF_FIELDS) == told
@@ -98,8 +100,8 @@ def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
 
 
 def test_a_proof_is_shown(tmp_path: Path) -> None:
-    """The page says whether it is exact, and lists regions and reads."""
-    lines = printed(print_proof, proved("nab", "memory:page", tmp_path, rows=600))
+    """The text says whether the proof is exact, and lists regions and reads."""
+    lines = print_lines(print_proof, prove_recording("nab", "memory:page", tmp_path, rows=600))
     assert lines[1].startswith(
         "EXACT: 300 writes in 5 phases; predicted and counted writes differ by 0"
     )
@@ -110,12 +112,12 @@ def test_a_proof_is_shown(tmp_path: Path) -> None:
 
 
 def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
-    """How far the bytes are apart is said where megabytes do not hide it."""
-    found = proved("nab", "memory:bytes-told", tmp_path, rows=60)
+    """The difference of the bytes is shown where megabytes do not round it away."""
+    found = prove_recording("nab", "memory:bytes-told", tmp_path, rows=60)
     shown = [
         next(
             line
-            for line in printed(print_proof, replace(found, size=size), 200)
+            for line in print_lines(print_proof, replace(found, size=size), 200)
             if line.startswith("bytes: ")
         )
         for size in (
@@ -134,9 +136,11 @@ def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
 
 
 def test_a_salted_proof_says_so(tmp_path: Path) -> None:
-    """Whose salts were predicted is said, and everything is asked."""
+    """The text says that salts were predicted, and every read is measured."""
     words: dict[str, Any] = {"key": "[salt(4)][sensor][timestamp]", "splits": "per_bucket"}
-    lines = printed(print_proof, proved("nab", "memory:salty", tmp_path, rows=600, **words))
+    lines = print_lines(
+        print_proof, prove_recording("nab", "memory:salty", tmp_path, rows=600, **words)
+    )
     assert lines[1].startswith("EXACT: 600 writes in 5 phases; ")
     assert any("the prediction uses the salts that were written" in line for line in lines)
     assert not any("not asked" in line for line in lines)

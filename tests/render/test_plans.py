@@ -1,4 +1,4 @@
-"""How reads run, as people and as machines are told: lines that fit, fields that have a meaning."""
+"""Plans of reads as text whose lines fit and as documents whose fields are explained."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ DESIGN = Design(
         "size": "u32",
     },
 )
-KNOWN = {"user": FieldFacts(distinct_count=50)}
+KNOWN_FACTS = {"user": FieldFacts(distinct_count=50)}
 
 
-def told(where: str, order: str = "", **more: Any) -> Explanation:
-    """How a read of the logs runs."""
+def explain(where: str, order: str = "", **more: Any) -> Explanation:
+    """Explain a read of the logs."""
     return explain_read(DESIGN.key, bind_read(where, order, (), DESIGN.fields), **more)
 
 
 READS = [
-    told("host = 'web-1'", "ts desc", limit=100),
-    told("user = 'ada'", "ts desc", limit=100, facts=KNOWN),
-    told("host = 'a' and kind = 'INFO' and ts between 5 and 10000"),
-    told("size > 5", "user"),
-    told("size > 5 and size < 5"),
-    told("size > 5 and user = 'a'", "ts"),
-    told("user starts with 'a' and size in (1, 2, 3, 4, 5, 6, 7)", "size, user desc"),
-    told(""),
+    explain("host = 'web-1'", "ts desc", limit=100),
+    explain("user = 'ada'", "ts desc", limit=100, facts=KNOWN_FACTS),
+    explain("host = 'a' and kind = 'INFO' and ts between 5 and 10000"),
+    explain("size > 5", "user"),
+    explain("size > 5 and size < 5"),
+    explain("size > 5 and user = 'a'", "ts"),
+    explain("user starts with 'a' and size in (1, 2, 3, 4, 5, 6, 7)", "size, user desc"),
+    explain(""),
 ]
 
 
 def test_a_tail_is_told_in_eight_lines() -> None:
-    """What is read, how, where, in which order, and how many rows for each that comes back."""
+    """The text shows ranges, order, access and rows read per row returned."""
     assert [
         "read    tail: host = 'web-1', order ts desc, limit 100",
         "key     [bucket(host, 16)][host][kind][desc(ts)]",
@@ -64,7 +64,7 @@ def test_a_tail_is_told_in_eight_lines() -> None:
 
 
 def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
-    """The rows it reads, what it costs, and the key that would not."""
+    """A full scan is shown with its rows, its cost, and a key that serves the read."""
     lines = list(format_explanation_text("", READS[1], width=200))
     assert lines[2].startswith("runs    as a full scan of 16 ranges")
     assert [
@@ -84,7 +84,7 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("found", READS, ids=lambda found: " ".join(found.conditions) or "all")
 def test_lines_fit(found: Explanation, width: int) -> None:
-    """No line is longer than the page, and further lines stand below the first one's text."""
+    """No line is longer than the page, and continued lines are aligned with the text."""
     lines = list(format_explanation_text("a read", found, width=width))
     assert [] == [line for line in lines if len(line) > width]
     assert all(line[:8].strip() in line.split(maxsplit=1)[0] for line in lines)
@@ -92,7 +92,7 @@ def test_lines_fit(found: Explanation, width: int) -> None:
 
 
 def test_every_field_of_the_document_has_a_meaning() -> None:
-    """Each path is in the table of meanings, and each meaning is of a path that occurs."""
+    """The table of meanings has exactly the paths that occur in documents."""
     documents = [build_explanation_document("r", found) for found in READS]
     paths = {path for document in documents for path in list_paths(document)}
     assert set() == paths - set(EXPLANATION_FIELDS)
@@ -100,7 +100,7 @@ def test_every_field_of_the_document_has_a_meaning() -> None:
 
 
 def test_a_document_is_json() -> None:
-    """It survives a round trip, keys are hexadecimal, and what is absent is null."""
+    """A document survives JSON, with keys in hexadecimal and null for what is absent."""
     document = build_explanation_document("", READS[0])
     assert document == json.loads(json.dumps(document))
     assert (None, None, None) == (document["name"], document["narrowed_part"], document["proposal"])

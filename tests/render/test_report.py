@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.reports import (
-    HIDING,
     HOSTS,
     HOT_DEVICE,
     NAUGHTY,
+    REDACTION,
     USERS,
+    build_hostile_page,
     compare_logs,
-    hostile_page,
     judge_hot_device,
     read_logs,
 )
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison
 
-BYTES_MOST = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 class Elements(HTMLParser):
-    """The elements of a page with their attributes, and the text of those that are no program."""
+    """Collects the elements of a page with their attributes, and the text outside of scripts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -66,14 +66,14 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> list[JudgedDesign]:
-    """Three designs for one log."""
+    """Three designs for one log, judged."""
     return read_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_hostile_names_stay_text(language: str) -> None:
-    """Names that would end an element are text: the page has its own programs and no others."""
-    elements = Elements(hostile_page(language))
+    """Names that would end an element are text, and the page has only its own scripts."""
+    elements = Elements(build_hostile_page(language))
     scripts = [attributes for tag, attributes in elements.found if tag == "script"]
     assert [{"type": "application/json", "id": "payload"}, {}] == scripts
     assert [] == [a for _, a in elements.found if any(name.startswith("on") for name in a)]
@@ -81,21 +81,21 @@ def test_hostile_names_stay_text(language: str) -> None:
 
 
 def test_what_does_not_print_is_shown_as_its_code() -> None:
-    """No control character, no mark that turns the line round, and no NUL stands in the file."""
-    page = hostile_page()
+    """No control character, bidirectional mark or NUL is in the file."""
+    page = build_hostile_page()
     assert set() == {one for one in page if not one.isprintable()} - {"\n"}
     assert "\\u202e" in page
 
 
 @given(st.text(st.characters(codec=None), max_size=30))
 def test_text_is_escaped(said: str) -> None:
-    """Whatever a text holds, it ends neither the element nor the attribute it stands in."""
+    """No text ends its element or attribute."""
     assert set() == set(escape_html(said)) & set("<>\"'\0\u2028\ud800")
 
 
 @given(st.text(max_size=30))
 def test_data_is_what_was_given(said: str) -> None:
-    """A document within the page is read back as it was, and cannot end its element."""
+    """The document embedded in the page is read back, and cannot end its element."""
     shown = embed_json("payload", [said])
     inner = shown.partition(">")[2].rpartition("<")[0]
     assert [said] == json.loads(inner)
@@ -103,7 +103,7 @@ def test_data_is_what_was_given(said: str) -> None:
 
 
 def test_nothing_is_asked_of_a_network(logs: list[JudgedDesign]) -> None:
-    """No element and no style names an address, and the page's own policy forbids requests."""
+    """No element or style has an address, and the page's policy forbids requests."""
     page = build_report_page(build_report_document(logs, Redaction()))
     elements = Elements(page).found
     addresses = [a.get(name) for _, a in elements for name in ("src", "href", "action", "srcset")]
@@ -115,20 +115,20 @@ def test_nothing_is_asked_of_a_network(logs: list[JudgedDesign]) -> None:
 
 
 def test_a_report_is_small(logs: list[JudgedDesign]) -> None:
-    """Three designs fit a mail many times over."""
+    """A report of three designs is small enough for a mail."""
     assert (
-        len(build_report_page(build_report_document(logs, Redaction())).encode()) < BYTES_MOST // 4
+        len(build_report_page(build_report_document(logs, Redaction())).encode()) < MAX_BYTES // 4
     )
 
 
 def test_same_designs_same_file(logs: list[JudgedDesign]) -> None:
-    """No clock and no chance stands in a page."""
+    """The page of the same designs has the same bytes."""
     first, second = (build_report_page(build_report_document(logs, Redaction())) for _ in range(2))
     assert first == second
 
 
 def test_a_report_shows_what_was_found(logs: list[JudgedDesign]) -> None:
-    """Verdicts, keys, causes, findings and reads of every design stand in the page as text."""
+    """Verdicts, keys, causes, findings and reads of every design are text of the page."""
     said = "\n".join(Elements(build_report_page(build_report_document(logs, Redaction()))).said)
     for one in logs:
         found = one.simulation
@@ -140,8 +140,8 @@ def test_a_report_shows_what_was_found(logs: list[JudgedDesign]) -> None:
     assert HOSTS[0] in said
 
 
-def entities() -> list[str]:
-    """Every value of the fields of the log but its times, as text and as bytes in hexadecimal."""
+def list_entities() -> list[str]:
+    """Return every value of the log's fields except times, as text and in hexadecimal."""
     shown = [*HOSTS, *USERS, *(f"said {host}" for host in HOSTS)]
     return [*shown, *(one.encode().hex() for one in shown), *(one[:5] for one in HOSTS)]
 
@@ -156,25 +156,27 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 def test_a_redacted_report_shows_no_value(
     logs: list[JudgedDesign], comparison: Comparison, language: str
 ) -> None:
-    """No value of an entity stands in the file or in the data from which it is built."""
+    """Neither the redacted file nor its data has a value of an entity."""
     plain = build_report_page(build_report_document(logs, Redaction(), comparison), language)
-    document = build_report_document(logs, HIDING, comparison)
+    document = build_report_document(logs, REDACTION, comparison)
     page = build_report_page(document, language)
     text = json.dumps(document, ensure_ascii=False)
-    assert [] == [value for value in entities() if value in text or value in text.replace(" ", "")]
-    assert [] == [value for value in entities() if value in page.replace(" ", "")]
-    assert [] == [value for value in entities() if value in page]
-    assert [] != [value for value in entities() if value in plain]
+    assert [] == [
+        value for value in list_entities() if value in text or value in text.replace(" ", "")
+    ]
+    assert [] == [value for value in list_entities() if value in page.replace(" ", "")]
+    assert [] == [value for value in list_entities() if value in page]
+    assert [] != [value for value in list_entities() if value in plain]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_redacted_report_names_no_hot_entity(tmp_path: Path, language: str) -> None:
-    """The text and the integer that a cause names stand in the open report alone."""
+    """The hot text and integer of a cause are only in the report that is not redacted."""
     judged_design = judge_hot_device(tmp_path)
     (cause,) = judged_design.simulation.causes
     assert f"host {HOSTS[0]}, device {HOT_DEVICE}" == cause.evidence["value"]
     shown = []
-    for redaction in (Redaction(), HIDING):
+    for redaction in (Redaction(), REDACTION):
         document = build_report_document([judged_design], redaction)
         text = json.dumps(document, ensure_ascii=False)
         page = build_report_page(document, language)
@@ -185,8 +187,8 @@ def test_a_redacted_report_names_no_hot_entity(tmp_path: Path, language: str) ->
 
 
 def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -> None:
-    """Every sentence of a result may name a value, so that none of them is in the data."""
-    for one in build_report_document(logs, HIDING)["designs"]:
+    """No sentence of a result is in redacted data, as it may hold a value."""
+    for one in build_report_document(logs, REDACTION)["designs"]:
         source, properties = one["source"], one["properties"]
         assert [] == source["assumed"] + one["remarks"] + properties["ambiguous"]
         assert [] == [text for read in one["reads"] for text in read["ranges"] + read["warnings"]]
@@ -197,8 +199,8 @@ def test_sentences_are_left_out_of_a_redacted_report(logs: list[JudgedDesign]) -
 
 
 def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
-    """Its figures are those of the open one, and a value has the same hash wherever it stands."""
-    opened, hidden = (build_report_document(logs, how) for how in (Redaction(), HIDING))
+    """Redacted figures are unchanged, and a value has the same hash everywhere."""
+    opened, hidden = (build_report_document(logs, how) for how in (Redaction(), REDACTION))
     for one, other in zip(opened["designs"], hidden["designs"], strict=True):
         assert one["verdict"] == other["verdict"]
         assert one["skew"] == other["skew"]
@@ -208,11 +210,11 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     starts = [row["start"] for row in rows if "start" in row]
     assert starts
     assert all(start.startswith("host #") for start in starts)
-    assert HIDING.redact_text("a") == HIDING.redact_text("a") != HIDING.redact_text("b")
+    assert REDACTION.redact_text("a") == REDACTION.redact_text("a") != REDACTION.redact_text("b")
 
 
 def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) -> None:
-    """What `simulate`, `check` and `explain` print of a design stands in a report as it is."""
+    """The JSON output of `simulate`, `check` and `explain` is in a report unchanged."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         printed = build_simulation_document(one.simulation)
         costs, causes = printed.pop("reads"), printed.pop("causes")
@@ -231,15 +233,15 @@ def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) ->
 
 
 def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:
-    """The time of events and small buckets tell no entity: they stay readable."""
-    hidden = build_report_document(logs, HIDING)["designs"]
+    """Times and small buckets are not redacted."""
+    hidden = build_report_document(logs, REDACTION)["designs"]
     starts = [one["map"]["views"]["region"]["rows"][1]["start"] for one in hidden]
     assert starts[0] == "bucket 1"
     assert starts[2].startswith("ts 2023-11-14T")
 
 
 def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
-    """Each part begins where those before it end, and the example is the bytes of one key."""
+    """Each part begins where the part before it ends, and the example is one key."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         parts = shown["boxes"]["parts"]
         least = [sum(part["bytes"]["least"] for part in parts[:n]) for n in range(len(parts))]
@@ -250,7 +252,7 @@ def test_parts_follow_each_other(logs: list[JudgedDesign]) -> None:
 
 
 def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
-    """Parts without an end have their bytes all the same: bad keys are what a report is about."""
+    """The parts of a key that does not decode are shown with their bytes."""
     from rowkey import Design
 
     design = Design(
@@ -266,7 +268,7 @@ def test_a_key_that_cannot_be_read_back_has_boxes() -> None:
 
 
 def test_events_without_times_have_no_map(logs: list[JudgedDesign]) -> None:
-    """Where there is no map the page says so, and draws the others."""
+    """Without times the page says that there is no map, and shows the other pictures."""
     document = build_report_document(logs, Redaction())
     document["designs"][0]["map"] = None
     page = build_report_page(document)
@@ -274,8 +276,8 @@ def test_events_without_times_have_no_map(logs: list[JudgedDesign]) -> None:
     assert ["d2", "d3"] == re.findall(r'data-map="(\w+)"', page)
 
 
-def unpacked(said: str, size: int) -> list[int]:
-    """What `packed` packed, read by its own words."""
+def unpack_counts(said: str, size: int) -> list[int]:
+    """Return the counts that were packed into a text."""
     numbers, value, shift = [], 0, 0
     for byte in zlib.decompress(base64.b64decode(said)):
         value |= (byte & 127) << shift
@@ -293,5 +295,5 @@ def unpacked(said: str, size: int) -> list[int]:
 
 @given(st.lists(st.sampled_from([0, 0, 0, 1, 127, 128, 300, 2**40]), min_size=1, max_size=60))
 def test_packed_counts_are_exact(counts: list[int]) -> None:
-    """Every count is read back as it was, however many zeros stand between."""
-    assert counts == unpacked(pack_counts(np.array([counts])), len(counts))
+    """Packed counts are read back exactly, with any number of zeros between them."""
+    assert counts == unpack_counts(pack_counts(np.array([counts])), len(counts))

@@ -1,4 +1,4 @@
-"""The report in a browser: what a reader sees and hears, what it asks for, how fast it draws."""
+"""The report in a browser: its looks, its keyboard and screen reader use, and its speed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracles.plugin import give_up
-from render.reports import HIDING, compare_examples, compare_logs, hostile_page, large_map
+from render.reports import (
+    REDACTION,
+    build_hostile_page,
+    compare_examples,
+    compare_logs,
+    enlarge_map,
+)
 from rowkey.advise import judge_comparison
 from rowkey.render import (
     Redaction,
@@ -34,13 +40,13 @@ MISSING = (
     "a Chromium in the variable CHROMIUM."
 )
 ROWS, COLUMNS = 1_536, 1_440
-DRAWN_LEAST = 20
+MIN_DRAWN_COLOURS = 20
 """Colours of a map with its labels, which are smoothed, and cells of one load or more."""
-SPREAD_LEAST = 10
+MIN_BRIGHTNESS_SPREAD = 10
 """Colours of the servers of a design that is even but for chance."""
-COLOURS_LEAST = 100
+MIN_COLOURS = 100
 """Colours that a map of many loads has at least, of the 255 of its scale; a blank one has one."""
-FILLS_MOST = 4_000
+MAX_FILLS = 4_000
 """Empty fills of the same canvas that a painting of the largest map may take.
 
 Measured are 100 to 300, on a quiet machine and on a busy one: each of its 2.2 million cells then
@@ -51,7 +57,7 @@ a hundred thousand.
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium without a window; without one the tests are left out loudly, or fail."""
+    """A headless Chromium; without one the tests are skipped loudly, or fail."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -65,49 +71,49 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """Three designs for one log, compared."""
     return compare_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.fixture(scope="module")
-def logs(compared: Comparison) -> list[JudgedDesign]:
-    """The same, one by one."""
-    return judge_comparison(compared)
+def logs(comparison: Comparison) -> list[JudgedDesign]:
+    """The three designs, judged."""
+    return judge_comparison(comparison)
 
 
 @pytest.fixture(scope="module")
 def report(
-    logs: list[JudgedDesign], compared: Comparison, tmp_path_factory: pytest.TempPathFactory
+    logs: list[JudgedDesign], comparison: Comparison, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """Their report."""
-    return written(
-        tmp_path_factory, build_report_page(build_report_document(logs, Redaction(), compared))
+    """The page of the three designs."""
+    return write_page(
+        tmp_path_factory, build_report_page(build_report_document(logs, Redaction(), comparison))
     )
 
 
 @pytest.fixture(scope="module", params=["apache", "flights"])
 def demo(request: pytest.FixtureRequest) -> Comparison:
-    """What `make demo` compares of one of its recordings."""
+    """The comparison of a recording that `make demo` makes."""
     return compare_examples(request.param)
 
 
 @pytest.fixture(scope="module")
-def shipped(demo: Comparison) -> dict[str, Any]:
-    """The report of it that `make demo` writes, as data."""
+def demo_document(demo: Comparison) -> dict[str, Any]:
+    """The report of the demo as data."""
     return build_report_document(judge_comparison(demo), Redaction(), demo)
 
 
-def written(factory: pytest.TempPathFactory, page: str) -> Path:
-    """A page as a file of its own."""
+def write_page(factory: pytest.TempPathFactory, page: str) -> Path:
+    """Write a page to a file of its own."""
     path = factory.mktemp("page") / "report.html"
     path.write_text(page, encoding="utf-8")
     return path
 
 
 @contextmanager
-def opened(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
-    """A page once its maps are drawn; afterwards nothing was complained of, nothing asked for."""
+def open_page(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
+    """Yield a page whose maps are drawn, and check that it has no errors and no requests."""
     view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     said: list[str] = []
     asked: list[str] = []
@@ -141,14 +147,14 @@ DISTINCT = """(canvas) => {
 )
 def test_the_demo_fits_its_window(
     browser: Any,
-    shipped: dict[str, Any],
+    demo_document: dict[str, Any],
     width: int,
     language: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """From a phone to a wide screen nothing overflows, and each map is drawn in its colours."""
-    path = written(tmp_path_factory, build_report_page(shipped, language))
-    with opened(browser, path, width) as view:
+    """From a phone to a wide screen nothing overflows, and each map has its colours."""
+    path = write_page(tmp_path_factory, build_report_page(demo_document, language))
+    with open_page(browser, path, width) as view:
         assert width >= view.evaluate("document.documentElement.scrollWidth")
         assert [] == view.evaluate(CUT_OFF)
         maps = view.locator(".stage canvas")
@@ -156,9 +162,9 @@ def test_the_demo_fits_its_window(
         colours = [maps.nth(number).evaluate(DISTINCT) for number in range(3)]
         small = view.locator(".small-map canvas")
         sketched = [small.nth(number).evaluate(DISTINCT) for number in range(3)]
-    assert [] == [one for one in colours if one < DRAWN_LEAST]
+    assert [] == [one for one in colours if one < MIN_DRAWN_COLOURS]
     assert [] == [one for one in sketched if one < 2]
-    assert max(sketched) > SPREAD_LEAST
+    assert max(sketched) > MIN_BRIGHTNESS_SPREAD
 
 
 CUT_OFF = """() => [...document.querySelectorAll("nav ul, .scroll, h1, h2, h3, .card, .box, .read")]
@@ -180,8 +186,8 @@ BRIGHTEST = """(canvas) => {
 
 
 def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
-    """Each design has a small map of its servers, and the hotter one is the brighter."""
-    with opened(browser, report) as view:
+    """Each design has a small map of its servers, and the hotter map is brighter."""
+    with open_page(browser, report) as view:
         small = view.locator(".small-map canvas")
         assert len(logs) == small.count()
         found = [small.nth(number).evaluate(BRIGHTEST) for number in range(len(logs))]
@@ -193,7 +199,7 @@ def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[Judg
 
 
 def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> None:
-    """Where programs are off, all figures stand in the page, and its links lead to the designs."""
+    """Without scripts all figures are in the page, and its links lead to the designs."""
     view = browser.new_page(
         java_script_enabled=False,
         reduced_motion="reduce",
@@ -210,11 +216,11 @@ def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> Non
 
 @pytest.mark.parametrize("demo", ["apache"], indirect=True)
 def test_the_demo_is_walked_by_keys(
-    browser: Any, shipped: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+    browser: Any, demo_document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Tab reaches the map; arrows tell cells, a box zooms, 0 goes back, Enter pins, S turns it."""
-    rows = shipped["designs"][0]["map"]["views"]["region"]["rows"]
-    with opened(browser, written(tmp_path_factory, build_report_page(shipped))) as view:
+    """Tab reaches the map; arrows, a box, 0, Enter and S select, zoom, reset, pin and sort."""
+    rows = demo_document["designs"][0]["map"]["views"]["region"]["rows"]
+    with open_page(browser, write_page(tmp_path_factory, build_report_page(demo_document))) as view:
         stage, readout = view.locator("#map-d1 .stage canvas"), view.locator("#map-d1 .readout")
         for _ in range(60):
             view.keyboard.press("Tab")
@@ -240,8 +246,8 @@ def test_the_demo_is_walked_by_keys(
 
 
 def test_a_map_is_read_with_a_mouse(browser: Any, report: Path) -> None:
-    """A cell is told under the pointer, a box is zoomed into on maps of one time, a click pins."""
-    with opened(browser, report) as view:
+    """The cell under the pointer is described, a box zooms maps of one time, a click pins."""
+    with open_page(browser, report) as view:
         stage = view.locator("#map-d1 .stage canvas")
         stage.scroll_into_view_if_needed()
         frame = stage.bounding_box()
@@ -261,8 +267,8 @@ def test_a_map_is_read_with_a_mouse(browser: Any, report: Path) -> None:
 
 
 def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
-    """The table has a row for each region, and their loads add up to those of all servers."""
-    with opened(browser, report) as view:
+    """The table has a row for each region, whose loads add up to those of the servers."""
+    with open_page(browser, report) as view:
         view.locator("#map-d1 summary").click()
         loads = view.locator("#map-d1 tbody tr td:nth-of-type(1)").all_inner_texts()
         assert len(logs[0].simulation.regions) == len(loads)
@@ -286,16 +292,16 @@ def test_everybody_can_read_the_demo(
     scheme: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Nothing serious is found by axe: contrast, names, roles and order of headings are right."""
-    hiding = HIDING if language == "zh" else Redaction()
+    """The program axe finds no serious violation in contrast, names, roles and headings."""
+    hiding = REDACTION if language == "zh" else Redaction()
     document = build_report_document(judge_comparison(demo), hiding, demo)
-    path = written(tmp_path_factory, build_report_page(document, language))
-    with opened(browser, path, scheme=scheme) as view:
-        assert [] == complaints(view)
+    path = write_page(tmp_path_factory, build_report_page(document, language))
+    with open_page(browser, path, scheme=scheme) as view:
+        assert [] == list_violations(view)
 
 
-def complaints(view: Any) -> list[tuple[str, str]]:
-    """What axe finds that keeps somebody from reading a page, with everything in it unfolded."""
+def list_violations(view: Any) -> list[tuple[str, str]]:
+    """Return the serious violations that axe finds in a fully unfolded page."""
     view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
     found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
@@ -309,13 +315,13 @@ def complaints(view: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("colours", [("#ffffff", "#111111"), ("#111418", "#e4e4e4")])
 def test_a_notebook_shows_results(
     browser: Any,
-    compared: Comparison,
+    comparison: Comparison,
     colours: tuple[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Pieces in a light and a dark notebook are legible, and change nothing beside them."""
-    first = compared.designs[0]
-    results = (first.simulation, compared, first.design, first.lint_result)
+    """Outputs are legible in a light and a dark notebook, and change nothing around them."""
+    first = comparison.designs[0]
+    results = (first.simulation, comparison, first.design, first.lint_result)
     pieces = "".join(f"<section>{show(one)._repr_html_()}</section>" for one in results)
     style = "body {{ background: {}; color: {}; font: 14px sans-serif }}".format(*colours)
     other = '<table id="other"><tr><td class="best">1</td></tr></table>'
@@ -323,20 +329,20 @@ def test_a_notebook_shows_results(
         f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>cells</title>'
         f"<style>{style}</style><body><main><h1>cells</h1>{other}{pieces}</main></body></html>"
     )
-    with opened(browser, written(tmp_path_factory, page), 900) as view:
+    with open_page(browser, write_page(tmp_path_factory, page), 900) as view:
         assert view.evaluate("document.documentElement.scrollWidth") <= 900
         assert "400" == view.evaluate(
             "getComputedStyle(document.querySelector('#other td')).fontWeight"
         )
-        assert [] == complaints(view)
+        assert [] == list_violations(view)
 
 
 def test_names_that_are_programs_do_not_run(
     browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A page of hostile names opens without a word: no dialog, no error, no request."""
+    """A page of hostile names opens without a dialog, an error or a request."""
     shown: list[str] = []
-    with opened(browser, written(tmp_path_factory, hostile_page())) as view:
+    with open_page(browser, write_page(tmp_path_factory, build_hostile_page())) as view:
         view.on("dialog", lambda dialog: shown.append(dialog.message))
         view.locator("#map-d1 .stage canvas").focus()
         view.locator("#map-d1 summary").click()
@@ -383,14 +389,16 @@ def test_a_large_map_does_not_stall(
     logs: list[JudgedDesign],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """1,536 regions by 1,440 windows are painted and zoomed in a bounded number of empty fills."""
+    """A map of 1,536 by 1,440 is painted and zoomed in a bounded number of fills."""
     document = build_report_document(logs[:1], Redaction())
-    large_map(document, ROWS, COLUMNS)
-    with opened(browser, written(tmp_path_factory, build_report_page(document)), 1920) as view:
+    enlarge_map(document, ROWS, COLUMNS)
+    with open_page(
+        browser, write_page(tmp_path_factory, build_report_page(document)), 1920
+    ) as view:
         took = view.evaluate(PAINTS)
     assert (ROWS, COLUMNS) == (took["rows"], took["columns"])
     for name in ("whole", "zoomed"):
         fills = took[name] / took["fill"]
         print(f"{name}: {fills:,.0f} times an empty fill of {took['fill']:.4f} ms")
-        assert fills < FILLS_MOST
-    assert COLOURS_LEAST < took["colours"]
+        assert fills < MAX_FILLS
+    assert MIN_COLOURS < took["colours"]

@@ -1,4 +1,4 @@
-"""What a table has counted, as text and as documents whose every field has a meaning."""
+"""The request counts of a table, as text and as documents with explained fields."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTS = [RegionRequestCounts(b"", b"\1", 1_234, 5), RegionRequestCounts(b"\1", 
 
 
 def test_every_field_of_the_documents_has_a_meaning() -> None:
-    """Each path is in the table of meanings, and each meaning is of a path that occurs."""
+    """The table of meanings has exactly the paths that occur in documents."""
     assert set(COUNT_FIELDS) == set(list_paths(build_count_document(DESIGN, 5)))
     assert set(REGIONS_FIELDS) == set(list_paths(build_regions_document(DESIGN, COUNTS)))
     found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields))
@@ -37,14 +37,14 @@ def test_every_field_of_the_documents_has_a_meaning() -> None:
 
 
 def test_reads_are_listed_by_name() -> None:
-    """A read that is asked in words has no name."""
+    """A read that is not declared has no name."""
     found = explain_read(DESIGN.key, bind_read("", "", (), DESIGN.fields), limit=7)
     document = build_explanations_document({"tail": found, "": found})
     assert [("tail", 7), (None, 7)] == [(one["name"], one["limit"]) for one in document["reads"]]
 
 
 def test_regions_are_told_with_their_sum() -> None:
-    """A line each, where it begins in words, and all of them together."""
+    """Each region has a line with its first key in words, and the last line is the sum."""
     assert [
         "        writes          reads  begins with",
         "         1,234              5  (the first row)",
@@ -54,7 +54,7 @@ def test_regions_are_told_with_their_sum() -> None:
 
 
 def test_regions_are_told_in_hexadecimal() -> None:
-    """The first begins and the last ends with nothing."""
+    """The first region has an empty start, and the last one an empty stop."""
     document = build_regions_document(DESIGN, COUNTS)
     assert [("", "01"), ("01", "")] == [(r["start"], r["stop"]) for r in document["regions"]]
     assert {"format": 1, "table": "logs", "rows": 3} == build_count_document(DESIGN, 3)

@@ -15,36 +15,36 @@ EVENTS = {"rate": "500/s", "for": "20s"}
 FIELDS = {"host": {"type": "text", "distinct": 500}, "ts": "timestamp_s"}
 
 
-def simulated(key: str, splits: object) -> Simulation:
-    """A simulation of a key over events made from its declaration."""
+def simulate(key: str, splits: object) -> Simulation:
+    """Simulate a key over events generated from its declaration."""
     design = Design("logs", key, fields=FIELDS, splits=splits, writes=EVENTS)
     return run(design, seed=1)
 
 
-EVEN = simulated("[bucket(host, ts, 16)][host][ts]", "per_bucket")
-HOT = simulated("[ts][host]", {"algorithm": "uniform", "regions": 16})
-NEARLY = simulated("[bucket(host, ts, 33)][host][ts]", "per_bucket")
+EVEN_RESULT = simulate("[bucket(host, ts, 16)][host][ts]", "per_bucket")
+HOT_RESULT = simulate("[ts][host]", {"algorithm": "uniform", "regions": 16})
+NEARLY_EVEN_RESULT = simulate("[bucket(host, ts, 33)][host][ts]", "per_bucket")
 
 
-def shown(found: Simulation, width: int) -> list[str]:
-    """What is printed on a page of so many characters."""
+def print_result(found: Simulation, width: int) -> list[str]:
+    """Return the printed lines of a result on a page of a width."""
     page = StringIO()
     print_simulation(found, Console(file=page, width=width))
     return page.getvalue().splitlines()
 
 
-def map_of(found: Simulation, width: int) -> list[str]:
-    """The lines of the heat map: from the legend to the times below it."""
-    lines = shown(found, width)
+def print_map(found: Simulation, width: int) -> list[str]:
+    """Return the lines of the heat map, from the legend to the times below the map."""
+    lines = print_result(found, width)
     start = next(n for n, line in enumerate(lines) if line.startswith("a column is "))
     return lines[start : lines.index("", start)]
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
-@pytest.mark.parametrize("found", [EVEN, HOT], ids=["even", "hot"])
+@pytest.mark.parametrize("found", [EVEN_RESULT, HOT_RESULT], ids=["even", "hot"])
 def test_the_map_fits_whole(found: Simulation, width: int) -> None:
-    """On pages from 80 characters on nothing of it is cut: legend, shares and both times."""
-    lines = map_of(found, width)
+    """From 80 characters on, legend, shares and both times of the map are complete."""
+    lines = print_map(found, width)
     assert 2 + len(found.regions) + 1 == len(lines)
     assert [] == [line for line in lines if len(line) > width]
     assert lines[1].endswith("# >12")
@@ -53,39 +53,39 @@ def test_the_map_fits_whole(found: Simulation, width: int) -> None:
 
 
 def test_the_map_shows_where_writes_are() -> None:
-    """A region without writes has a blank line, one that has them all a full one."""
-    rows = [line.rsplit(maxsplit=1)[1] for line in map_of(HOT, 100)[2:-1]]
-    assert [region.writes / HOT.operation_count for region in HOT.regions] == [
+    """A region without writes has a blank line, one with all writes a full line."""
+    rows = [line.rsplit(maxsplit=1)[1] for line in print_map(HOT_RESULT, 100)[2:-1]]
+    assert [region.writes / HOT_RESULT.operation_count for region in HOT_RESULT.regions] == [
         float(share.rstrip("%")) / 100 for share in rows
     ]
 
 
 def test_the_verdict_comes_first() -> None:
-    """The design, then its verdict, then why: because of a cause, or though there is one."""
-    lines = shown(HOT, 100)
+    """The design is printed first, then its verdict, then the cause with because or though."""
+    lines = print_result(HOT_RESULT, 100)
     assert "logs  [ts][host]" == lines[0]
     assert lines[1].startswith("HOT: the busiest of 8 servers takes 8.00× its fair share")
     assert lines[2].startswith("  because ")
-    assert {"because"} == {joint for joint, _ in format_reasons(HOT)}
+    assert {"because"} == {joint for joint, _ in format_reasons(HOT_RESULT)}
 
 
 def test_what_is_even_has_no_reason_to_be_hot() -> None:
-    """A cause that does not make it warm stands against the verdict, not for it."""
-    assert [] == list(format_reasons(EVEN))
-    assert "even" == NEARLY.verdict.level
-    ((joint, reason),) = format_reasons(NEARLY)
+    """A cause of an even design is printed as an exception, not as a reason."""
+    assert [] == list(format_reasons(EVEN_RESULT))
+    assert "even" == NEARLY_EVEN_RESULT.verdict.level
+    ((joint, reason),) = format_reasons(NEARLY_EVEN_RESULT)
     assert ("though", True) == (joint, reason.endswith("[integer_imbalance]"))
 
 
 def test_the_regions_have_names() -> None:
-    """A line of the map has the region's number, its server, and the key it begins with."""
-    third = EVEN.regions[3]
+    """A line of the map has the region's number, its server, and its first key."""
+    third = EVEN_RESULT.regions[3]
     assert (b"\3", 3) == (third.start, third.server)
-    assert map_of(EVEN, 100)[5].startswith("   3 s3  bucket 3 ")
+    assert print_map(EVEN_RESULT, 100)[5].startswith("   3 s3  bucket 3 ")
 
 
-def made(servers: int, path: Path | None = None, **words: Any) -> Simulation:
-    """A simulation on some servers, of which some windows are thin."""
+def simulate_on_servers(servers: int, path: Path | None = None, **words: Any) -> Simulation:
+    """Simulate a design on some servers, with some windows of few events."""
     design = Design(
         "logs", "[bucket(host, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
         cluster={"servers": servers}, **words,
@@ -93,76 +93,81 @@ def made(servers: int, path: Path | None = None, **words: Any) -> Simulation:
     return run(design, path, seed=1)
 
 
-THIN = made(8, writes={"rate": "200/s", "for": "20s"})
-BUSY = Design(
+THIN_RESULT = simulate_on_servers(8, writes={"rate": "200/s", "for": "20s"})
+BUSY_DESIGN = Design(
     "logs", "[bucket(host, 8)][host][ts]", splits="per_bucket", cluster={"servers": 8},
     fields={**FIELDS, "host": {"type": "u32", "distinct": 500, "draw": "zipf"}},
     writes={"rate": "2000/s", "for": "1m"}, reads=[{"name": "all", "where": ""}],
 )  # fmt: skip
-COLLIDED = run(BUSY)
+COLLISION_RESULT = run(BUSY_DESIGN)
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
-@pytest.mark.parametrize("found", [EVEN, HOT, NEARLY, THIN, COLLIDED])
+@pytest.mark.parametrize(
+    "found", [EVEN_RESULT, HOT_RESULT, NEARLY_EVEN_RESULT, THIN_RESULT, COLLISION_RESULT]
+)
 def test_every_line_fits(found: Simulation, width: int) -> None:
-    """From 80 characters on no line is longer than the page, whatever it says."""
-    assert [] == [line for line in shown(found, width) if len(line) > width]
+    """From 80 characters on, no line is longer than the page."""
+    assert [] == [line for line in print_result(found, width) if len(line) > width]
 
 
 def test_keys_are_not_cut_where_lines_are() -> None:
-    """What is to be copied stands on one line: a key, its parts, a quoted word."""
+    """A key, its parts and quoted options are never broken over two lines."""
     for width in (80, 100):
-        lines = shown(COLLIDED, width)
-        remedy = COLLIDED.causes[0].remedy
+        lines = print_result(COLLISION_RESULT, width)
+        remedy = COLLISION_RESULT.causes[0].remedy
         for word in re.findall(r'"[^"]+"', remedy):
             assert any(word in line for line in lines)
 
 
 def test_a_day_is_shown_where_there_is_room() -> None:
-    """On a wide page the worst window has its year, on a narrow one its month and day."""
-    assert any(line.endswith("× at 2024-01-01 00:00:00") for line in shown(HOT, 120))
-    assert any(line.endswith("× at 01-01 00:00:00") for line in shown(HOT, 80))
+    """The worst window has its year on a wide page, and only month and day on a narrow one."""
+    assert any(line.endswith("× at 2024-01-01 00:00:00") for line in print_result(HOT_RESULT, 120))
+    assert any(line.endswith("× at 01-01 00:00:00") for line in print_result(HOT_RESULT, 80))
 
 
 def test_a_verdict_without_a_cause_says_so() -> None:
-    """What is not even and has no single cause is not left without a word."""
-    nameless = replace(COLLIDED)
+    """A design that is not even and has no single cause is reported as such."""
+    nameless = replace(COLLISION_RESULT)
     vars(nameless)["causes"] = []
-    lines = shown(nameless, 100)
+    lines = print_result(nameless, 100)
     assert "  no single cause was found:" == lines[2][:28]
-    assert not any("no single cause" in line for line in shown(EVEN, 100))
-    assert not any("no single cause" in line for line in shown(COLLIDED, 100))
+    assert not any("no single cause" in line for line in print_result(EVEN_RESULT, 100))
+    assert not any("no single cause" in line for line in print_result(COLLISION_RESULT, 100))
 
 
 def test_one_server_has_nothing_to_spread() -> None:
-    """The verdict on one server says why it is even; numbers of one are no plurals."""
-    found = made(1, writes={"rate": "5/s", "for": "20s"})
-    lines = shown(found, 100)
+    """The verdict on one server says why it is even, without wrong plurals."""
+    found = simulate_on_servers(1, writes={"rate": "5/s", "for": "20s"})
+    lines = print_result(found, 100)
     assert "EVEN: one server takes everything; there is nothing to spread over" == lines[1]
     assert not any(re.search(r"\b1 (servers|regions|rows|ranges)\b", line) for line in lines)
 
 
 def test_rows_that_are_left_out_are_rows(tmp_path: Path) -> None:
-    """A sample's broken lines are counted as rows, one by one."""
+    """Broken lines of a sample are counted as rows."""
     path = tmp_path / "rows.csv"
     rows = [f"h{n % 9},{1_700_000_000 + n}" for n in range(40)]
     path.write_text("\n".join(["host,ts", *rows, "broken,never"]) + "\n")
-    lines = shown(made(8, path), 100)
+    lines = print_result(simulate_on_servers(8, path), 100)
     (line,) = (line for line in lines if "left out" in line)
     assert line.startswith("  1 row left out; ")
 
 
 def test_a_scan_goes_over_its_regions() -> None:
-    """One range over many regions reads as such."""
-    assert any(re.match(r"read all: \d+ ranges? over 8 regions", x) for x in shown(COLLIDED, 200))
+    """A single range over many regions is printed with the number of regions."""
+    assert any(
+        re.match(r"read all: \d+ ranges? over 8 regions", x)
+        for x in print_result(COLLISION_RESULT, 200)
+    )
 
 
 def test_rows_written_again_at_their_own_time_are_versions(tmp_path: Path) -> None:
-    """Where the time is that of the cells, rows written again are versions, as many as are kept."""
+    """Overwritten rows are printed as versions where the time is the timestamp."""
     path = tmp_path / "rows.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{1_700_000_000 + n}\n" for n in range(90)))
     fields = {"host": "text", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     design = Design("logs", "[host]", fields=fields, families={"d": {"versions": 3}})
-    lines = shown(run(design, path), 200)
+    lines = print_result(run(design, path), 200)
     expected = "81 events (90.0%) overwrote an existing row, as versions apart by ts; "
     assert f"{expected}3 versions of a cell are kept" in lines

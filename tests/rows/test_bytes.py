@@ -1,4 +1,4 @@
-"""Bytes of an event: the layout's figure against KeyValues written out here, cell by cell."""
+"""The layout's estimate of an event's bytes equals KeyValues that are encoded here."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ TYPES: dict[str, dict[str, Any]] = {
 }
 
 
-def key_value(row: bytes, family: str, qualifier: bytes, value: bytes) -> bytes:
-    """A cell as HBase writes it, its time and type not of interest here."""
+def encode_key_value(row: bytes, family: str, qualifier: bytes, value: bytes) -> bytes:
+    """Encode a cell as HBase's KeyValue, with a time and type that do not matter here."""
     name = family.encode()
     key = struct.pack(">H", len(row)) + row + struct.pack(">B", len(name)) + name + qualifier
     key += struct.pack(">qb", 0, 4)
     return struct.pack(">ii", len(key), len(value)) + key + value
 
 
-def value_of(name: str, value: Any) -> bytes:
-    """A value by itself: text as UTF-8, numbers as wide as their type."""
+def encode_value(name: str, value: Any) -> bytes:
+    """Encode a value by itself: text as UTF-8, numbers as wide as their type."""
     if isinstance(value, str):
         return value.encode()
     return int(value).to_bytes(4 if name == "n" else 8)
 
 
-def packed(values: dict[int, Any]) -> bytes:
-    """A msgpack map from small numbers to short texts."""
+def encode_msgpack_map(values: dict[int, Any]) -> bytes:
+    """Encode a msgpack map from small numbers to short texts."""
     out = bytes([0x80 | len(values)])
     for number, text in values.items():
         data = text.encode()
@@ -56,8 +56,8 @@ def packed(values: dict[int, Any]) -> bytes:
     return out
 
 
-def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> Mapping[str, FieldFacts]:
-    """What a profile tells of the rows."""
+def collect_facts(design: Design, rows: list[tuple[Any, ...]]) -> Mapping[str, FieldFacts]:
+    """Return what a sample summary of the rows knows."""
     kinds = [pa.string(), pa.string(), pa.uint32(), pa.timestamp("s", "UTC")]
     columns = [pa.array(c, k) for c, k in zip(zip(*rows, strict=True), kinds, strict=True)]
     profile = SampleSummary(design.fields)
@@ -65,27 +65,29 @@ def facts_of(design: Design, rows: list[tuple[Any, ...]]) -> Mapping[str, FieldF
     return profile.measured_facts
 
 
-def marked(design: Design, rows: list[tuple[Any, ...]], qualifier: bytes, note: Any) -> float:
-    """The bytes of rows that are a marker, and a cell of the note where it is there."""
+def count_marker_bytes(
+    design: Design, rows: list[tuple[Any, ...]], qualifier: bytes, note: Any
+) -> float:
+    """Return the bytes of rows with a marker cell, and a cell of the note where it is not null."""
     expected = 0
     for host, text, n, ts in rows:
         key = design.key.encode({"host": host, "n": n, "ts": ts})
-        expected += len(key_value(key, "d", b"", b""))
+        expected += len(encode_key_value(key, "d", b"", b""))
         if text is not None:
-            expected += len(key_value(key, "d", qualifier, note(text)))
+            expected += len(encode_key_value(key, "d", qualifier, note(text)))
     return expected
 
 
-def told(design: Design, rows: list[tuple[Any, ...]]) -> float:
-    """What the layout says of all rows."""
+def estimate_bytes(design: Design, rows: list[tuple[Any, ...]]) -> float:
+    """Return the layout's estimate for all rows."""
     keys = [len(design.key.encode(dict(zip(NAMES, row, strict=True)))) for row in rows]
-    each = design.layout.estimate_event_bytes(sum(keys) / len(keys), facts_of(design, rows))
+    each = design.layout.estimate_event_bytes(sum(keys) / len(keys), collect_facts(design, rows))
     return each * len(rows)
 
 
 @given(rows=ROWS)
 def test_columns_are_cells_of_their_own(rows: list[tuple[Any, ...]]) -> None:
-    """Every cell repeats the key; a null has none."""
+    """Every cell repeats the key, and a null has no cell."""
     fields = {**TYPES, "note": {**TYPES["note"], "family": "long", "qualifier": "x"}}
     design = Design("t", "[host][ts]", fields=fields, families={"d": {}, "long": {}})
     # Where each row has a key of one length, the sum of products is the product of the means.
@@ -93,24 +95,24 @@ def test_columns_are_cells_of_their_own(rows: list[tuple[Any, ...]]) -> None:
     expected = 0
     for host, note, n, ts in rows:
         key = design.key.encode({"host": host, "ts": ts})
-        expected += len(key_value(key, "d", b"n", value_of("n", n)))
+        expected += len(encode_key_value(key, "d", b"n", encode_value("n", n)))
         if note is not None:
-            expected += len(key_value(key, "long", b"x", value_of("note", note)))
-    assert pytest.approx(expected) == told(design, rows)
+            expected += len(encode_key_value(key, "long", b"x", encode_value("note", note)))
+    assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
 @given(rows=ROWS)
 def test_a_bare_event_is_a_marker(rows: list[tuple[Any, ...]]) -> None:
-    """Where no column is sure, the marker is written beside those that are there."""
+    """Where all columns are nullable, the marker cell is written next to the others."""
     design = Design("t", "[n][host:fixed(10)][ts]", fields=TYPES)
     rows = [("h" * 10, *row[1:]) for row in rows]
-    expected = marked(design, rows, b"note", lambda note: value_of("note", note))
-    assert pytest.approx(expected) == told(design, rows)
+    expected = count_marker_bytes(design, rows, b"note", lambda note: encode_value("note", note))
+    assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
 @given(rows=ROWS)
 def test_a_packed_cell_pays_the_key_once(rows: list[tuple[Any, ...]]) -> None:
-    """Short texts in one cell cost a msgpack map of small numbers to them, byte for byte."""
+    """Texts packed into one cell cost a msgpack map from small numbers, byte for byte."""
     fields = {
         "host": {"type": "text", "pack": "p"},
         "note": {**TYPES["note"], "pack": "p"},
@@ -122,51 +124,55 @@ def test_a_packed_cell_pays_the_key_once(rows: list[tuple[Any, ...]]) -> None:
     for host, note, n, ts in rows:
         key = design.key.encode({"n": n, "ts": ts})
         held = {0: host} if note is None else {0: host, 1: note}
-        expected += len(key_value(key, "d", b"p", packed(held)))
-    assert pytest.approx(expected) == told(design, rows)
+        expected += len(encode_key_value(key, "d", b"p", encode_msgpack_map(held)))
+    assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
 @given(rows=ROWS)
 def test_a_packed_cell_of_nulls_is_not_written(rows: list[tuple[Any, ...]]) -> None:
-    """A packed cell is there as often as one of its fields is; the marker always."""
+    """A packed cell is counted as often as one of its fields is present, a marker always."""
     fields = {**TYPES, "note": {**TYPES["note"], "pack": "p"}}
     design = Design("t", "[n][host:fixed(10)][ts]", fields=fields)
     rows = [("h" * 10, *row[1:]) for row in rows]
-    expected = marked(design, rows, b"p", lambda note: packed({0: note}))
-    assert pytest.approx(expected) == told(design, rows)
+    expected = count_marker_bytes(design, rows, b"p", lambda note: encode_msgpack_map({0: note}))
+    assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
 @given(rows=ROWS)
 def test_a_slice_writes_its_rest_in_every_cell(rows: list[tuple[Any, ...]]) -> None:
-    """Two bytes of seconds within the hour, a field in the qualifier, then the column's name."""
+    """Each qualifier has the offset in the slice, then a field, then the column's name."""
     fields = {**TYPES, "n": {"type": "u32", "at": "qualifier"}}
     design = Design("t", "[host:fixed(10)][time_slice(ts, 1h)]", fields=fields)
     rows = [("h" * 10, *row[1:]) for row in rows]
     expected = 0
     for host, note, n, ts in rows:
         key = design.key.encode({"host": host, "ts": ts})
-        before = (ts % 3_600).to_bytes(2) + value_of("n", n)
-        expected += len(key_value(key, "d", before, b""))
+        before = (ts % 3_600).to_bytes(2) + encode_value("n", n)
+        expected += len(encode_key_value(key, "d", before, b""))
         if note is not None:
-            expected += len(key_value(key, "d", before + b"note", value_of("note", note)))
-    assert pytest.approx(expected) == told(design, rows)
+            expected += len(
+                encode_key_value(key, "d", before + b"note", encode_value("note", note))
+            )
+    assert pytest.approx(expected) == estimate_bytes(design, rows)
 
 
 def test_what_the_key_loses_is_paid_in_a_column() -> None:
-    """A digest keeps the host out of the key, so that a cell holds it."""
+    """The host that the key holds as a digest costs a cell."""
     whole = Design("t", "[host][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
     lost = Design("t", "[digest(host, 8)][ts]", fields={"host": "text", "ts": "timestamp_s"}).layout
     facts = {"host": FieldFacts(mean_bytes=5.0)}
     assert (("host",), ()) == (lost.lossy_key_fields, whole.lossy_key_fields)
-    assert len(key_value(b"k" * 16, "d", b"", b"")) == whole.estimate_event_bytes(16, facts)
-    assert len(key_value(b"k" * 16, "d", b"host", b"web-1")) == lost.estimate_event_bytes(16, facts)
+    assert len(encode_key_value(b"k" * 16, "d", b"", b"")) == whole.estimate_event_bytes(16, facts)
+    assert len(encode_key_value(b"k" * 16, "d", b"host", b"web-1")) == lost.estimate_event_bytes(
+        16, facts
+    )
 
 
 def test_a_time_that_is_the_timestamp_of_its_cells_costs_nothing() -> None:
-    """Every cell has eight bytes for it anyway."""
+    """A time that is the cells' timestamp adds no bytes."""
     fields = {"host": "text", "n": "u32", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     layout = Design("t", "[host]", fields=fields).layout
-    assert len(key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.estimate_event_bytes(6)
+    assert len(encode_key_value(b"web-1\0", "d", b"n", bytes(4))) == layout.estimate_event_bytes(6)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,7 @@ def test_a_time_that_is_the_timestamp_of_its_cells_costs_nothing() -> None:
 def test_widths_that_nothing_tells_are_those_of_the_type(
     words: dict[str, Any], bytes_: float
 ) -> None:
-    """Measured if it was, else declared, else the type's own, else 16 bytes of text."""
+    """A width is measured, else declared, else that of the type, else 16 bytes of text."""
     layout = Design("t", "[id]", fields={"id": "u32", "x": words}).layout
     (cell,) = layout.estimate_cells()
     assert bytes_ == cell.mean_value_bytes
@@ -189,7 +195,7 @@ def test_widths_that_nothing_tells_are_those_of_the_type(
 @pytest.mark.parametrize("count", [1, 5, 14, 40])
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share: float) -> None:
-    """Texts and fractions, some of them null: the figure is that of the cells it writes."""
+    """The estimate of packed texts and fractions, some null, equals the written cells."""
     pytest.importorskip("google.protobuf")
     nullable = {"nullable": True} if share else {}
     fields: dict[str, Any] = {"id": "u32", "first": {"type": "float64", "pack": form}}
@@ -210,5 +216,7 @@ def test_a_packed_cell_is_weighed_in_its_own_format(form: str, count: int, share
             for n, name in enumerate(facts)
         }
     cells = [cell for row in rows for cell in layout.encode_event(row)[1]]
-    written = [len(key_value(bytes(4), cell.family, cell.qualifier, cell.value)) for cell in cells]
+    written = [
+        len(encode_key_value(bytes(4), cell.family, cell.qualifier, cell.value)) for cell in cells
+    ]
     assert pytest.approx(sum(written) / len(rows)) == layout.estimate_event_bytes(4, facts)

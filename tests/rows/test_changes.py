@@ -1,4 +1,4 @@
-"""What changes an event: parts of it put, nulls, its deletion, its replacement; and refusals."""
+"""The mutations of an event: put, null, delete, replace, and refused values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from rowkey.cells import LATEST, Cell, CellType
 from rowkey.design import Design
 from rowkey.errors import RowError
-from rows import placed
+from rows import random_layouts
 
 if TYPE_CHECKING:
     from rowkey.rows import Layout
@@ -32,7 +32,7 @@ LOGS = Design(
 ).layout
 LOG: dict[str, Any] = {"host": "web-1", "ts": 5, "level": "WARN", "note": "x", "size": -1,
                        "user": "ann"}  # fmt: skip
-AT: dict[str, Any] = {"host": "web-1", "ts": 5}
+KEY_FIELDS: dict[str, Any] = {"host": "web-1", "ts": 5}
 ITEMS = Design(
     "items",
     "[order]",
@@ -45,40 +45,40 @@ ITEMS = Design(
 ).layout
 
 
-def coordinates(layout: Layout, row: placed.Row) -> tuple[bytes, bytes]:
-    """The row key of an event, and what opens its qualifiers."""
+def get_coordinates(layout: Layout, row: random_layouts.Row) -> tuple[bytes, bytes]:
+    """Return the row key of an event and the prefix of its qualifiers."""
     before = b"" if layout.qualifier_prefix is None else layout.qualifier_prefix.encode(row)
-    return placed.written(layout, row).row, before
+    return random_layouts.encode_or_reject(layout, row).row, before
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_an_erased_event_is_gone_and_no_other(data: st.DataObject, layout: Layout) -> None:
-    """Its deletes take every cell that writing it made, and none of another event."""
-    rows = data.draw(st.lists(placed.rows(layout), min_size=1, max_size=4))
-    stored, others = placed.Stored(), placed.Stored()
-    gone = coordinates(layout, rows[0])
+    """Deleting an event removes its cells, and none of another event."""
+    rows = data.draw(st.lists(random_layouts.draw_rows(layout), min_size=1, max_size=4))
+    stored, others = random_layouts.CellStore(), random_layouts.CellStore()
+    gone = get_coordinates(layout, rows[0])
     for row in rows[1:]:
-        if coordinates(layout, row) != gone:
-            stored.apply(placed.written(layout, row))
-            others.apply(placed.written(layout, row))
-    stored.apply(placed.written(layout, rows[0]))
+        if get_coordinates(layout, row) != gone:
+            stored.apply(random_layouts.encode_or_reject(layout, row))
+            others.apply(random_layouts.encode_or_reject(layout, row))
+    stored.apply(random_layouts.encode_or_reject(layout, rows[0]))
     known = {name: value for name, value in rows[0].items() if name in layout.identity_fields}
     stored.apply(layout.encode_delete(known, salt=0))
     assert others.row_cells() == stored.row_cells()
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout) -> None:
-    """What a replacement does not give is cleared, beside what the key holds."""
-    before = data.draw(placed.rows(layout))
-    after = data.draw(placed.rows(layout))
+    """Replacing an event clears the fields that are not given, except those of the key."""
+    before = data.draw(random_layouts.draw_rows(layout))
+    after = data.draw(random_layouts.draw_rows(layout))
     kept = set(layout.identity_fields) | set(layout.placed_fields.get("timestamp", ()))
     packed = {name for slot in layout.slots if len(slot.fields) > 1 for name in slot.field_names}
     left_out = data.draw(st.sets(st.sampled_from(sorted(layout.fields))))
     left_out = {name for name in left_out - kept if name not in packed}
     given_ = {n: before[n] if n in kept else after[n] for n in layout.fields if n not in left_out}
-    stored = placed.Stored()
-    stored.apply(placed.written(layout, before))
+    stored = random_layouts.CellStore()
+    stored.apply(random_layouts.encode_or_reject(layout, before))
     try:
         change = layout.encode_event(given_, salt=0)
     except RowError:
@@ -94,23 +94,26 @@ def test_a_replaced_event_is_what_was_given(data: st.DataObject, layout: Layout)
     assert repr([expected]) == repr(layout.decode_events(*whole, strict=True))
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_what_is_not_given_is_left_alone(data: st.DataObject, layout: Layout) -> None:
-    """A put of some fields changes these and no other."""
-    before, after = data.draw(placed.rows(layout)), data.draw(placed.rows(layout))
+    """A put of some fields changes only these fields."""
+    before, after = (
+        data.draw(random_layouts.draw_rows(layout)),
+        data.draw(random_layouts.draw_rows(layout)),
+    )
     kept = set(layout.identity_fields) | set(layout.placed_fields.get("timestamp", ()))
     packed = {name for slot in layout.slots if len(slot.fields) > 1 for name in slot.field_names}
     changed = data.draw(st.sets(st.sampled_from(sorted(layout.fields)))) - kept - packed
     given_ = {n: after[n] if n in changed else before[n] for n in layout.fields}
     partly = {n: value for n, value in given_.items() if n in changed | kept}
-    stored = placed.Stored()
-    stored.apply(placed.written(layout, before))
-    stored.apply(placed.written(layout, partly))
+    stored = random_layouts.CellStore()
+    stored.apply(random_layouts.encode_or_reject(layout, before))
+    stored.apply(random_layouts.encode_or_reject(layout, partly))
     assert repr([given_]) == repr(layout.decode_events(*stored.row_cells()[0], strict=True))
 
 
 def test_a_row_is_written_so() -> None:
-    """Columns hold the values' own bytes, in the order of cells; a packed cell is a small map."""
+    """Columns hold the bytes of their values, in cell order, and a packed cell a small map."""
     row, cells = LOGS.encode_event(LOG, timestamp=7)
     assert b"web-1\0" + (2**63 - 1 - 5).to_bytes(8) == row
     assert [
@@ -121,8 +124,8 @@ def test_a_row_is_written_so() -> None:
 
 
 def test_a_null_deletes_its_cell() -> None:
-    """A column's null deletes the column; a pack's is left out of the map."""
-    _, cells = LOGS.encode_event({**AT, "note": None, "size": 3, "user": None})
+    """A null deletes its column, and is left out of a packed cell."""
+    _, cells = LOGS.encode_event({**KEY_FIELDS, "note": None, "size": 3, "user": None})
     assert [
         Cell("d", b"p", LATEST, b"\x81\x00\x03"),
         Cell("e", b"n", LATEST, cell_type=CellType.DELETE_COLUMN),
@@ -130,14 +133,14 @@ def test_a_null_deletes_its_cell() -> None:
 
 
 def test_an_event_of_a_wide_row_is_erased_cell_by_cell() -> None:
-    """The text in the qualifier has its end, and each cell that may be there is deleted."""
+    """Deleting an event of a wide row deletes each cell that the event may have."""
     row, cells = ITEMS.encode_delete({"order": 1, "item": "tea"}, timestamp=9)
     assert (b"\0\0\0\1", [b"tea\0note", b"tea\0price"]) == (row, [c.qualifier for c in cells])
     assert {(9, CellType.DELETE_COLUMN)} == {(cell.timestamp, cell.cell_type) for cell in cells}
 
 
 def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
-    """An item `a` with a column `bc` is not an item `ab` with a column `c`."""
+    """Item `a` with column `bc` has another qualifier than item `ab` with column `c`."""
     fields = {"id": "u8", "item": {"type": "text", "at": "qualifier"}, "bc": "u8", "c": "u8"}
     layout = Design("t", "[id]", fields=fields).layout
     row, cells = layout.encode_event({"id": 1, "item": "a", "bc": 1, "c": 2})
@@ -156,15 +159,15 @@ def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
         ({"host": "a", "note": "x"}, "ts: the row has no value of this name"),
         ({**LOG, "level": "warn"}, "level: 'warn' is not a declared choice; expected one of INFO"),
         ({**LOG, "level": None}, "level: the value is null.*Declare the field nullable"),
-        ({**AT, "user": "ann"}, "d:p: user is given without size.*written whole"),
-        ({**AT, "user": None}, "d:p: a null is given without size"),
-        (AT, "row: the row has no value that is stored in a cell"),
+        ({**KEY_FIELDS, "user": "ann"}, "d:p: user is given without size.*written whole"),
+        ({**KEY_FIELDS, "user": None}, "d:p: a null is given without size"),
+        (KEY_FIELDS, "row: the row has no value that is stored in a cell"),
         ({**LOG, "size": 2**31}, "size: 2147483648 is out of range"),
         ({**LOG, "note": 5}, "note: 5 is a whole number; expected text"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_stored_is_refused(row: placed.Row, message: str) -> None:
-    """A row is refused by the name of the field that is wrong."""
+def test_what_cannot_be_stored_is_refused(row: random_layouts.Row, message: str) -> None:
+    """The error of an invalid row names the wrong field."""
     with pytest.raises(RowError, match=message):
         LOGS.encode_event(row)
 
@@ -184,14 +187,14 @@ def test_what_cannot_be_stored_is_refused(row: placed.Row, message: str) -> None
     ],
 )
 def test_what_cannot_be_stored_of_a_batch_is_refused(columns: dict[str, Any], message: str) -> None:
-    """A batch is refused by the name of the column that is wrong."""
+    """The error of an invalid batch names the wrong column."""
     batch = pa.record_batch({"host": ["a", "b"], "ts": [1, 2], **columns})
     with pytest.raises(RowError, match=message):
         LOGS.encode_blocks(batch)
 
 
 def test_what_opens_a_qualifier_is_needed() -> None:
-    """A field of the qualifier is as needed as one of the key, alone and in batches."""
+    """A field of the qualifier is required in rows and batches."""
     with pytest.raises(RowError, match="item: the row has no value for this field"):
         ITEMS.encode_event({"order": 1, "price": 2})
     with pytest.raises(RowError, match="item: the batch has no such column; it has order, price"):
@@ -199,7 +202,7 @@ def test_what_opens_a_qualifier_is_needed() -> None:
 
 
 def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
-    """A counter is found by its field; a packed field has no cell of its own."""
+    """A counter is found by its field name, and a packed field has no cell of its own."""
     assert ("d", b"tea\0price") == ITEMS.find_column("price", {"order": 1, "item": "tea"})
     assert ("e", b"n") == LOGS.find_column("note", {})
     with pytest.raises(RowError, match="size: the field has no cell of its own"):
@@ -207,7 +210,7 @@ def test_a_cell_has_coordinates_by_the_name_of_its_field() -> None:
 
 
 def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
-    """A row that gives nothing else of the cell is refused, for it would clear the rest of it."""
+    """A put that would clear the other fields of a packed cell is refused."""
     fields: dict[str, Any] = {
         "id": {"type": "u8", "pack": "p"},
         "note": {"type": "text", "pack": "p", "nullable": True},

@@ -1,4 +1,4 @@
-"""What a kind must answer cannot be left out of it."""
+"""A subclass of a store must implement every required method."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_a_store_must_say_what_its_table_is() -> None:
-    """A store without `spec` cannot be made; one with all that is asked can."""
+    """A store class without `spec` cannot be instantiated, and a complete one can."""
     asked = sorted(Store.__abstractmethods__)
     assert "spec" in asked
     answers = {name: Store.__dict__.get(name) for name in asked if name != "spec"}
@@ -28,7 +28,7 @@ def test_a_store_must_say_what_its_table_is() -> None:
 
 @pytest.mark.parametrize("kind", ["memory:", "rocks:{}"])
 def test_what_a_table_is_cannot_be_written(kind: str, tmp_path: Path) -> None:
-    """Both engines tell what the table is; who holds the store does not change it."""
+    """The `spec` of each engine's store cannot be assigned."""
     from rowkey.cells import Family
 
     with open_engine(kind.format(tmp_path)) as engine:

@@ -1,4 +1,4 @@
-"""Which changes of a design are safe for the rows that are stored."""
+"""Changes of a design that are safe for stored rows, and those that are refused."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ BASE: dict[str, Any] = {
 }
 
 
-def layout(key: str = "[id]", families: tuple[str, ...] = ("d", "e"), **fields: Any) -> Layout:
-    """The base, with fields changed, added, or left out where they are None."""
+def build_layout(
+    key: str = "[id]", families: tuple[str, ...] = ("d", "e"), **fields: Any
+) -> Layout:
+    """Build a layout of the base fields, some of them changed, added, or None to omit them."""
     declared = {name: words for name, words in {**BASE, **fields}.items() if words is not None}
     listed: dict[str, Any] = {name: {} for name in families}
     return Design("t", key, fields=declared, families=listed).layout
 
 
-def bare(*families: str) -> Layout:
-    """A layout whose rows are markers."""
+def build_bare_layout(*families: str) -> Layout:
+    """Build a layout whose rows have only a marker cell."""
     return Design("t", "[id]", fields={"id": "u8"}, families={f: {} for f in families}).layout
 
 
-GROWN: tuple[dict[str, Any], ...] = (
+GROWN_FIELDS: tuple[dict[str, Any], ...] = (
     {},
     {"more": {"type": "u8", "nullable": True}},
     {"more": {"type": "u8", "nullable": True, "pack": "p"}},
@@ -53,10 +55,10 @@ GROWN: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("changes", GROWN)
+@pytest.mark.parametrize("changes", GROWN_FIELDS)
 def test_a_design_may_grow(changes: dict[str, Any]) -> None:
-    """What adds to it is safe, and what takes it back is not."""
-    old, new = layout(), layout(**changes)
+    """Adding nullable fields is safe, and removing them is not."""
+    old, new = build_layout(), build_layout(**changes)
     assert [] == old.find_incompatibilities(new)
     assert bool(changes) == bool(new.find_incompatibilities(old))
 
@@ -86,36 +88,42 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_safe_is_refused(changes: dict[str, Any], path: str, what: str) -> None:
-    """With the field and the reason, once."""
-    (mistake,) = layout().find_incompatibilities(layout(**changes))
+    """The error of an unsafe change names the field and the reason once."""
+    (mistake,) = build_layout().find_incompatibilities(build_layout(**changes))
     assert (path, True) == (mistake.path, what in mistake.problem)
 
 
 def test_a_pack_grows_at_its_end_only() -> None:
-    """A field declared before another of its cell would take its number."""
+    """A field declared before another of its packed cell would take the other's number."""
     more = {"type": "u8", "nullable": True, "pack": "p"}
     fields = {"id": "u8", "more": more, **BASE}
-    (mistake,) = layout().find_incompatibilities(
+    (mistake,) = build_layout().find_incompatibilities(
         Design("t", "[id]", fields=fields, families={"d": {}}).layout
     )
     assert "fields.x" == mistake.path
 
 
 def test_markers_stay_where_they_are() -> None:
-    """Another first family would look for them elsewhere."""
-    (mistake,) = bare("d", "e").find_incompatibilities(bare("e", "d"))
-    assert ("families", []) == (mistake.path, bare("d").find_incompatibilities(bare("d", "e")))
+    """Another first family is refused, as marker cells are in the old one."""
+    (mistake,) = build_bare_layout("d", "e").find_incompatibilities(build_bare_layout("e", "d"))
+    assert ("families", []) == (
+        mistake.path,
+        build_bare_layout("d").find_incompatibilities(build_bare_layout("d", "e")),
+    )
 
 
 @given(
-    changes=st.sampled_from(GROWN), note=st.text("ab", max_size=8), level=st.sampled_from("ab"),
-    tenths=st.integers(-(10**7), 10**7), q=st.sampled_from("ab"),
-)  # fmt: skip
+    changes=st.sampled_from(GROWN_FIELDS),
+    note=st.text("ab", max_size=8),
+    level=st.sampled_from("ab"),
+    tenths=st.integers(-(10**7), 10**7),
+    q=st.sampled_from("ab"),
+)
 def test_rows_of_the_old_design_are_rows_of_the_new(
     changes: dict[str, Any], note: str, level: str, tenths: int, q: str
 ) -> None:
-    """Where it is safe, what was written is read back as before; what was added is null."""
-    old, new = layout(), layout(**changes)
+    """After a safe change stored rows are read as before, with null in new fields."""
+    old, new = build_layout(), build_layout(**changes)
     size = Decimal(tenths).scaleb(-1)
     row = {"id": 1, "note": note, "level": level, "size": size, "x": 2, "q": q, "sure": 3}
     (event,) = new.decode_events(*old.encode_event(row), strict=True)

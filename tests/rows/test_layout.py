@@ -1,4 +1,4 @@
-"""Where the fields of an event live: each somewhere, no two in one cell, all of them readable."""
+"""Each field of an event has a place, no two share a cell, and all are readable."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ KEYS = ["[t]", "[a][t]", "[digest(a, 4)][t]", "[truncate(a, 2)][b]", "[time_slic
         "[bucket(a, 16)][b][desc(time_slice(t, 1d))]", "[t:u32]"]  # fmt: skip
 
 
-def layout_of(key: str, fields: dict[str, Any]) -> Layout | None:
-    """The layout of a design, if it binds."""
+def build_layout_or_reject(key: str, fields: dict[str, Any]) -> Layout | None:
+    """Build the layout of a design, and reject an invalid example."""
     try:
         return Design("t", key, fields=fields, families=FAMILIES).layout
     except InvalidDesign:
         return None
 
 
-def homes(layout: Layout) -> dict[str, list[str]]:
-    """The names of the places that each field has."""
+def list_placements(layout: Layout) -> dict[str, list[str]]:
+    """Return the names of the placements of each field."""
     found: dict[str, list[str]] = {name: [] for name in layout.fields}
     for place, names in layout.placed_fields.items():
         for name in names:
@@ -53,8 +53,8 @@ def homes(layout: Layout) -> dict[str, list[str]]:
 
 @given(key=st.sampled_from(KEYS), fields=FIELDS)
 def test_no_two_cells_of_an_event_are_one(key: str, fields: dict[str, Any]) -> None:
-    """Each cell has a family and qualifier of its own, and one of them is always written."""
-    layout = layout_of(key, fields)
+    """Each cell of an event has its own family and qualifier, and one is always written."""
+    layout = build_layout_or_reject(key, fields)
     assume(layout is not None)
     assert layout is not None
     cells = layout.estimate_cells()
@@ -69,13 +69,13 @@ def test_no_two_cells_of_an_event_are_one(key: str, fields: dict[str, Any]) -> N
 
 @given(key=st.sampled_from(KEYS), fields=FIELDS)
 def test_a_field_lives_where_it_was_asked_to(key: str, fields: dict[str, Any]) -> None:
-    """In the place its words name, there only; in the key alone if the key holds it whole."""
-    layout = layout_of(key, fields)
+    """A field is only in its declared place, or only in a key that holds it completely."""
+    layout = build_layout_or_reject(key, fields)
     assume(layout is not None)
     assert layout is not None
     whole = {"[t]": "t", "[a][t]": "at", "[digest(a, 4)][t]": "t", "[truncate(a, 2)][b]": "b",
              "[time_slice(t, 1h)]": "t", "[t:u32]": ""}.get(key, "bt")  # fmt: skip
-    for name, places in homes(layout).items():
+    for name, places in list_placements(layout).items():
         words = fields[name]
         asked = {"family", "qualifier", "pack", "at"} & set(words)
         if name in whole and not asked:
@@ -87,7 +87,7 @@ def test_a_field_lives_where_it_was_asked_to(key: str, fields: dict[str, Any]) -
 
 @given(data=st.data(), key=strategies.keys())
 def test_what_is_laid_out_can_be_read_back(data: st.DataObject, key: Key) -> None:
-    """What decoding a key does not give back is stored, or stands in the qualifier."""
+    """A field that the key does not decode completely is in a cell or in the qualifier."""
     assume(key.is_decodable)
     row = data.draw(strategies.rows(key))
     layout = build_layout(key, key.fields)
@@ -109,13 +109,15 @@ def test_what_is_laid_out_can_be_read_back(data: st.DataObject, key: Key) -> Non
      ("ms", "65536ms", 2), ("ms", "1h", 4), ("us", "1h", 4), ("us", "2h", 8), ("ns", "1d", 8)],
 )  # fmt: skip
 def test_the_rest_of_a_slice_opens_every_qualifier(unit: str, length: str, width: int) -> None:
-    """It takes the least of 1, 2, 4 and 8 bytes that hold the slice less one unit."""
+    """The offset in a slice has the least of 1, 2, 4 and 8 bytes that hold the slice."""
     fields = {"host": "text", "ts": f"timestamp_{unit}", "load": "float64", "note": "text"}
     layout = Design("t", f"[host][time_slice(ts, {length})]", fields=fields).layout
     (rest,) = layout.time_remainders
     assert (width, "ts", True) == (rest.width, rest.field, layout.has_shared_rows)
     assert float(width) == layout.estimate_qualifier_bytes()
-    assert {} == {name: p for name, p in homes(layout).items() if p and name in ("host", "ts")}
+    assert {} == {
+        name: p for name, p in list_placements(layout).items() if p and name in ("host", "ts")
+    }
 
 
 @given(
@@ -125,7 +127,7 @@ def test_the_rest_of_a_slice_opens_every_qualifier(unit: str, length: str, width
 def test_events_of_a_slice_share_a_row_and_no_cell(
     times: set[int], length: tuple[str, int]
 ) -> None:
-    """A row for each slice; within it the rests of different times differ, and fit their width."""
+    """Each slice is a row, in which different times have different offsets of one width."""
     word, seconds = length
     design = Design("t", f"[time_slice(ts, {word})]", fields={"ts": "timestamp_s"})
     (rest,) = design.layout.time_remainders
@@ -136,13 +138,13 @@ def test_events_of_a_slice_share_a_row_and_no_cell(
 
 
 def test_a_latest_slice_counts_down() -> None:
-    """Under desc the rest descends too."""
+    """In a descending slice the offset descends too."""
     layout = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestamp_s"}).layout
     assert [True] == [rest.descending for rest in layout.time_remainders]
 
 
 def test_a_field_in_the_qualifier_makes_rows_wide() -> None:
-    """Its values stand before each qualifier, and it makes no cell of its own."""
+    """The value of a qualifier field is before each qualifier, and has no cell of its own."""
     fields = {"order": "u32", "item": {"type": "u16", "at": "qualifier"}, "price": "u64"}
     layout = Design("t", "[order]", fields=fields).layout
     assert (True, 2.0) == (layout.has_shared_rows, layout.estimate_qualifier_bytes())
@@ -150,7 +152,7 @@ def test_a_field_in_the_qualifier_makes_rows_wide() -> None:
 
 
 def test_an_event_without_columns_has_a_marker() -> None:
-    """All in the key, or all columns nullable: one cell is written always, under no qualifier."""
+    """An event whose columns may all be absent has a cell with an empty qualifier."""
     bare = Design("t", "[id]", fields={"id": "u32"}).layout
     sparse = Design(
         "t", "[id]", fields={"id": "u32", "note": {"type": "text", "nullable": True}}
@@ -175,7 +177,7 @@ def test_an_event_without_columns_has_a_marker() -> None:
     ],
 )  # fmt: skip
 def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> None:
-    """A name of its own, a qualifier of another, a packed cell: none may be two things."""
+    """Two fields with one qualifier or one packed cell name are a mistake of the design."""
     with pytest.raises(InvalidDesign, match=what) as caught:
         Design("t", "[id]", fields={"id": "u32", **fields})
     assert 1 == len(caught.value.mistakes)
@@ -183,6 +185,6 @@ def test_one_cell_for_two_is_a_mistake(fields: dict[str, Any], what: str) -> Non
 
 @pytest.mark.parametrize("name", sorted(PLACEMENTS))
 def test_each_place_says_what_it_is(name: str) -> None:
-    """A place has its own name and a sentence."""
+    """Each placement has its own name and a description."""
     assert name == PLACEMENTS[name].name
     assert (PLACEMENTS[name].__doc__ or "").strip()

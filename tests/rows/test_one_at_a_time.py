@@ -1,4 +1,4 @@
-"""Two threads on one row: what looks at the row and changes it is seen to have come after."""
+"""Two threads that change one row at once take effect one after the other."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ DESIGN = rowkey.Design(
     "t", "[id]",
     fields={"id": "u32", "state": "text", "size": {"type": "i64", "nullable": True}},
 )  # fmt: skip
-SOON_S = 0.2
+SHORT_WAIT_S = 0.2
 """Time in which the other thread would be done if nothing held it back."""
 
 
-def ticking() -> Callable[[], int]:
-    """A clock that goes on by 10 ms each time somebody looks at it."""
+def make_clock() -> Callable[[], int]:
+    """Return a clock that advances 10 ms at each call."""
     looks = count(1_700_000_000_000, 10)
     return lambda: next(looks)
 
 
-class Slow:
-    """An engine's table whose changes on a condition wait before they begin."""
+class SlowStore:
+    """A store whose conditional changes wait before they begin."""
 
     def __init__(self, store: Any, name: str) -> None:
         self.store, self.name = store, name
@@ -51,15 +51,17 @@ class Slow:
         return slow
 
 
-def at_once(table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], Any]) -> list[Any]:
-    """What a change gives while another comes between its beginning and the engine's."""
-    table.writer.store = between = Slow(table.store, verb)
+def run_concurrently(
+    table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], Any]
+) -> list[Any]:
+    """Return the result of a change during which another change happens."""
+    table.writer.store = between = SlowStore(table.store, verb)
     told: list[Any] = []
     threads = [Thread(target=lambda: told.append(slow())), Thread(target=other)]
     threads[0].start()
     assert between.has_come.wait(10)
     threads[1].start()
-    threads[1].join(SOON_S)
+    threads[1].join(SHORT_WAIT_S)
     between.may_go.set()
     for thread in threads:
         thread.join(10)
@@ -69,15 +71,15 @@ def at_once(table: Any, verb: str, slow: Callable[[], Any], other: Callable[[], 
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for tables on each engine."""
+    """A URL for tables on each engine."""
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path}"
 
 
 def test_a_put_comes_before_a_check_or_after(url: str) -> None:
-    """A put that a check has seen is not newer than what the check puts."""
-    with rowkey.open(DESIGN, url, clock=ticking()) as table:
+    """A put that a check has seen is not newer than the put after the check."""
+    with rowkey.open(DESIGN, url, clock=make_clock()) as table:
         table.put({**KEY, "state": "old", "size": 0})
-        told = at_once(
+        told = run_concurrently(
             table, "check_and_mutate",
             lambda: table.check_and_put({**KEY, "size": 1}, state="new"),
             lambda: table.put({**KEY, "state": "new", "size": 2}),
@@ -88,10 +90,10 @@ def test_a_put_comes_before_a_check_or_after(url: str) -> None:
 
 
 def test_a_delete_comes_before_a_check_or_after(url: str) -> None:
-    """What is put because the row is not there is there."""
-    with rowkey.open(DESIGN, url, clock=ticking()) as table:
+    """A row that is put because a check found it absent is there afterwards."""
+    with rowkey.open(DESIGN, url, clock=make_clock()) as table:
         table.put({**KEY, "state": "old", "size": 0})
-        told = at_once(
+        told = run_concurrently(
             table, "check_and_mutate",
             lambda: table.check_and_put({**KEY, "state": "first"}, state=None),
             lambda: table.delete(KEY),
@@ -102,11 +104,11 @@ def test_a_delete_comes_before_a_check_or_after(url: str) -> None:
 
 
 def test_a_delete_hides_no_count_that_came_after(url: str) -> None:
-    """A count that began at nothing because of a delete is seen."""
+    """An increment that began at nothing after a delete is visible."""
     looks = count(1_700_000_000_000 * 40)
     with rowkey.open(DESIGN, url, clock=lambda: next(looks) // 40) as table:
         table.put({**KEY, "state": "old", "size": 5})
-        told = at_once(
+        told = run_concurrently(
             table, "increment", lambda: table.increment(KEY, size=1), lambda: table.delete(KEY)
         )
         row = table.get(KEY)
@@ -116,7 +118,7 @@ def test_a_delete_hides_no_count_that_came_after(url: str) -> None:
 
 
 def test_threads_take_turns(url: str) -> None:
-    """Four threads raise one number by check-and-put alone: no step is lost."""
+    """Four threads increase a number by check-and-put, and no step is lost."""
     with rowkey.open(DESIGN, url) as table:
         table.put({**KEY, "state": "on", "size": 0})
 
@@ -135,7 +137,7 @@ def test_threads_take_turns(url: str) -> None:
 
 
 def test_an_engine_stamps_once_it_has_the_row(url: str) -> None:
-    """A mutation without a timestamp that waited for its row is newer than what it waited for."""
+    """A mutation that waited for a row lock gets a later timestamp than the lock's holder."""
     looks = count(1_700_000_000_000)
     others: list[Thread] = []
 
@@ -144,7 +146,7 @@ def test_an_engine_stamps_once_it_has_the_row(url: str) -> None:
         if others:
             other = others.pop()
             other.start()
-            other.join(SOON_S)
+            other.join(SHORT_WAIT_S)
         return now
 
     with open_engine(url, clock=clock) as engine:

@@ -1,4 +1,4 @@
-"""Cells against the page of bytes: values by themselves, and encoded before the column's name."""
+"""The bytes of cells and qualifiers are those of the reference encoder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rowkey.rows import build_layout
 from rowkey.schema import FieldDeclaration, FieldRef
 
 
-def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
-    """What stands before the column's name for a value, and the value in a cell; by the page."""
+def encode_expected_cell(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
+    """Return the expected qualifier prefix and cell value of a value."""
     marker = bool(words.get("nullable"))
     if value is None:
         reference_values.require(marker, "null")
@@ -31,14 +31,17 @@ def expected(words: dict[str, Any], value: Any) -> tuple[bytes, bytes | None]:
 
 @given(data=st.data(), words=random_designs.declarations())
 def test_cells_hold_what_the_page_says(data: st.DataObject, words: dict[str, Any]) -> None:
-    """The field's own bytes in its column, its encoding in the qualifier; and refused alike."""
+    """A column has the field's value, a qualifier its encoding, and both refuse the same values."""
     placed = {**words, "at": "qualifier"}
     fields = {"id": {"type": "u8"}, "x": words, "q": placed, "sure": {"type": "u8"}}
     bound = bind_fields({n: FieldDeclaration(**w) for n, w in fields.items()}, Mistakes())
     layout = build_layout(bind_key("[id]", {"id": "u8"}), bound)
     row = data.draw(random_row_values.rows({"x": words, "q": placed}))
     try:
-        (_, value), (before, _) = expected(words, row["x"]), expected(words, row["q"])
+        (_, value), (before, _) = (
+            encode_expected_cell(words, row["x"]),
+            encode_expected_cell(words, row["q"]),
+        )
     except reference_values.InvalidByReference:
         with pytest.raises(RowError):
             layout.encode_event({"id": 1, "sure": 2, **row})

@@ -1,4 +1,4 @@
-"""Packed cells byte by byte, as the pages of both formats have them, and without the extra."""
+"""Packed cells have the documented bytes of both formats, and need the optional package."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Written out from the specification of MessagePack and the encoding guide of Prot
 """
 
 
-def layout_of(label: str, *types: Any) -> Layout:
-    """A layout whose fields share one packed cell."""
+def build_layout(label: str, *types: Any) -> Layout:
+    """Build a layout whose fields share one packed cell."""
     packed = {
         f"f{n}": ({"type": t} if isinstance(t, str) else t) | {"pack": label, "nullable": True}
         for n, t in enumerate(types)
@@ -49,8 +49,8 @@ def layout_of(label: str, *types: Any) -> Layout:
     return Design("t", "[id]", fields={"id": "u8", **packed}).layout
 
 
-def value_in(layout: Layout, *values: Any) -> str:
-    """What the packed cell of these values holds, as hexadecimal digits."""
+def encode_packed_cell(layout: Layout, *values: Any) -> str:
+    """Return the packed cell of some values, in hexadecimal digits."""
     row = {"id": 1} | {f"f{n}": value for n, value in enumerate(values)}
     key, cells = layout.encode_event(row)
     assert [row] == layout.decode_events(key, cells)
@@ -61,38 +61,40 @@ def value_in(layout: Layout, *values: Any) -> str:
 def test_each_sort_of_value_has_its_form(
     kind: Any, value: Any, expected: str, message: str
 ) -> None:
-    """A map of one small number to the value; a message of one numbered field."""
-    assert f"8100{expected}" == value_in(layout_of("p", kind), value)
-    assert f"8100{expected}" == value_in(layout_of("p:msgpack", kind), value)
-    assert message == value_in(layout_of("p:protobuf", kind), value)
+    """Each type of value has its bytes in msgpack and in protocol buffers."""
+    assert f"8100{expected}" == encode_packed_cell(build_layout("p", kind), value)
+    assert f"8100{expected}" == encode_packed_cell(build_layout("p:msgpack", kind), value)
+    assert message == encode_packed_cell(build_layout("p:protobuf", kind), value)
 
 
 def test_numbers_go_by_the_order_of_declaration() -> None:
-    """A null takes no byte, and moves no other."""
+    """A null takes no byte, and does not change the numbers of other fields."""
     for label, expected in (("p", "820005020a"), ("p:protobuf", "0805180a")):
-        assert expected == value_in(layout_of(label, "u8", "text", "u8"), 5, None, 10)
+        assert expected == encode_packed_cell(build_layout(label, "u8", "text", "u8"), 5, None, 10)
 
 
 def test_doubles_are_not_cut_for_the_sake_of_singles() -> None:
-    """Where both share a cell, both are written as doubles; alone, singles stay small."""
-    assert value_in(layout_of("p", "float32", "float64"), 1.5, 0.1).startswith("8200cb")
+    """A cell with singles and doubles has doubles only; singles alone stay short."""
+    assert encode_packed_cell(build_layout("p", "float32", "float64"), 1.5, 0.1).startswith(
+        "8200cb"
+    )
 
 
 @pytest.mark.parametrize("word", sorted(filter(None, PACK_FORMATS)))
 @given(values=st.tuples(st.integers(0, 2**64 - 1), st.text("ab", max_size=40), st.booleans()))
 def test_a_pack_is_read_back(word: str, values: tuple[Any, ...]) -> None:
-    """Whatever the format."""
-    assert value_in(layout_of(f"p:{word}", "u64", "text", "bool"), *values)
+    """A packed cell is read back in each format."""
+    assert encode_packed_cell(build_layout(f"p:{word}", "u64", "text", "bool"), *values)
 
 
 def test_an_unknown_format_is_a_mistake() -> None:
-    """The formats are listed, and the nearest is named."""
+    """The error of an unknown format lists the formats and suggests the nearest."""
     with pytest.raises(InvalidDesign, match=r"fields.f0.pack: 'protobug'.*Did you mean protob"):
-        layout_of("p:protobug", "u8")
+        build_layout("p:protobug", "u8")
 
 
 def test_two_formats_do_not_share_a_cell() -> None:
-    """One qualifier is one cell."""
+    """Fields of one packed cell must have one format."""
     fields: dict[str, Any] = {"id": "u8", "a": {"type": "u8", "pack": "p"}}
     fields["b"] = {"type": "u8", "pack": "p:protobuf"}
     with pytest.raises(InvalidDesign, match="d:p is already the cell of a"):
@@ -102,16 +104,16 @@ def test_two_formats_do_not_share_a_cell() -> None:
 def test_without_the_extra_a_design_is_judged_but_writes_no_row(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The package that is missing is named when it is first needed."""
+    """The error of a missing package names the package at the first encoding."""
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
-    layout = layout_of("p:protobuf", "u8")
+    layout = build_layout("p:protobuf", "u8")
     assert {b"p", b""} == {cell.qualifier for cell in layout.estimate_cells()}
     with pytest.raises(Unavailable, match=r"pip install rowkey\[protobuf\]"):
         layout.encode_event({"id": 1, "f0": 1})
 
 
 def test_the_word_for_each_format_is_told() -> None:
-    """Who looks up `pack` in the reference or in an editor finds how to ask for each format."""
+    """The reference and the JSON schema say how `pack` selects each format."""
     told = FieldDeclaration.model_fields["pack"].description or ""
     default = PACK_FORMATS[""]
     asked = [f"p:{word}" for word, kind in PACK_FORMATS.items() if kind is not default]

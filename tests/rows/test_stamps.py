@@ -1,4 +1,4 @@
-"""A time that is the timestamp of its cells."""
+"""A field of time that is the timestamp of its cells."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rowkey.rows import Layout
 
 
-def layout_of(kind: str, **words: Any) -> Layout:
-    """A layout whose cells carry a time of this type."""
+def build_layout(kind: str, **words: Any) -> Layout:
+    """Build a layout with a time of a type as the cells' timestamp."""
     fields = {"id": "u8", "n": "u8", "at": {"type": kind, "at": "timestamp", **words}}
     return Design("t", "[id]", fields=fields).layout
 
@@ -30,8 +30,8 @@ def layout_of(kind: str, **words: Any) -> Layout:
      ("timestamp_ms", 2**63 - 2, 2**63 - 2)],
 )  # fmt: skip
 def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
-    """Its cells have it for a timestamp, and it is read back from there."""
-    layout = layout_of(kind)
+    """The time is the timestamp of the cells, and is read back from the timestamp."""
+    layout = build_layout(kind)
     row = {"id": 1, "n": 2, "at": value}
     key, cells = layout.encode_event(row, timestamp=77)
     assert [Cell("d", b"n", ms, b"\2")] == cells
@@ -49,8 +49,8 @@ def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
     ],
 )
 def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message: str) -> None:
-    """It is refused alone and in a batch, and where it is missing."""
-    layout = layout_of(kind)
+    """A time that no cell can have, or none, is refused alone and in a batch."""
+    layout = build_layout(kind)
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2, "at": value})
     array = pa.array([value], pa.date32() if kind == "date" else pa.int64())
@@ -59,8 +59,8 @@ def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message:
 
 
 def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
-    """Whole seconds do not hold a timestamp of 1,500 ms."""
-    layout = layout_of("timestamp_s")
+    """A timestamp of 1,500 ms is refused by a field of whole seconds."""
+    layout = build_layout("timestamp_s")
     with pytest.raises(
         RowError, match="row 01, at: the cell timestamp 1500 ms is not a valid timestamp_s"
     ):
@@ -68,25 +68,25 @@ def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
 
 
 def test_one_version_is_erased_or_all() -> None:
-    """With its time an event of a history is deleted, without it the history."""
-    layout = layout_of("timestamp_ms")
+    """A delete with a time removes one version, and without a time all versions."""
+    layout = build_layout("timestamp_ms")
     one, every = layout.encode_delete({"id": 1, "at": 5}), layout.encode_delete({"id": 1})
     assert [Cell("d", b"", 5, cell_type=CellType.DELETE_FAMILY_VERSION)] == one.cells
     assert [Cell("d", b"", LATEST, cell_type=CellType.DELETE_FAMILY)] == every.cells
 
 
 def test_the_newest_of_several_versions_counts() -> None:
-    """Each column shows its newest value, and the event its newest time."""
+    """Each column has its newest value, and the event its newest time."""
     cells = [Cell("d", b"n", 9, b"\2"), Cell("d", b"n", 5, b"\1")]
-    assert [{"id": 1, "n": 2, "at": 9}] == layout_of("timestamp_ms").decode_events(b"\1", cells)
+    assert [{"id": 1, "n": 2, "at": 9}] == build_layout("timestamp_ms").decode_events(b"\1", cells)
 
 
 def test_every_cell_has_a_timestamp() -> None:
-    """A field that may be null cannot be one."""
+    """A nullable field cannot be the timestamp."""
     with pytest.raises(
         InvalidDesign, match=r"fields.at.nullable: the timestamp of a cell cannot be null"
     ):
-        layout_of("timestamp_ms", nullable=True)
+        build_layout("timestamp_ms", nullable=True)
 
 
 FIELDS: dict[str, Any] = {
@@ -96,7 +96,7 @@ START = 1_700_000_000_000
 
 
 def test_an_event_is_moved_in_time() -> None:
-    """To an earlier time as to a later one: the version of the old time is gone."""
+    """After a move to an earlier or later time the old version is gone."""
     with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:
         table.put({"host": "a", "at": START, "load": 5})
         for at in (START - 9, START + 9, START - 99):
@@ -105,7 +105,7 @@ def test_an_event_is_moved_in_time() -> None:
 
 
 def test_a_deleted_time_hides_a_later_put_of_it() -> None:
-    """Until a major compaction, as HBase has it."""
+    """A put at a deleted time is hidden until a major compaction, as in HBase."""
     event = {"host": "a", "at": START, "load": 5}
     with rowkey.open(rowkey.Design("t", "[host]", fields=FIELDS), "memory:") as table:
         table.put(event)

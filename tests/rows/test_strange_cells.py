@@ -1,4 +1,4 @@
-"""Cells that no row of the design wrote: passed over, or refused by name, never misread."""
+"""Cells that the design did not write are skipped or refused by name, and never misread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import strategies
 from rowkey.cells import Cell, RowCells
 from rowkey.design import Design
 from rowkey.errors import DesignRefused, RowError
-from rows import placed
+from rows import random_layouts
 
 if TYPE_CHECKING:
     from rowkey.rows import Layout
@@ -22,11 +22,13 @@ NAN = b"\x7f\xf8\0\0\0\0\0\0"
 
 
 @st.composite
-def spoilt(draw: st.DrawFn, change: RowCells) -> RowCells:
-    """The cells of a row, one of them with another value or qualifier; or the row another key."""
+def spoil_cells(draw: st.DrawFn, change: RowCells) -> RowCells:
+    """Return the cells of a row with a changed value, qualifier or key."""
     key, cells = change
     at = draw(st.integers(0, len(cells) - 1))
-    cell = cells[at]._replace(timestamp=draw(st.sampled_from([0, 1, placed.NOW, 2**63 - 2])))
+    cell = cells[at]._replace(
+        timestamp=draw(st.sampled_from([0, 1, random_layouts.NOW, 2**63 - 2]))
+    )
     which = draw(st.integers(0, 4))
     if which < 3:
         cell = cell._replace(value=draw(strategies.mutated_bytes(cell.value)))
@@ -38,24 +40,28 @@ def spoilt(draw: st.DrawFn, change: RowCells) -> RowCells:
     return RowCells(key, [*cells[:at], cell, *cells[at + 1 :]])
 
 
-def outcome(read: Any) -> str:
-    """What a reading gives, or that it is refused."""
+def read_or_refuse(read: Any) -> str:
+    """Return the result of a reading, or that it is refused."""
     try:
         return repr(read())
     except (RowError, DesignRefused):
         return "refused"
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_both_ways_of_reading_refuse_alike(data: st.DataObject, layout: Layout) -> None:
-    """A batch with a spoilt cell is refused where its row is, and read where it is."""
-    stored = placed.Stored()
-    for row in data.draw(st.lists(placed.rows(layout), min_size=1, max_size=3)):
-        change = placed.written(layout, row)
-        stored.apply(data.draw(spoilt(change)) if data.draw(st.booleans()) else change)
+    """A batch with a damaged cell is refused exactly if its row is refused."""
+    stored = random_layouts.CellStore()
+    for row in data.draw(st.lists(random_layouts.draw_rows(layout), min_size=1, max_size=3)):
+        change = random_layouts.encode_or_reject(layout, row)
+        stored.apply(data.draw(spoil_cells(change)) if data.draw(st.booleans()) else change)
     rows = stored.row_cells()
-    expected = outcome(lambda: [event for one in rows for event in layout.decode_events(*one)])
-    found = outcome(lambda: placed.rows_of(layout, layout.decode_batch(stored.batch())))
+    expected = read_or_refuse(
+        lambda: [event for one in rows for event in layout.decode_events(*one)]
+    )
+    found = read_or_refuse(
+        lambda: random_layouts.from_arrow(layout, layout.decode_batch(stored.batch()))
+    )
     assert expected == found
 
 
@@ -73,14 +79,14 @@ FIELDS: dict[str, Any] = {
     "m": {"type": "i32", "pack": "m:protobuf", "nullable": True},
 }
 WIDE = Design("t", "[host]", fields=FIELDS).layout
-SURE = Cell("d", b"\7size", 1, b"\0\5")
+REQUIRED_FIELDS = Cell("d", b"\7size", 1, b"\0\5")
 
 
-def arrow_of(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
-    """The cells of one row as Arrow columns."""
+def to_arrow(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
+    """Return the cells of one row as an Arrow batch."""
     listed = [(key, c.family, c.qualifier, c.timestamp, c.value) for c in cells]
-    rows = [dict(zip(placed.SCHEMA.names, one, strict=True)) for one in listed]
-    return pa.RecordBatch.from_pylist(rows, placed.SCHEMA)
+    rows = [dict(zip(random_layouts.SCHEMA.names, one, strict=True)) for one in listed]
+    return pa.RecordBatch.from_pylist(rows, random_layouts.SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -108,12 +114,12 @@ def arrow_of(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
     ],
 )  # fmt: skip
 def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message: str) -> None:
-    """The row, the column and the bytes are named, whichever way the row is read."""
+    """The error names the row, the column and the bytes, for rows and batches."""
     cells = [Cell("d", b"\7" + column.encode(), 1, value)]
     path = rf"row 61620*, d:\\x07{column}: .*"
     for read in (
         lambda: WIDE.decode_events(b"ab\0", cells),
-        lambda: WIDE.decode_batch(arrow_of(b"ab\0", cells)),
+        lambda: WIDE.decode_batch(to_arrow(b"ab\0", cells)),
     ):
         with pytest.raises(RowError, match=path + message):
             read()
@@ -124,49 +130,51 @@ def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message:
     [Cell("d", b"\7other", 1), Cell("e", b"\7size", 1), Cell("d", b"", 1), Cell("d", b"\7", 1)],
 )
 def test_an_unknown_cell_is_passed_over_or_refused(cell: Cell) -> None:
-    """As the reader asks; a row of unknown cells alone has no event."""
+    """An unknown cell is skipped or refused as requested, and is no event by itself."""
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
-    cells = sorted([cell, SURE])
+    cells = sorted([cell, REQUIRED_FIELDS])
     assert [event] == WIDE.decode_events(b"ab\0", cells)
-    assert [event] == WIDE.decode_batch(arrow_of(b"ab\0", cells)).to_pylist()
+    assert [event] == WIDE.decode_batch(to_arrow(b"ab\0", cells)).to_pylist()
     assert [] == WIDE.decode_events(b"ab\0", [cell])
-    assert 0 == WIDE.decode_batch(arrow_of(b"ab\0", [cell])).num_rows
+    assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
     with pytest.raises(RowError, match=r"row 616200, .*: the design has no such cell"):
         WIDE.decode_events(b"ab\0", cells, strict=True)
 
 
 def test_a_rest_outside_its_slice_is_no_event() -> None:
-    """A minute has no second 60."""
+    """A cell with second 60 of a minute is skipped, and refused in strict mode."""
     layout = Design("t", "[time_slice(ts, 1m)]", fields={"ts": "timestamp_s"}).layout
     key = (120).to_bytes(8)
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
-    assert 1 == layout.decode_batch(arrow_of(key, cells)).num_rows
+    assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
     with pytest.raises(RowError, match=r"d:<: the design has no such cell"):
         layout.decode_events(key, cells, strict=True)
 
 
 def test_values_a_pack_does_not_know_are_passed_over() -> None:
-    """What a later design added to the end of a pack does not disturb an earlier one."""
+    """Values that a later design appended to a packed cell are skipped."""
     for column, value in ((b"p", b"\x82\x00\x05\x09\xa1x"), (b"m", b"\x08\x0a\x4a\x01x")):
-        (event,) = WIDE.decode_events(b"ab\0", [SURE, Cell("d", b"\7" + column, 1, value)])
+        (event,) = WIDE.decode_events(
+            b"ab\0", [REQUIRED_FIELDS, Cell("d", b"\7" + column, 1, value)]
+        )
         assert 5 == event["a" if column == b"p" else "m"]
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_only_the_wanted_fields_are_gathered(data: st.DataObject, layout: Layout) -> None:
-    """A batch of some fields is those columns of the whole batch, in the order asked for."""
-    stored = placed.Stored()
-    for row in data.draw(st.lists(placed.rows(layout), max_size=3)):
-        stored.apply(placed.written(layout, row))
+    """A batch of some fields has these columns of the whole batch, in the requested order."""
+    stored = random_layouts.CellStore()
+    for row in data.draw(st.lists(random_layouts.draw_rows(layout), max_size=3)):
+        stored.apply(random_layouts.encode_or_reject(layout, row))
     names = data.draw(st.lists(st.sampled_from(sorted(layout.fields)), unique=True, min_size=1))
     cells = stored.batch()
     assert layout.decode_batch(cells).select(names) == layout.decode_batch(cells, names)
 
 
 def test_what_is_no_batch_of_cells_is_refused() -> None:
-    """A column that is missing, and a field that is unknown, are named."""
-    cells = arrow_of(b"ab\0", [SURE])
+    """A missing column and an unknown field are refused by name."""
+    cells = to_arrow(b"ab\0", [REQUIRED_FIELDS])
     with pytest.raises(RowError, match="hots: the design has no such field"):
         WIDE.decode_batch(cells, ["hots"])
     with pytest.raises(RowError, match="value: the batch of cells has no such column"):

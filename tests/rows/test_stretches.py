@@ -1,4 +1,4 @@
-"""The stretch of qualifiers that a read needs of a row that many events share."""
+"""The range of qualifiers that a read needs of a row with many events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import assume, given
 import strategies
 from rowkey.design import Design
 from rowkey.schema import Equal, OneOf, Range
-from rows import placed
+from rows import random_layouts
 
 if TYPE_CHECKING:
     from rowkey.rows import Layout
@@ -25,30 +25,33 @@ HOURS = Design(
 LATEST_FIRST = Design("t", "[desc(time_slice(ts, 1h))]", fields={"ts": "timestamp_s"}).layout
 
 
-@given(data=st.data(), layout=placed.layouts())
+@given(data=st.data(), layout=random_layouts.draw_layouts())
 def test_every_event_asked_for_lies_in_the_stretch(data: st.DataObject, layout: Layout) -> None:
-    """No cell of an event within the bounds has a qualifier outside."""
-    row = data.draw(placed.rows(layout))
+    """No cell of an event within the bounds has a qualifier outside of the range."""
+    row = data.draw(random_layouts.draw_rows(layout))
     names = data.draw(st.sets(st.sampled_from(sorted(layout.fields))))
     bounds = {
         n: data.draw(strategies.bounds_around(layout.fields[n], row[n])) for n in sorted(names)
     }
     first, behind = layout.find_qualifier_range(bounds)
-    for cell in placed.written(layout, row).cells:
+    for cell in random_layouts.encode_or_reject(layout, row).cells:
         assert first <= cell.qualifier
         assert not behind or cell.qualifier < behind
 
 
-@given(data=st.data(), layout=placed.layouts(slices=True))
+@given(data=st.data(), layout=random_layouts.draw_layouts(slices=True))
 def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: Layout) -> None:
-    """Where all that opens a qualifier is known, the stretch holds the cells of one event."""
-    one, other = data.draw(placed.rows(layout)), data.draw(placed.rows(layout))
+    """Where all qualifier fields are known, the range holds the cells of one event."""
+    one, other = (
+        data.draw(random_layouts.draw_rows(layout)),
+        data.draw(random_layouts.draw_rows(layout)),
+    )
     assume(layout.qualifier_prefix is not None)
     assert layout.qualifier_prefix is not None
     first, behind = layout.find_qualifier_range({name: Equal(value) for name, value in one.items()})
-    placed.written(layout, one)
+    random_layouts.encode_or_reject(layout, one)
     assert layout.qualifier_prefix.encode(one) == first
-    for cell in placed.written(layout, other).cells:
+    for cell in random_layouts.encode_or_reject(layout, other).cells:
         is_within = first <= cell.qualifier and (not behind or cell.qualifier < behind)
         assert is_within == (
             layout.qualifier_prefix.encode(one) == layout.qualifier_prefix.encode(other)
@@ -74,14 +77,14 @@ def test_a_pinned_event_has_a_stretch_of_its_own(data: st.DataObject, layout: La
 def test_a_range_narrows_within_one_slice(
     layout: Layout, bounds: dict[str, Bound], expected: tuple[str, str]
 ) -> None:
-    """Its rests are one stretch there; across slices every rest may be meant."""
+    """A range of time narrows the qualifiers only if it is within one slice."""
     assert expected == tuple(end.hex() for end in layout.find_qualifier_range(bounds))
 
 
 @given(times=st.lists(st.integers(0, 2**32), min_size=1, max_size=8, unique=True))
 def test_the_latest_event_of_a_slice_comes_first(times: list[int]) -> None:
-    """Under desc the events of a row come newest first, as the rows do."""
-    stored = placed.Stored()
+    """In a descending slice the events of a row are newest first."""
+    stored = random_layouts.CellStore()
     for time in times:
         stored.apply(LATEST_FIRST.encode_event({"ts": time}))
     found: list[Any] = [

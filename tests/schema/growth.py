@@ -1,4 +1,4 @@
-"""Whether work grows with the length of a text, not with its square: no clock's speed matters."""
+"""Measure whether work grows with the length of a text or with its square."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ _NOISE_S = 0.0005
 """Processor time below which nothing is compared: a few times what a cold start costs."""
 
 
-def growth(work: Callable[[str], object], before: str, run: str, length: int) -> float:
-    """How many times longer a text takes than one of an eighth of its length.
+def measure_growth(work: Callable[[str], object], before: str, run: str, length: int) -> float:
+    """Return how many times longer a text takes than one of an eighth of its length.
 
-    Eight if the work is one pass, 64 if it goes back over what it has seen.
+    The factor is 8 for a single pass, and 64 for quadratic work.
 
     Args:
-        work: what is done with a text.
-        before: how both texts begin.
-        run: what they repeat from there on.
+        work: the function of a text.
+        before: the beginning of both texts.
+        run: the text that follows repeatedly.
         length: characters of the longer text.
     """
-    long = _least(work, _repeated(before, run, length))
-    return long / max(_least(work, _repeated(before, run, length // SHORTER)), _NOISE_S)
+    long = _measure_shortest(work, _repeat(before, run, length))
+    return long / max(_measure_shortest(work, _repeat(before, run, length // SHORTER)), _NOISE_S)
 
 
-def _repeated(before: str, run: str, length: int) -> str:
+def _repeat(before: str, run: str, length: int) -> str:
     return before + run * ((length - len(before)) // len(run))
 
 
-def _least(work: Callable[[str], object], text: str) -> float:
-    """Seconds of the processor, in the quickest of a few tries."""
+def _measure_shortest(work: Callable[[str], object], text: str) -> float:
+    """Return the processor seconds of the quickest of a few tries."""
     found = []
     for _ in range(_TRIES):
         start = process_time()

@@ -1,4 +1,4 @@
-"""Random keys and reads as the grammars allow them, whether or not any kind could bind them."""
+"""Random keys and reads of the grammars, whether or not a plugin could bind them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ constants = st.builds(
 
 
 @st.composite
-def references(draw: st.DrawFn) -> FieldRef:
-    """A field, in an encoding or not."""
+def draw_references(draw: st.DrawFn) -> FieldRef:
+    """Draw a field, with or without an encoding."""
     encoding = draw(st.one_of(st.just(""), words))
     arguments = draw(st.lists(scalars, max_size=3)) if encoding else []
     return FieldRef(draw(names), encoding, tuple(arguments))
 
 
-def _calls(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
+def _draw_calls(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
     values = st.one_of(scalars, words, constants)
     return st.builds(
         FunctionCall,
@@ -67,7 +67,7 @@ def _calls(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
 
 
 terms: st.SearchStrategy[Term] = st.recursive(
-    st.one_of(references(), constants), _calls, max_leaves=8
+    st.one_of(draw_references(), constants), _draw_calls, max_leaves=8
 )
 keys = st.lists(terms, min_size=1, max_size=5).map(tuple)
 
@@ -81,8 +81,8 @@ _operands = st.one_of(
 
 
 @st.composite
-def conditions(draw: st.DrawFn) -> Condition:
-    """One test of a read, its parameters named."""
+def draw_conditions(draw: st.DrawFn) -> Condition:
+    """Draw one condition of a read, with named parameters."""
     operator = draw(st.sampled_from(["=", "<", "<=", ">", ">=", "in", "between", "starts"]))
     least, most = {"in": (1, 4), "between": (2, 2)}.get(operator, (1, 1))
     operands = draw(st.lists(_operands, min_size=least, max_size=most))

@@ -25,7 +25,7 @@ CASES: list[tuple[Any, Bound, bool]] = [
 
 @pytest.mark.parametrize(("value", "bound", "lies_within"), CASES)
 def test_a_value_lies_within_a_bound_or_not(value: Any, bound: Bound, *, lies_within: bool) -> None:
-    """Each sort of bound, its ends, and nulls, which no range and no prefix ever match."""
+    """Each type of bound matches its values, and no range or prefix matches null."""
     assert lies_within == is_within_bound(value, bound)
 
 
@@ -33,7 +33,7 @@ def test_a_value_lies_within_a_bound_or_not(value: Any, bound: Bound, *, lies_wi
 def test_a_range_is_the_chain_of_its_comparisons(
     value: int, low: int, high: int, with_low: bool, with_high: bool
 ) -> None:
-    """Both ends are compared, each with or without itself."""
+    """A range compares both ends, each inclusive or exclusive."""
     above = value >= low if with_low else value > low
     below = value <= high if with_high else value < high
     bound = Range(low, high, with_low, with_high)

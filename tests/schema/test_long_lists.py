@@ -1,4 +1,4 @@
-"""Long lists of values in a condition: the same rows as value by value, for less work."""
+"""Long lists in a condition match as their single values do, with less work."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ODD: list[Any] = [
 """Values of many sorts, and texts that one type reads and another does not."""
 
 
-def told(ask_it: Callable[[], Any]) -> Any:
-    """What is asked, with the type of each value, or the words with which it is refused."""
+def bind_or_refuse(ask_it: Callable[[], Any]) -> Any:
+    """Return the bound with the type of each value, or the message of its refusal."""
     try:
         found = ask_it()
     except (ReadError, RowError) as problem:
@@ -40,8 +40,8 @@ def told(ask_it: Callable[[], Any]) -> Any:
     return [(type(value), value) for value in found.values]
 
 
-def one_by_one(field: Field, listed: Sequence[Any]) -> Any:
-    """What a list asks if each of its values is read by itself."""
+def bind_one_by_one(field: Field, listed: Sequence[Any]) -> Any:
+    """Return the bound of a list, each of whose values is bound by itself."""
     each = [
         bounds.build_bound(field, Condition("f", "=", (Parameter(0),)), [one]) for one in listed
     ]
@@ -50,7 +50,7 @@ def one_by_one(field: Field, listed: Sequence[Any]) -> Any:
 
 @given(st.data())
 def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
-    """Values, and the texts of values, are those that each of them is by itself."""
+    """Listed values and texts are bound as each of them is by itself."""
     fields = data.draw(any_fields())
     field = fields[data.draw(st.sampled_from(sorted(fields)))]
     some = [field.normalize(one) for one in data.draw(st.lists(values(field), max_size=6))]
@@ -59,13 +59,13 @@ def test_lists_are_read_as_their_values(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounds, "MIN_BATCH_VALUES", 1)
         for listed in (some, texts, [*some, *odd], [*texts, *odd], odd):
-            expected = told(partial(one_by_one, field, listed))
-            assert expected == told(partial(bounds.build_bound, field, IN, [listed]))
+            expected = bind_or_refuse(partial(bind_one_by_one, field, listed))
+            assert expected == bind_or_refuse(partial(bounds.build_bound, field, IN, [listed]))
 
 
 @given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 40)), st.integers(0, 40))
 def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> None:
-    """What two lists and a range leave is what is in all of them, in the order of the first."""
+    """Two lists and a range are intersected, in the order of the first list."""
     fields = bind_key("[n]", {"n": "u8"}).fields
     found = bind_read("n in ? and n in ? and n > ?", "", [one, other, low], fields).bounds["n"]
     kept = tuple(n for n in dict.fromkeys(one) if n in other and n > low)
@@ -74,7 +74,7 @@ def test_lists_meet_as_sets_do(one: list[int], other: list[int], low: int) -> No
 
 @given(st.data(), st.booleans())
 def test_rows_are_told_by_long_lists(data: st.DataObject, is_long: bool) -> None:
-    """A block of rows is tested alike by a list longer than it and by a short one."""
+    """Batches shorter and longer than a list are filtered the same."""
     numbers = st.lists(st.integers(0, 30), min_size=1, max_size=5)
     listed, found = data.draw(numbers), data.draw(numbers)
     types: dict[str, tuple[str, Any]] = {
@@ -99,8 +99,8 @@ def test_rows_are_told_by_long_lists(data: st.DataObject, is_long: bool) -> None
     ]
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list[Any]:
-    """What a type was asked of one value at a time."""
+def counted_parser(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list[Any]:
+    """Return a list to which every call of a type's method adds its value."""
     asked_of: list[Any] = []
     truth = getattr(type(kind), verb)
 
@@ -113,30 +113,30 @@ def counted(monkeypatch: pytest.MonkeyPatch, kind: FieldType, verb: str) -> list
 
 
 def test_many_texts_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers given as text are not taken for numbers first, one by one, and refused."""
+    """Numbers given as text are parsed in one batch."""
     fields = bind_key("[n]", {"n": "u64"}).fields
-    held = counted(monkeypatch, fields["n"].type, "to_internal")
+    held = counted_parser(monkeypatch, fields["n"].type, "to_internal")
     found = bind_read("n in ?", "", [[str(n) for n in range(2_000)]], fields).bounds["n"]
     assert OneOf(tuple(range(2_000))) == found
     assert {int} == set(map(type, held))
 
 
 def test_a_list_is_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many blocks are tested, each listed value is looked at once."""
+    """Each listed value is prepared once, however many batches are filtered."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
     wanted = tuple(range(0, 3_000, 3))
     residual = ResidualFilter(["n"], {"n": OneOf(wanted)}, {"n": field})
     batch = pa.record_batch([pa.array(range(9), pa.uint32())], names=["n"])
-    held = counted(monkeypatch, field.type, "to_internal")
+    held = counted_parser(monkeypatch, field.type, "to_internal")
     for _ in range(5):
         assert [True, False, False] * 3 == residual.compute_mask(batch).to_pylist()
     assert len(wanted) == len(held)
 
 
 def test_a_range_and_a_list_meet_by_its_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ends of a range are looked at once, not with each value of the list."""
+    """The ends of a range are prepared once, not with each value of the list."""
     field = bind_key("[n]", {"n": "u32"}).fields["n"]
-    held = counted(monkeypatch, field.type, "to_internal")
+    held = counted_parser(monkeypatch, field.type, "to_internal")
     found = bounds.intersect_bounds(field, [OneOf(tuple(range(100))), Range(10, 12)])
     assert OneOf((10, 11, 12)) == found
     assert 102 == len(held)

@@ -18,21 +18,21 @@ from rowkey.schema import (
     parse_key,
 )
 from schema import spellings
-from schema.growth import SHORTER, growth
+from schema.growth import SHORTER, measure_growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def refusal(text: str, read: "Callable[[str], object]" = parse_key) -> Mistake:
-    """What the parser says of a text it must refuse."""
+def get_refusal(text: str, read: "Callable[[str], object]" = parse_key) -> Mistake:
+    """Return the message with which the parser refuses a text."""
     with pytest.raises(InvalidArgument) as caught:
         read(text)
     return caught.value.mistake
 
 
-def outcome(text: str) -> Mistake | None:
-    """What the parser says of a text, or None where it reads it."""
+def parse_or_refuse(text: str) -> Mistake | None:
+    """Return the message with which the parser refuses a text, or None."""
     try:
         parse_key(text)
     except InvalidArgument as problem:
@@ -45,27 +45,27 @@ def outcome(text: str) -> Mistake | None:
 @example((Constant(b"\xc3\xa9\xff"),))
 @example((FieldRef("\u0915\u093c"),))
 def test_what_is_printed_is_read_back(terms: tuple[Term, ...]) -> None:
-    """The notation of any terms gives the same terms."""
+    """The printed notation of any terms parses to the same terms."""
     assert terms == parse_key(format_key(terms))
 
 
 @given(spellings.keys)
 def test_what_is_read_prints_the_same_again(terms: tuple[Term, ...]) -> None:
-    """Printing is the same however often it is read in between."""
+    """Parsing and printing again gives the same text."""
     printed = format_key(terms)
     assert printed == format_key(parse_key(printed))
 
 
 @given(spellings.keys, st.sampled_from([" ", "\n", "\t", "  \r\n "]))
 def test_white_space_between_tokens_is_free(terms: tuple[Term, ...], space: str) -> None:
-    """Space round brackets, as a key over several lines has it, changes nothing."""
+    """White space around brackets, also line ends, changes nothing."""
     spread = space + "".join(f"[{space}{term}{space}]{space}" for term in terms)
     assert terms == parse_key(spread)
 
 
-@given(spellings.references())
+@given(spellings.draw_references())
 def test_a_field_is_found_in_its_term(field: FieldRef) -> None:
-    """The fields of a term are those it reads, however deep, repeats included."""
+    """The fields of a term are those it uses, at any depth, with repetitions."""
     term = FunctionCall("bucket", (field, FunctionCall("desc", (field,))), (16,))
     assert [field, field] == list(find_field_refs(term))
 
@@ -82,7 +82,7 @@ def test_the_sources_example_reads_as_its_terms() -> None:
 
 
 def test_every_construct_of_the_grammar_is_read() -> None:
-    """Encodings with arguments, durations, options of three sorts, constants with escapes."""
+    """Encodings, durations, options of three types and constants with escapes are parsed."""
     text = r"""["log-event":fixed(16)]['a\x00\'\\é'][f(x:u32, g(), 1ms, 0, a=1h, b=hex, c='~')]"""
     options: dict[str, Scalar | str | Constant] = {
         "a": Duration(1, "h"),
@@ -113,13 +113,13 @@ def test_a_name_is_read_in_its_composed_form() -> None:
 
 
 def test_a_constant_keeps_the_characters_it_was_given() -> None:
-    """Bytes are contract: a constant is never composed."""
+    """The characters of a constant are never composed."""
     assert (Constant("e\u0301".encode()),) == parse_key("['e\u0301']")
 
 
 @given(st.permutations([("a", 1), ("b", 2), ("c", 3)]))
 def test_equal_calls_have_equal_hashes(options: list[tuple[str, int]]) -> None:
-    """The order in which options are written makes no other call."""
+    """Calls with their options in another order are equal and have equal hashes."""
     one, other = (
         FunctionCall("f", options=dict(options)),
         FunctionCall("f", options={"a": 1, "b": 2, "c": 3}),
@@ -146,23 +146,23 @@ ARITHMETIC = {
 
 @pytest.mark.parametrize("text", ARITHMETIC)
 def test_arithmetic_is_told_the_call_that_was_meant(text: str) -> None:
-    """People write operators at first; the remedy is the call to write instead."""
-    found = refusal(text)
+    """The remedy for an arithmetic operator is the call to write instead."""
+    found = get_refusal(text)
     assert (ARITHMETIC[text], "a function call") == (found.remedy, found.expected)
     assert "contains arithmetic (character " in found.problem
 
 
 @given(st.sampled_from(sorted(ARITHMETIC)), spellings.keys)
 def test_arithmetic_is_told_of_the_part_that_failed(text: str, terms: tuple[Term, ...]) -> None:
-    """Sound parts before and after do not change the remedy, only the position."""
+    """Valid parts before and after an operator change its position, not the remedy."""
     before = format_key(terms)
-    alone, among = refusal(text), refusal(before + text + before)
+    alone, among = get_refusal(text), get_refusal(before + text + before)
     assert alone.remedy == among.remedy
     moved = int(alone.problem.rpartition(" ")[2].rstrip(")")) + len(before)
     assert among.problem.endswith(f"(character {moved})")
 
 
-MEANT = {
+INTENDED_CALLS = {
     "[log-event]": ("'log-event' is not a plain name (character 5)", 'Write "log-event".'),
     "[f(log.event, 4)]": ("'log.event' is not a plain name (character 7)", 'Write "log.event".'),
     "[f(host, -16)]": ("'-16' has a sign (character 10)", "Write 16."),
@@ -219,11 +219,11 @@ MEANT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", MEANT)
+@pytest.mark.parametrize("text", INTENDED_CALLS)
 def test_a_mistake_is_named_with_its_place_and_remedy(text: str) -> None:
-    """A syntax error names the problem, its position and, where it is known, the remedy."""
-    found = refusal(text)
-    assert MEANT[text] == (found.problem, found.remedy)
+    """A syntax error names the problem, its position and, if known, the remedy."""
+    found = get_refusal(text)
+    assert INTENDED_CALLS[text] == (found.problem, found.remedy)
     assert found.expected
 
 
@@ -240,12 +240,12 @@ LIMITS = {
 
 @pytest.mark.parametrize("text", LIMITS, ids=list(LIMITS.values()))
 def test_no_key_is_larger_than_people_write(text: str) -> None:
-    """Parts, calls, arguments, depth and length have a limit, which the mistake names."""
-    assert LIMITS[text] == refusal(text).expected
+    """Parts, calls, arguments, depth and length have limits, which the error names."""
+    assert LIMITS[text] == get_refusal(text).expected
 
 
 def test_the_limits_themselves_are_allowed() -> None:
-    """64 parts, 64 calls, 16 in each other and 64 arguments are read."""
+    """64 parts, 64 calls, 16 nested calls and 64 arguments are parsed."""
     depth = "[" + "f(" * 16 + "a" + ")" * 16 + "]"
     many = "[f(" + ",".join(["a"] * 64) + ")]"
     counts = [len(parse_key(text)) for text in ("[a]" * 64, "[f(a)]" * 64, depth, many)]
@@ -254,8 +254,8 @@ def test_the_limits_themselves_are_allowed() -> None:
 
 @given(st.text(max_size=60))
 def test_no_text_gives_another_error(text: str) -> None:
-    """A text is read or refused, whatever it holds."""
-    found = outcome(text)
+    """Any text is parsed or refused with the parser's error."""
+    found = parse_or_refuse(text)
     assert found is None or "(character " in found.problem
 
 
@@ -268,12 +268,12 @@ PIECES = "[](),='\"\\:%-+. \n1s\x00é\ud800"
 def test_a_mutated_key_gives_no_other_error(
     terms: tuple[Term, ...], edits: list[tuple[int, str]]
 ) -> None:
-    """A slip of the finger in a sound key is read as another key, or refused with its place."""
+    """A key with one change is parsed as another key, or refused with a position."""
     text = format_key(terms)
     for at, piece in edits:
         place = at % (len(text) + 1)
         text = text[:place] + piece + text[place + at % 3 :]
-    found = outcome(text)
+    found = parse_or_refuse(text)
     assert found is None or "(character " in found.problem
 
 
@@ -303,17 +303,17 @@ RUNS = [
     "before", ["", "[", "[a", "[hash(", "[a %", "[MAX -", "['", '["', "[f(a, "]
 )
 def test_long_runs_are_refused_in_one_pass(before: str, run: str) -> None:
-    """No form backtracks: eight times as long a text takes far from 64 times as long."""
-    assert growth(refusal, before, run, 20_000) < 3 * SHORTER
+    """The time of a parse grows with the length of the text, not with its square."""
+    assert measure_growth(get_refusal, before, run, 20_000) < 3 * SHORTER
 
 
 def test_a_call_outside_a_key_is_read() -> None:
-    """Arrivals are spelled like parts: a word, or a call over a field."""
+    """An arrival is parsed as a word or as a call over a field."""
     expected = (FieldRef("clock"), FunctionCall("per", (FieldRef("host"),)))
     assert expected == (parse_call("clock"), parse_call(" per( host ) "))
 
 
 @pytest.mark.parametrize("text", ["", "'x'", "per(host) x", "per(", "clock]", "a" * 20_001])
 def test_what_is_no_call_is_refused(text: str) -> None:
-    """A constant, a rest, an open call and an endless word are all refused."""
-    assert refusal(text, parse_call).problem
+    """A constant, a rest, an open call and an endless word are refused as an arrival."""
+    assert get_refusal(text, parse_call).problem

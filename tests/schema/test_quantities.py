@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @given(spellings.durations)
 def test_a_printed_length_of_time_is_read_back(length: Duration) -> None:
-    """A length of time is printed as it was written."""
+    """A duration is printed as it was written."""
     assert length == parse_duration(str(length))
 
 
 def test_lengths_of_time_compare_by_how_they_are_written() -> None:
-    """An hour and sixty minutes are as long, but are not the same words."""
+    """An hour and sixty minutes have equal lengths, but are different durations."""
     hour, minutes = Duration(1, "h"), Duration(60, "m")
     assert hour.nanoseconds == minutes.nanoseconds
     assert hour != minutes
@@ -27,13 +27,13 @@ def test_lengths_of_time_compare_by_how_they_are_written() -> None:
 
 @given(st.integers(0, 10**15), st.sampled_from(sorted(NANOSECONDS)))
 def test_a_rate_is_events_a_second(count: int, unit: str) -> None:
-    """A rate by any unit of time is the same rate by the second."""
+    """A rate per any unit of time is converted to events a second."""
     assert parse_rate(f"{count}/{unit}") == pytest.approx(count * 1e9 / NANOSECONDS[unit])
 
 
 @given(st.integers(0, 10**6), st.sampled_from([("kB", 10**3), ("KiB", 2**10), ("GiB", 2**30)]))
 def test_a_size_is_bytes(count: int, unit: tuple[str, int]) -> None:
-    """Decimal and binary units are told apart."""
+    """Decimal and binary units of a size are distinguished."""
     assert count * unit[1] == parse_size(f"{count}{unit[0]}")
 
 
@@ -57,7 +57,7 @@ WRONG: list[tuple["Callable[[str], object]", str, str]] = [
 def test_what_is_no_quantity_is_refused_with_an_example(
     read: "Callable[[str], object]", text: str, example: str
 ) -> None:
-    """Each refusal shows the text, cut short, and one that is right."""
+    """Each refusal shows the text, cut short, and a valid example."""
     with pytest.raises(InvalidArgument) as caught:
         read(text)
     mistake = caught.value.mistake
@@ -67,7 +67,7 @@ def test_what_is_no_quantity_is_refused_with_an_example(
 
 @given(st.text(max_size=80))
 def test_no_text_gives_another_error(text: str) -> None:
-    """A text is a quantity or is refused."""
+    """Any text is a quantity or is refused."""
     for read in (parse_duration, parse_rate, parse_size):
         try:
             found = read(text)

@@ -9,14 +9,14 @@ from hypothesis import given
 from rowkey.errors import InvalidArgument, Mistake
 from rowkey.schema import Condition, Ordering, Parameter, parse_order, parse_where
 from schema import spellings
-from schema.growth import SHORTER, growth
+from schema.growth import SHORTER, measure_growth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def outcome(read: "Callable[[str], object]", text: str) -> Mistake | None:
-    """What a parser says of a text, or None where it reads it."""
+def parse_or_refuse(read: "Callable[[str], object]", text: str) -> Mistake | None:
+    """Return the message with which a parser refuses a text, or None."""
     try:
         read(text)
     except InvalidArgument as problem:
@@ -24,34 +24,34 @@ def outcome(read: "Callable[[str], object]", text: str) -> Mistake | None:
     return None
 
 
-@given(st.lists(spellings.conditions(), max_size=5))
+@given(st.lists(spellings.draw_conditions(), max_size=5))
 def test_printed_conditions_are_read_back(conditions: list[Condition]) -> None:
-    """Conditions joined by and give the same conditions, whatever their fields are called."""
+    """Printed conditions parse to the same conditions, whatever their fields are called."""
     assert tuple(conditions) == parse_where(" and ".join(map(str, conditions)))
 
 
 @given(st.lists(spellings.orderings, max_size=5))
 def test_a_printed_order_is_read_back(orderings: list[Ordering]) -> None:
-    """An order gives the same order, most significant field first."""
+    """A printed order parses to the same order, most significant field first."""
     assert tuple(orderings) == parse_order(", ".join(map(str, orderings)))
 
 
 def test_question_marks_are_numbered_from_the_left() -> None:
-    """Values are given by position, over all conditions of the read."""
+    """Values are bound by position over all conditions of the read."""
     read = parse_where("host = ? and ts between ? and ? and type in (?, 'x')")
     expected = [Parameter(0), Parameter(1), Parameter(2), Parameter(3), "x"]
     assert expected == [operand for one in read for operand in one.operands]
 
 
 def test_words_are_keywords_in_either_case() -> None:
-    """SQL's habit of capitals is taken."""
+    """Keywords may be in capitals, as in SQL."""
     expected = (Condition("a", "between", (1, Decimal("2.5"))), Condition("b", "starts", ("x",)))
     assert expected == parse_where("a BETWEEN 1 AND 2.5 And b Starts With 'x'")
     assert (Ordering("ts", descending=True),) == parse_order("ts DESC")
 
 
 def test_a_quote_within_a_text_is_doubled() -> None:
-    """As in SQL."""
+    """A quote within a text is doubled, as in SQL."""
     assert (Condition("a", "=", ("it's",)),) == parse_where("a = 'it''s'")
 
 
@@ -85,8 +85,8 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_a_wrong_condition_is_named_with_its_place(text: str) -> None:
-    """An error names the problem, its position, what is expected, and the remedy if known."""
-    found = outcome(parse_where, text)
+    """The error names the problem, its position, what is expected, and a remedy if known."""
+    found = parse_or_refuse(parse_where, text)
     assert found is not None
     assert WRONG[text] == (found.problem, found.remedy)
     assert found.expected
@@ -102,17 +102,17 @@ WRONG_ORDER = {
 
 @pytest.mark.parametrize("text", WRONG_ORDER)
 def test_a_wrong_order_is_named_with_its_place(text: str) -> None:
-    """An order has fields, directions and commas, and nothing else."""
-    found = outcome(parse_order, text)
+    """An order with anything but fields, directions and commas is refused."""
+    found = parse_or_refuse(parse_order, text)
     assert found is not None
     assert WRONG_ORDER[text] == (found.problem, found.remedy)
 
 
 @given(st.text(max_size=60))
 def test_no_text_gives_another_error(text: str) -> None:
-    """A text is read or refused, whatever it holds."""
+    """Any text is parsed or refused with the parser's error."""
     for read in (parse_where, parse_order):
-        found = outcome(read, text)
+        found = parse_or_refuse(read, text)
         assert found is None or "(character " in found.problem
 
 
@@ -121,15 +121,15 @@ def test_no_text_gives_another_error(text: str) -> None:
 )
 @pytest.mark.parametrize("before", ["", "a = ", "a in (", "a = '"])
 def test_long_runs_are_refused_in_one_pass(before: str, run: str) -> None:
-    """No token backtracks: eight times as long a text takes far from 64 times as long."""
+    """The time of a parse grows with the length of the text, not with its square."""
     for read in (parse_where, parse_order):
-        assert growth(partial(outcome, read), before, run, 4_000) < 3 * SHORTER
+        assert measure_growth(partial(parse_or_refuse, read), before, run, 4_000) < 3 * SHORTER
 
 
 def test_a_read_is_no_longer_than_people_write() -> None:
-    """4,000 characters are read, one more is refused by its number."""
+    """4,000 characters are parsed, and 4,001 are refused with their number."""
     fits = "a = '" + "x" * 3_994 + "'"
     assert len(parse_where(fits)) == 1
-    found = outcome(parse_where, fits + " ")
+    found = parse_or_refuse(parse_where, fits + " ")
     assert found is not None
     assert found.expected == "at most 4,000 characters"

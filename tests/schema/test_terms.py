@@ -8,7 +8,7 @@ QUOTED = {"host": False, "größe_1": False, "時刻": False, "log-event": True,
 
 @pytest.mark.parametrize("name", QUOTED)
 def test_names_stand_between_quotes_where_they_need_them(name: str) -> None:
-    """Letters of any language, digits and _ after a letter need none."""
+    """Names of letters, digits and _ need no quotes, others are quoted."""
     expected = f'"{name}"' if QUOTED[name] else name
     assert expected == str(FieldRef(name))
 
@@ -19,7 +19,7 @@ WRONG = {"": "at least one character", "a" * 201: "at most 200", 'a"b': "print",
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
-    """Quotes, backslashes, what does not print, and names that look like others."""
+    """Names with quotes, backslashes or control characters, or ambiguous ones, are refused."""
     mistake = find_name_mistake(name)
     assert mistake is not None
     assert WRONG[name] in mistake.expected
@@ -27,7 +27,7 @@ def test_a_name_that_no_key_could_spell_is_a_mistake(name: str) -> None:
 
 
 def test_a_decomposed_name_is_told_its_composed_form() -> None:
-    """The two look the same, so the remedy can be pasted."""
+    """The remedy for a decomposed name is its composed form, to be pasted."""
     mistake = find_name_mistake("e\u0301")
     assert mistake is not None
     assert mistake.remedy == "Write \u00e9."

@@ -1,4 +1,4 @@
-"""A simulator as a person would write it from the description alone: dicts, lists and bisect."""
+"""A simulator written from the description alone, with dicts, lists and bisect."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ WINDOWS = 50
 
 
 @dataclass
-class Naive:
-    """What the naive replay counted.
+class NaiveResult:
+    """The counts of the naive replay.
 
     Args:
         writes: operations by region.
@@ -30,31 +30,31 @@ class Naive:
     overwritten: int = 0
 
 
-def replay(
+def replay_naively(
     keys: list[bytes], times_ms: list[int] | None, splits: list[bytes], servers: int
-) -> Naive:
-    """Count where keys land, in the order given.
+) -> NaiveResult:
+    """Count the writes of each region in the given order.
 
     Args:
         keys: the row key of each event.
-        times_ms: when each happened, or None.
-        splits: where regions begin, ascending.
-        servers: how many; region i is on server i modulo their number.
+        times_ms: the time of each event, or None.
+        splits: the ascending split keys.
+        servers: the number of servers; region i is on server i modulo this number.
     """
     regions = [bisect_right(splits, key) for key in keys]
     count = len(splits) + 1
     counted = Counter(regions)
-    found = Naive([counted[region] for region in range(count)])
+    found = NaiveResult([counted[region] for region in range(count)])
     found.overwritten = len(keys) - len(set(keys))
     if times_ms is not None:
         for width in WIDTHS_S:
-            found.skews[width] = _skew(regions, times_ms, width, count, servers)
-    found.shares["regions"] = _shares(regions)
-    found.shares["servers"] = _shares([region % servers for region in regions])
+            found.skews[width] = _compute_skew(regions, times_ms, width, count, servers)
+    found.shares["regions"] = _compute_shares(regions)
+    found.shares["servers"] = _compute_shares([region % servers for region in regions])
     return found
 
 
-def _skew(
+def _compute_skew(
     regions: list[int], times_ms: list[int], width: int, count: int, servers: int
 ) -> tuple[float, float, float, float] | None:
     windows: dict[int, list[int]] = defaultdict(list)
@@ -65,19 +65,19 @@ def _skew(
     if not thick or events * 2 < len(regions):
         return None
 
-    def over(places: int, place: Any) -> float:
+    def compute_busiest(places: int, place: Any) -> float:
         fullest = sum(max(Counter(map(place, inside)).values()) for inside in thick)
         return places * fullest / events
 
     return (
-        over(servers, lambda region: region % servers),
-        over(count, lambda region: region),
-        over(servers + 1, lambda region: region % (servers + 1)),
-        over(2 * servers, lambda region: region % (2 * servers)),
+        compute_busiest(servers, lambda region: region % servers),
+        compute_busiest(count, lambda region: region),
+        compute_busiest(servers + 1, lambda region: region % (servers + 1)),
+        compute_busiest(2 * servers, lambda region: region % (2 * servers)),
     )
 
 
-def _shares(places: list[int]) -> tuple[float, float, float]:
+def _compute_shares(places: list[int]) -> tuple[float, float, float]:
     total = max(Counter(places).values()) / len(places)
     windows = min(WINDOWS, len(places))
     edges = [len(places) * number // windows for number in range(windows + 1)]
@@ -87,8 +87,8 @@ def _shares(places: list[int]) -> tuple[float, float, float]:
     return total, busiest[len(busiest) // 2], busiest[-1]
 
 
-def quantiles(keys: list[bytes], regions: int) -> list[bytes]:
-    """Splits into regions of as many keys: key n * i // R of n ascending keys, each once."""
+def choose_splits(keys: list[bytes], regions: int) -> list[bytes]:
+    """Return splits into regions of equal key counts: key n * i // R of n ascending keys."""
     ordered = sorted(keys)
     chosen = [ordered[len(ordered) * i // regions] for i in range(1, regions)]
     return [key for key in dict.fromkeys(chosen) if key]

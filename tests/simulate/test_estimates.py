@@ -1,4 +1,4 @@
-"""How many rows an answer has: counted by hand where a sample holds some of the rows only."""
+"""Estimated rows of an answer, counted by hand where a sample has part of the rows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s"}
 
 
-def asked(key: str, rows: Sequence[tuple[str, int]], total: int, **read: Any) -> ReadCost:
-    """What one read costs, asked of some rows of a table of so many."""
+def measure_read(key: str, rows: Sequence[tuple[str, int]], total: int, **read: Any) -> ReadCost:
+    """Return the cost of one read of a sample of a table of a given size."""
     design = Design("t", key, fields=FIELDS, reads=[{"name": "it", **read}])
     batch = pa.record_batch(
         [pa.array([host for host, _ in rows]), pa.array([ts for _, ts in rows])],
@@ -41,94 +41,94 @@ FOUR = [("a", 1), ("a", 2), ("a", 3), ("b", 1)]
 
 
 def test_a_pinned_key_is_one_row() -> None:
-    """However few of the table's rows were seen: the row asked for is there, and there once."""
+    """A read of one key returns one row, however small the sample is."""
     read = {"where": "host = ? and ts = ?"}
-    found = asked("[host][ts]", FOUR, 13, **read)
+    found = measure_read("[host][ts]", FOUR, 13, **read)
     assert (1.0, 1.0, 1.0) == (found.returned_rows, found.read_rows, found.amplification)
-    filtered = asked("[host]", FOUR, 13, **read)
+    filtered = measure_read("[host]", FOUR, 13, **read)
     assert 1.0 == filtered.read_rows
-    hashed = asked("[digest(host, ts, 4)]", FOUR, 13, **read)
+    hashed = measure_read("[digest(host, ts, 4)]", FOUR, 13, **read)
     assert (1.0, 1.0) == (hashed.returned_rows, hashed.read_rows)
 
 
 def test_a_pinned_key_with_a_limit_is_one_row() -> None:
-    """A limit above it changes nothing."""
-    found = asked("[host][ts]", FOUR, 13, where="host = ? and ts = ?", limit=5)
+    """A limit above one does not change a read of one key."""
+    found = measure_read("[host][ts]", FOUR, 13, where="host = ? and ts = ?", limit=5)
     assert (1.0, 1.0) == (found.returned_rows, found.read_rows)
 
 
 def test_rows_written_again_are_one_row() -> None:
-    """Five events of two rows: a table of two rows, whichever is asked for."""
+    """Five events of two rows are a table of two rows."""
     rows = [("a", 1), ("b", 1), ("a", 1), ("a", 1), ("b", 1)]
-    found = asked("[host][ts]", rows, 2, where="host = ? and ts = ?")
+    found = measure_read("[host][ts]", rows, 2, where="host = ? and ts = ?")
     assert (1.0, 1.0) == (found.returned_rows, found.read_rows)
-    every = asked("[host][ts]", rows, 2, where="")
+    every = measure_read("[host][ts]", rows, 2, where="")
     assert (2.0, 2.0) == (every.returned_rows, every.read_rows)
 
 
 def test_a_row_that_is_asked_for_stands_for_itself() -> None:
-    """Of host a, asked three times in four: itself and two that stand for four each; of b, one."""
-    found = asked("[host][ts]", FOUR, 13, where="host = ?")
+    """The sampled row that gave the value counts once, and every other sampled row four times."""
+    found = measure_read("[host][ts]", FOUR, 13, where="host = ?")
     assert pytest.approx((3 * (1 + 2 * 4) + 1) / 4) == found.returned_rows == found.read_rows
 
 
 def test_what_is_filtered_is_told_in_the_same_way() -> None:
-    """All 13 rows are read; of times alike there are 1 + 4, twice of four askings, else one."""
-    found = asked("[host][ts]", FOUR, 13, where="ts = ?")
+    """Read and returned rows of a filter are scaled by one factor, except the row of the value."""
+    found = measure_read("[host][ts]", FOUR, 13, where="ts = ?")
     assert (13.0, (1 + 4 + 1 + 1 + 1 + 4) / 4) == (found.read_rows, found.returned_rows)
 
 
 def test_a_row_outside_of_its_own_answer_is_no_part_of_it() -> None:
-    """Later than a row it is not: of 1, 2, 3, 1 there are 2, 1, 0, 2 later, four times each."""
-    found = asked("[host][ts]", FOUR, 13, where="ts > ?")
+    """The row that gave an exclusive bound is not part of the answer."""
+    found = measure_read("[host][ts]", FOUR, 13, where="ts > ?")
     assert ((2 + 1 + 0 + 2) * 4 / 4, 13.0) == (found.returned_rows, found.read_rows)
 
 
 def test_a_whole_table_is_all_its_rows() -> None:
-    """Seen rows stand for all there are, no more and no fewer."""
-    assert 13.0 == asked("[host][ts]", FOUR, 13, where="").returned_rows
+    """A full scan reads exactly the rows of the table."""
+    assert 13.0 == measure_read("[host][ts]", FOUR, 13, where="").returned_rows
 
 
 def test_a_list_asks_for_different_values() -> None:
-    """Three hosts for three question marks: three points of three hosts; two if there are two."""
+    """A list of three parameters has three different hosts, or two if there are only two."""
     rows = [(host, 1) for host in "abcd"]
     read = {"where": "host in (?, ?, ?) and ts = ?"}
-    found = asked("[host][ts]", rows, 40, **read)
+    found = measure_read("[host][ts]", rows, 40, **read)
     assert ((3.0, 3), 3.0, 3.0) == (found.fan_out, found.returned_rows, found.read_rows)
-    few = asked("[host][ts]", rows[:2], 2, **read)
+    few = measure_read("[host][ts]", rows[:2], 2, **read)
     assert ((2.0, 2), 2.0) == (few.fan_out, few.returned_rows)
 
 
 def test_a_list_asks_for_values_that_come_together() -> None:
-    """Times of the host that is asked for, not of another's; where it has too few, of others."""
+    """Listed times belong to the host of the read, or to other hosts if it has too few."""
     rows = [("a", 1), ("a", 2), ("b", 7), ("b", 8)]
     read = {"where": "host = ? and ts in (?, ?)"}
     assert (2.0, (2.0, 2)) == (
-        asked("[host][ts]", rows, 4, **read).returned_rows,
-        asked("[host][ts]", rows, 4, **read).fan_out,
+        measure_read("[host][ts]", rows, 4, **read).returned_rows,
+        measure_read("[host][ts]", rows, 4, **read).fan_out,
     )
     lonely = [("a", 1), ("b", 7)]
-    found = asked("[host][ts]", lonely, 2, **read)
+    found = measure_read("[host][ts]", lonely, 2, **read)
     assert (1.0, (2.0, 2)) == (found.returned_rows, found.fan_out)
 
 
 def test_a_limit_takes_its_part_of_what_is_read() -> None:
-    """Of 9 rows of host a four times two are others; five of them are five of nine read."""
-    found = asked("[host][ts]", FOUR[:3], 9, where="host = ?", limit=5, order="ts")
+    """A limit of five reads and returns five of nine scaled rows."""
+    found = measure_read("[host][ts]", FOUR[:3], 9, where="host = ?", limit=5, order="ts")
     assert (5.0, 5.0) == (found.returned_rows, found.read_rows)
 
 
 def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
-    """The first rows of b come behind all of a: reading two of b passes them, not an even share."""
+    """A limit is reached at the position of the matching rows, not at an even share."""
     rows = [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 5), ("b", 6), ("b", 7), ("b", 8)]
     read = {"where": "host = ?", "limit": 2, "order": "ts"}
-    found = asked("[ts][host]", rows, len(rows), **read)
+    found = measure_read("[ts][host]", rows, len(rows), **read)
     # Half of the askings are for a, whose two rows are the first two; the others pass four.
     assert (2.0, (2 + 6) / 2) == (found.returned_rows, found.read_rows)
 
 
 def test_many_rows_are_told_by_those_that_were_kept(tmp_path: Path) -> None:
-    """Of 300,000 rows 131,072 are kept: three a host, and one a host and time."""
+    """Of 300,000 rows 131,072 are sampled, and costs are scaled to the whole table."""
     chance = random.Random(3)
     rows = [(f"h{number % 100_000}", number // 100_000) for number in range(300_000)]
     chance.shuffle(rows)

@@ -1,4 +1,4 @@
-"""The word of a verdict, and what may be claimed beside it: never more than was measured."""
+"""Verdicts and claimed figures never exceed what was measured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rowkey.hotspots import BusiestShares, Skew, compute_even_skew
 from rowkey.lint import LintSubject, summarize_sample
 from rowkey.simulate import choose_design_splits, run
 from rowkey.simulate.verdict import judge_skew
-from simulate.test_naive import designs, samples, written
+from simulate.test_naive import draw_designs, draw_samples, write_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 FIELDS: dict[str, Any] = {"host": {"type": "u32", "distinct": 500}, "ts": "timestamp_ms"}
 
 
-def made(key: str, servers: int, **words: Any) -> Simulation:
-    """A simulation of events made from a design on some servers."""
+def simulate_on_servers(key: str, servers: int, **words: Any) -> Simulation:
+    """Simulate events generated from a design on some servers."""
     splits = {"algorithm": "uniform", "regions": 16} if key.startswith("[ts]") else "per_bucket"
     writes = {"rate": "5000/s", "for": "20s"}
     given = {"fields": FIELDS, "splits": splits, "writes": writes, **words}
@@ -37,8 +37,8 @@ def made(key: str, servers: int, **words: Any) -> Simulation:
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
 def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
-    """Time first sends every write of a moment to one server: two are as wasted as eight."""
-    found = made("[ts][host]", servers)
+    """A leading time is hot on two servers as on eight."""
+    found = simulate_on_servers("[ts][host]", servers)
     assert "hot" == found.verdict.level
     assert pytest.approx(servers) == found.verdict.skew
 
@@ -46,11 +46,11 @@ def test_all_on_one_server_is_hot_on_any_number_of_them(servers: int) -> None:
 @pytest.mark.parametrize("servers", [2, 3, 8])
 def test_an_even_design_is_even_on_any_number_of_servers(servers: int) -> None:
     """A salt is even on two servers and on eight."""
-    assert "even" == made(f"[salt({2 * servers})][ts][host]", servers).verdict.level
+    assert "even" == simulate_on_servers(f"[salt({2 * servers})][ts][host]", servers).verdict.level
 
 
-def word_of(skew: float, servers: int, even: float = 1.0) -> str:
-    """The word for a skew in windows of ten seconds without noise."""
+def judge_even_skew(skew: float, servers: int, even: float = 1.0) -> str:
+    """Return the verdict on a skew in windows of ten seconds without noise."""
     measured = Skew(10, server_skew=skew, even_server_skew=even, even_server_deviation=0.0)
     return judge_skew([measured], BusiestShares(0.0, 0.0, 0.0), servers, 1, 1).level
 
@@ -61,28 +61,28 @@ def word_of(skew: float, servers: int, even: float = 1.0) -> str:
 def test_hot_begins_at_twice_or_half_way_to_the_worst(
     servers: int, warm: float, hot: float
 ) -> None:
-    """On two servers it begins at 1.5, three quarters on one; from three on at 2."""
+    """Hot begins at a skew of 1.5 on two servers, and of 2 on three or more."""
     skews = (1.0, warm - 0.02, warm, hot - 0.01, hot, servers)
     expected = ["even", "even", "warm", "warm", "hot", "hot"]
-    assert expected == [word_of(skew, servers) for skew in skews]
+    assert expected == [judge_even_skew(skew, servers) for skew in skews]
 
 
 @given(st.integers(2, 40), st.floats(1.0, 1.5))
 def test_the_worst_there_can_be_is_hot(servers: int, even: float) -> None:
-    """Whatever an even design would show, all load on one server is hot."""
-    assert "hot" == word_of(float(servers), servers, even)
+    """All load on one server is hot, whatever skew an even design would have."""
+    assert "hot" == judge_even_skew(float(servers), servers, even)
 
 
 def test_one_server_is_never_hot() -> None:
-    """It takes everything under every key, and nothing is named for it."""
-    found = made("[ts][host]", 1)
+    """One server is never hot, and has no cause."""
+    found = simulate_on_servers("[ts][host]", 1)
     assert ("even", []) == (found.verdict.level, found.causes)
 
 
 @pytest.mark.parametrize("servers", [2, 3, 8])
 @pytest.mark.parametrize("events", [60, 100, 200, 1_000])
 def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> None:
-    """In windows of few events chance alone fills a server: that is no finding."""
+    """Windows of few events are not hot because chance fills one server."""
     chance = random.Random(servers)
     sizes = [events * (n + 1) // 50 - events * n // 50 for n in range(50)]
     for _ in range(20):
@@ -95,15 +95,15 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
 
 @pytest.mark.parametrize(("events", "word"), [(1, "even"), (2, "even"), (4, "even"), (20, "hot")])
 def test_few_events_on_one_server_are_hot_once_that_is_no_chance(events: int, word: str) -> None:
-    """Two events meet on one of eight servers once in eight times, twenty never do."""
+    """Two events on one of eight servers may be chance, and twenty are hot."""
     assert word == judge_skew([], BusiestShares(1.0, 1.0, 1.0), 8, events, min(events, 50)).level
 
 
 FLOOR = re.compile(r"cannot fall below (\d+\.\d\d)(?:, in (such windows|windows of (\d+) s))?")
 
 
-def floors(found: Simulation) -> list[tuple[float, float]]:
-    """Each floor that a cause claims, with the skew measured in the windows it speaks of."""
+def list_floors(found: Simulation) -> list[tuple[float, float]]:
+    """Return each floor that a cause claims, with the skew measured in the same windows."""
     claimed = []
     for cause in found.causes:
         for figure, windows, width in FLOOR.findall(cause.message):
@@ -123,13 +123,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("samples")
 
 
-@given(design=designs(), rows=samples(), times=st.sampled_from((1, 5)))
+@given(design=draw_designs(), rows=draw_samples(), times=st.sampled_from((1, 5)))
 def test_no_cause_claims_more_than_was_measured(
     folder: Path, design: Design, rows: list[dict[str, Any]], times: int
 ) -> None:
-    """A floor lies at or below the skew measured; no cause explains more than any width shows."""
-    found = run(design, written(folder, [row for row in rows for _ in range(times)]))
-    assert [] == [pair for pair in floors(found) if pair[0] > pair[1] + 1e-9]
+    """A floor is at most the measured skew, and no cause explains more than the worst width."""
+    found = run(design, write_rows(folder, [row for row in rows for _ in range(times)]))
+    assert [] == [pair for pair in list_floors(found) if pair[0] > pair[1] + 1e-9]
     servers = design.cluster.servers
     most = max([found.server_shares.median * servers, *(s.server_skew or 0.0 for s in found.skews)])
     assert [] == [cause for cause in found.causes if cause.bound > max(most, 1.0) + 1e-9]
@@ -140,17 +140,17 @@ def test_no_cause_claims_more_than_was_measured(
 
 
 def test_ten_regions_that_are_not_equal_have_no_floor() -> None:
-    """Unequal regions may lie better than equal ones would: what is said holds of equal ones."""
-    found = made("[bucket(host, ts, 10)][ts][host]", 8)
+    """Unequal regions have no floor, since they may be more even than equal ones."""
+    found = simulate_on_servers("[bucket(host, ts, 10)][ts][host]", 8)
     (cause,) = found.causes
     assert "integer_imbalance" == cause.code
-    assert [] == floors(found)
+    assert [] == list_floors(found)
     assert f"a skew of 1.60; {found.verdict.skew:.2f} was measured" in cause.message
     assert min(1.6, found.verdict.skew) == cause.bound
 
 
 def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
-    """Where ten seconds are judged, what a burst takes of ten seconds is its bound."""
+    """The bound of a burst is that of the windows of the verdict."""
     chance = random.Random(3)
     start, lines = 1_700_000_000, ["host,ts"]
     for n in range(60_000):
@@ -168,14 +168,14 @@ def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
     assert ("hot_entity", 10) == (cause.code, cause.evidence["windows"]["width_s"])
     assert "windows of 10 s" == found.verdict.basis
     assert pytest.approx(4, rel=0.1) == cause.bound
-    assert 1 == len(floors(found))
+    assert 1 == len(list_floors(found))
 
 
 @pytest.mark.parametrize(("sort", "late", "expected"), [(False, 0, 1), (True, 0, 0), (False, 3, 0)])
 def test_rows_in_no_order_of_time_are_remarked(
     tmp_path: Path, sort: bool, late: int, expected: int
 ) -> None:
-    """Shuffled rows are told apart from late ones, and the words that sort them are named."""
+    """Shuffled rows are distinguished from late ones, and the remark names the sort option."""
     chance = random.Random(1)
     times = list(range(1_700_000_000_000, 1_700_000_300_000, 15))
     if late:
@@ -192,7 +192,7 @@ def test_rows_in_no_order_of_time_are_remarked(
 
 
 def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) -> None:
-    """Four million events at 200,000 a second last twenty seconds: a minute has no figure."""
+    """Events of twenty seconds have no figure for windows of a minute."""
     path = tmp_path / "rows.csv"
     path.write_text(
         "host,ts\n" + "".join(f"{n % 97},{1_700_000_000_000 + n}\n" for n in range(2_000))
@@ -216,13 +216,13 @@ def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) ->
 
 
 def test_the_even_figure_is_what_chance_shows() -> None:
-    """The verdict's even figure in windows of equal counts is that of as many events."""
+    """The even figure of windows with equal counts is that of as many random events."""
     verdict = judge_skew([], BusiestShares(0.5, 0.5, 0.5), 8, 20_000, 50)
     assert float(compute_even_skew(400.0, 8)) == verdict.even_skew
 
 
 def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
-    """Small numbers lie in the first of sixteen regions; it splits, and the others stay empty."""
+    """A full region splits although the other fifteen stay empty."""
     found = run(
         Design(
             "t",
@@ -241,7 +241,7 @@ def test_regions_without_a_key_do_not_keep_a_table_from_growing() -> None:
 
 @pytest.mark.parametrize("splits", ["sample", {"algorithm": "uniform"}])
 def test_all_count_the_same_regions(splits: Any, tmp_path: Path) -> None:
-    """`check`, `simulate`, `compare` and `splits` size by the same bytes, values' own included."""
+    """`check`, `simulate`, `compare` and `splits` use the same size of an event."""
     path = tmp_path / "rows.csv"
     lines = (f"h{n * 7919 % 997},{1_700_000_000 + n // 10},{'x' * (n % 700)}" for n in range(4_000))
     path.write_text("host,ts,line\n" + "\n".join(lines))

@@ -1,4 +1,4 @@
-"""How far the ranges of a read are read until a limit is reached."""
+"""The part of each range that a limited read reads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s"}
 
 
-def merged(
+def merge_ranges(
     plan: Plan, keys: Sequence[bytes], found: Sequence[tuple[int, int]], fits: Any, wanted: int
 ) -> list[int | None]:
-    """The row of each range that a merge of cursors, each a row ahead, has come to."""
+    """Return the row that a merge of cursors has reached in each range."""
     reached: list[int | None] = [None] * len(found)
 
     def rows(number: int) -> Iterator[tuple[bytes, int, int]]:
@@ -41,7 +41,7 @@ def merged(
 
 @given(st.data())
 def test_a_merge_stops_where_it_would_row_by_row(data: st.DataObject) -> None:
-    """Forwards and backwards, equal rows in several ranges, ranges without a row."""
+    """A limited merge reads the same rows as one that is done row by row."""
     design = Design("t", "[host][ts]", fields=FIELDS, reads=[])
     hosts = st.sampled_from(["a", "ab", "b", "c"])
     pairs = st.tuples(hosts, st.integers(0, 6))
@@ -60,6 +60,6 @@ def test_a_merge_stops_where_it_would_row_by_row(data: st.DataObject) -> None:
     most = sum(int(fits[start:stop].sum()) for start, stop in found)
     if most:
         wanted = data.draw(st.integers(1, most))
-        assert merged(plan, keys, found, fits, wanted) == find_last_rows(
+        assert merge_ranges(plan, keys, found, fits, wanted) == find_last_rows(
             plan, keys, found, fits, wanted
         )

@@ -1,4 +1,4 @@
-"""The simulator against a naive one, on random designs and random samples."""
+"""The simulator agrees with a naive one on random designs and random samples."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SPLITS: tuple[Any, ...] = (
 
 
 @st.composite
-def samples(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Events of a few dense seconds or of long ones, in order, late or in no order at all."""
+def draw_samples(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Draw events at short or long intervals, in order, late or in random order."""
     count = draw(st.integers(2, 400))
     chance = draw(st.randoms(use_true_random=False))
     span = draw(st.sampled_from((500, 3_000, 90_000, 5_000_000)))
@@ -68,8 +68,8 @@ def samples(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @st.composite
-def designs(draw: st.DrawFn) -> Design:
-    """Random designs on few servers, so that windows are thick enough to have a skew."""
+def draw_designs(draw: st.DrawFn) -> Design:
+    """Draw designs on few servers, so that windows have enough events for a skew."""
     words = {
         "splits": draw(st.sampled_from((*SPLITS, "per_bucket"))),
         "cluster": {"servers": draw(st.integers(1, 4))},
@@ -85,8 +85,8 @@ def designs(draw: st.DrawFn) -> Design:
     return design
 
 
-def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    """The rows as a CSV file."""
+def write_rows(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """Write the rows to a CSV file."""
     path = folder / "sample.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, list(FIELDS))
@@ -95,22 +95,24 @@ def written(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def expected(design: Design, rows: list[dict[str, Any]], *, second_half: bool) -> naive.Naive:
-    """What the naive simulator makes of the rows."""
+def replay_rows(
+    design: Design, rows: list[dict[str, Any]], *, second_half: bool
+) -> naive.NaiveResult:
+    """Return the result of the naive simulator for the rows."""
     if design.writes.is_sorted:
         rows = sorted(rows, key=lambda row: row["ts"])
     keys = [design.key.encode(row) for row in rows]
     half = len(rows) // 2 if second_half or design.splits.needs_sample else 0
     if design.splits.needs_sample:
-        splits = naive.quantiles(keys[:half], design.splits.request.regions or 1)
+        splits = naive.choose_splits(keys[:half], design.splits.request.regions or 1)
     else:
         splits = list(design.splits.compute_boundaries(design.key).splits)
     times = [row["ts"] for row in rows[half:]]
-    return naive.replay(keys[half:], times, splits, design.cluster.servers)
+    return naive.replay_naively(keys[half:], times, splits, design.cluster.servers)
 
 
-def shares(found: Any) -> tuple[float, float, float]:
-    """The three shares of a kind of place."""
+def get_shares(found: Any) -> tuple[float, float, float]:
+    """Return total, median and worst share of the busiest region or server."""
     return found.total, found.median, found.worst
 
 
@@ -120,29 +122,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("samples")
 
 
-@given(design=designs(), rows=samples(), second_half=st.booleans())
+@given(design=draw_designs(), rows=draw_samples(), second_half=st.booleans())
 def test_a_replay_counts_what_a_naive_one_counts(
     folder: Path, design: Design, rows: list[dict[str, Any]], second_half: bool
 ) -> None:
-    """Writes by region, shares, overwritten rows and dead regions agree with the naive count."""
-    found = run(design, written(folder, rows), second_half=second_half)
-    told = expected(design, rows, second_half=second_half)
+    """Writes, shares, overwritten rows and unused regions agree with the naive count."""
+    found = run(design, write_rows(folder, rows), second_half=second_half)
+    told = replay_rows(design, rows, second_half=second_half)
     assert told.writes == [region.writes for region in found.regions]
     assert told.writes.count(0) == found.empty_region_count
     assert sum(told.writes) == found.operation_count
     assert told.overwritten == found.overwrite_count
-    assert pytest.approx(told.shares["regions"]) == shares(found.region_shares)
-    assert pytest.approx(told.shares["servers"]) == shares(found.server_shares)
+    assert pytest.approx(told.shares["regions"]) == get_shares(found.region_shares)
+    assert pytest.approx(told.shares["servers"]) == get_shares(found.server_shares)
 
 
-@given(design=designs(), rows=samples())
+@given(design=draw_designs(), rows=draw_samples())
 def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
     folder: Path, design: Design, rows: list[dict[str, Any]]
 ) -> None:
-    """Where windows hold enough the skew is the naive one; where they do not, a reason stands."""
+    """The skew of a full window is the naive one, and a missing skew has a reason."""
     rows = [row for row in rows for _ in range(5)]
-    found = run(design, written(folder, rows))
-    told = expected(design, rows, second_half=False)
+    found = run(design, write_rows(folder, rows))
+    told = replay_rows(design, rows, second_half=False)
     for skew in found.skews:
         figures = (skew.server_skew, skew.region_skew, skew.one_more_server, skew.double_servers)
         naive_figures = told.skews[skew.width_s]
@@ -154,20 +156,20 @@ def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
             assert not skew.reason
 
 
-@given(design=designs(), rows=samples(), seed=st.integers(0, 3))
+@given(design=draw_designs(), rows=draw_samples(), seed=st.integers(0, 3))
 def test_the_same_seed_gives_the_same_result(
     folder: Path, design: Design, rows: list[dict[str, Any]], seed: int
 ) -> None:
-    """Two runs agree in every figure, and the heat sums to the operations."""
-    path = written(folder, rows)
+    """Two runs agree in every figure, and the heat map adds up to all operations."""
+    path = write_rows(folder, rows)
     first, second = (run(design, path, seed=seed) for _ in range(2))
-    assert _figures(first) == _figures(second)
+    assert _list_figures(first) == _list_figures(second)
     assert first.load_map is not None
     assert first.operation_count == int(first.load_map[2].sum())
     assert [region.writes for region in first.regions] == first.load_map[2].sum(axis=0).tolist()
 
 
-def _figures(found: Simulation) -> object:
+def _list_figures(found: Simulation) -> object:
     heat = found.load_map[2].tolist() if found.load_map is not None else None
     return (
         found.regions, found.skews, found.server_shares, found.region_shares, found.causes,

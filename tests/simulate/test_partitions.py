@@ -1,4 +1,4 @@
-"""A simulation of the parts of a stream, merged, is the simulation of the whole."""
+"""Simulations of the parts of a stream are merged to that of the whole stream."""
 
 from __future__ import annotations
 

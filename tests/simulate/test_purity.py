@@ -1,4 +1,4 @@
-"""The same design, events and seed give the same figures, however often and wherever."""
+"""The same design, events and seed always give the same figures."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ KEYS = {
     "time_slice": "[host][time_slice(ts, 1h)]",
     "truncate": "[truncate(host, 2)][host][ts]",
 }
-DRAWN: dict[str, dict[str, Any]] = {name: {"kind": name} for name in DISTRIBUTIONS}
-DRAWN["hotspot"] |= {"values": 0.1, "events": 0.5}
+DRAWS: dict[str, dict[str, Any]] = {name: {"kind": name} for name in DISTRIBUTIONS}
+DRAWS["hotspot"] |= {"values": 0.1, "events": 0.5}
 
 
 def declare(key: str, draw: str = "zipf") -> Design:
-    """A design whose events come from a declared distribution."""
+    """Build a design whose events come from a declared distribution."""
     return Design(
         "t",
         key,
         fields={
-            "host": {"type": "text", "max_bytes": 40, "distinct": 50, "draw": DRAWN[draw]},
+            "host": {"type": "text", "max_bytes": 40, "distinct": 50, "draw": DRAWS[draw]},
             "ts": "timestamp_ms",
         },
         splits={"algorithm": "uniform", "regions": 8},
@@ -46,30 +46,34 @@ def declare(key: str, draw: str = "zipf") -> Design:
     )
 
 
-def figures(design: Design, seed: int) -> dict[str, Any]:
-    """All figures of a simulation."""
+def list_figures(design: Design, seed: int) -> dict[str, Any]:
+    """Return all figures of a simulation."""
     return build_simulation_document(simulate.run(design, seed=seed))
 
 
 def test_every_transform_and_distribution_is_tried() -> None:
-    """A new transform or distribution needs a line in this file."""
-    assert (set(TRANSFORMS), set(DISTRIBUTIONS)) == (set(KEYS), set(DRAWN))
+    """Each transform and distribution is in the lists of this file."""
+    assert (set(TRANSFORMS), set(DISTRIBUTIONS)) == (set(KEYS), set(DRAWS))
 
 
 @pytest.mark.parametrize("transform", sorted(KEYS))
 def test_a_second_run_gives_the_same_figures(transform: str) -> None:
-    """A run changes nothing that a later run of the same design depends on."""
+    """A second run, a rebuilt design and a pickled design give the same figures."""
     design = declare(KEYS[transform])
-    figures(design, 1)
+    list_figures(design, 1)
     copy = pickle.loads(pickle.dumps(design))
-    assert figures(design, 0) == figures(declare(KEYS[transform]), 0) == figures(copy, 0)
+    assert (
+        list_figures(design, 0)
+        == list_figures(declare(KEYS[transform]), 0)
+        == list_figures(copy, 0)
+    )
 
 
-@pytest.mark.parametrize("draw", sorted(DRAWN))
+@pytest.mark.parametrize("draw", sorted(DRAWS))
 def test_every_distribution_depends_on_the_seed_alone(draw: str) -> None:
-    """Events of a declared distribution are the same for the same seed."""
+    """Events of a distribution are the same for the same seed."""
     design = declare(KEYS["salt"], draw)
-    assert figures(design, 3) == figures(declare(KEYS["salt"], draw), 3)
+    assert list_figures(design, 3) == list_figures(declare(KEYS["salt"], draw), 3)
 
 
 def test_a_salted_sample_splits_the_same_again(tmp_path: Path) -> None:
@@ -85,4 +89,4 @@ def test_a_salted_sample_splits_the_same_again(tmp_path: Path) -> None:
         splits={"algorithm": "sample", "regions": 8},
         sample={"path": str(path)},
     )
-    assert figures(design, 0) == figures(design, 0)
+    assert list_figures(design, 0) == list_figures(design, 0)

@@ -1,4 +1,4 @@
-"""Rows that are asked again and again: what holds of each is what a residual says of it alone."""
+"""A filter on dictionary codes, used for repeated reads, agrees with the residual filter."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from rowkey.schema import Bound
 
 
-def column(field: Field, listed: Sequence[Any]) -> pa.Array:
-    """Values as a column in the type of their field."""
+def build_column(field: Field, listed: Sequence[Any]) -> pa.Array:
+    """Build an Arrow column in the type of a field."""
     kind = field.type.build_arrow_type()
     if pa.types.is_timestamp(kind):
         return pa.array(listed, pa.int64()).cast(kind)
     return pa.array(listed, kind)
 
 
-def told(field: Field, listed: Sequence[Any], bound: Bound) -> list[bool]:
-    """What the residual says of each value by itself."""
+def filter_rows(field: Field, listed: Sequence[Any], bound: Bound) -> list[bool]:
+    """Return whether the residual filter accepts each value by itself."""
     residual = ResidualFilter([field.name], {field.name: bound}, {field.name: field})
     normal = [None if value is None else field.normalize(value) for value in listed]
     return [residual({field.name: value}) for value in normal]
 
 
-def ranked(field: Field, array: pa.Array) -> RankedRows:
-    """A column as rows of one field."""
+def build_ranked_rows(field: Field, array: pa.Array) -> RankedRows:
+    """Build ranked rows of one field from a column."""
     return RankedRows(ColumnBatch.from_batch(pa.record_batch([array], names=[field.name]), [field]))
 
 
 @given(st.data())
 def test_every_type_is_tested_as_row_by_row(data: st.DataObject) -> None:
-    """Whatever the type, the spelling of its values and the condition; coded columns and plain."""
+    """Values of each type, spelling and encoding are filtered as single rows."""
     fields = data.draw(any_fields())
     field = fields[data.draw(st.sampled_from(sorted(fields)))]
     pool = [*data.draw(st.lists(values(field), min_size=1, max_size=6)), None]
@@ -58,14 +58,17 @@ def test_every_type_is_tested_as_row_by_row(data: st.DataObject) -> None:
     around = data.draw(st.sampled_from([*pool, other]))
     bound = data.draw(bounds_around(field, None if around is None else field.normalize(around)))
     residual = ResidualFilter([field.name], {field.name: bound}, {field.name: field})
-    plain = column(field, listed)
+    plain = build_column(field, listed)
     for array in (plain, plain.dictionary_encode()):
-        assert told(field, listed, bound) == ranked(field, array).build_mask(residual).tolist()
+        assert (
+            filter_rows(field, listed, bound)
+            == build_ranked_rows(field, array).build_mask(residual).tolist()
+        )
 
 
 @given(st.data())
 def test_conditions_on_several_fields_are_met_together(data: st.DataObject) -> None:
-    """A row is kept where all of them hold; asked again it is the same."""
+    """A row is kept if all conditions hold, and a second call gives the same."""
     fields = data.draw(any_fields())
     pools = {
         name: [
@@ -81,7 +84,7 @@ def test_conditions_on_several_fields_are_met_together(data: st.DataObject) -> N
         for name, field in fields.items()
     }
     batch = pa.record_batch(
-        [column(field, [row[name] for row in rows]) for name, field in fields.items()],
+        [build_column(field, [row[name] for row in rows]) for name, field in fields.items()],
         names=list(fields),
     )
     held = RankedRows(ColumnBatch.from_batch(batch, list(fields.values())))
@@ -121,17 +124,20 @@ BY_HAND: list[tuple[str, list[Any], Bound, list[bool]]] = [
 def test_conditions_by_hand(
     name: str, listed: list[Any], bound: Bound, expected: list[bool]
 ) -> None:
-    """Zeros of both signs, spellings of one value, nulls, ends in and out, what no row has."""
+    """Signed zeros, equal spellings, nulls, open and closed ends and unknown values are right."""
     field = bind_key(f"[{name}]", {name: FIELDS[name]}).fields[name]
     residual = ResidualFilter([name], {name: bound}, {name: field})
-    assert expected == told(field, listed, bound)
-    assert expected == ranked(field, column(field, listed)).build_mask(residual).tolist()
+    assert expected == filter_rows(field, listed, bound)
+    assert (
+        expected
+        == build_ranked_rows(field, build_column(field, listed)).build_mask(residual).tolist()
+    )
 
 
 def test_a_column_of_nulls_alone() -> None:
-    """Of a field that no row has, null is met and nothing else."""
+    """A field with only nulls matches null and nothing else."""
     field = bind_key("[t]", {"t": FIELDS["t"]}).fields["t"]
-    nothing = ranked(field, pa.nulls(2, pa.string()))
+    nothing = build_ranked_rows(field, pa.nulls(2, pa.string()))
     found = {
         bound: nothing.build_mask(ResidualFilter(["t"], {"t": bound}, {"t": field})).tolist()
         for bound in (Equal(None), Equal("a"), StartsWith(""), Range(low=""))
@@ -141,16 +147,16 @@ def test_a_column_of_nulls_alone() -> None:
 
 
 def test_no_row_has_what_is_not_a_number() -> None:
-    """NaN has no place in an order: neither rows nor conditions hold it."""
+    """NaN is refused in rows and conditions."""
     field = bind_key("[f]", {"f": "float64"}).fields["f"]
     with pytest.raises(RowError, match="NaN"):
-        ranked(field, pa.array([1.0, float("nan")]))
+        build_ranked_rows(field, pa.array([1.0, float("nan")]))
     with pytest.raises(RowError, match="NaN"):
         field.normalize(float("nan"))
 
 
 def test_ends_are_those_of_the_rows_that_are_left() -> None:
-    """A dictionary may hold values that none of the rows taken from it has."""
+    """Values of a dictionary that no row uses do not count."""
     field = bind_key("[n]", {"n": {"type": "u64", "nullable": True}}).fields["n"]
     coded = pa.array([9, None, 3, 5, 2**63], pa.uint64()).dictionary_encode()
     batch = pa.record_batch([coded.take(pa.array([1, 2, 3]))], names=["n"])

@@ -1,4 +1,4 @@
-"""What declared reads cost: against counts over a small table that a loop can look through."""
+"""Measured costs of declared reads agree with a loop over a small table."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ KEYS = (
 )  # fmt: skip
 
 
-def rows_of(count: int = 400, seed: int = 5) -> list[Row]:
-    """Rows over a day, some of them twice."""
+def make_rows(count: int = 400, seed: int = 5) -> list[Row]:
+    """Return rows over a day, some of them twice."""
     chance = random.Random(seed)
     return [
         {
@@ -87,8 +87,8 @@ def rows_of(count: int = 400, seed: int = 5) -> list[Row]:
     ]
 
 
-def written(folder: Path, rows: list[Row]) -> Path:
-    """The rows as CSV, a null as nothing."""
+def write_rows(folder: Path, rows: list[Row]) -> Path:
+    """Write the rows as CSV, with an empty value for null."""
     path = folder / "rows.csv"
     with path.open("w", newline="") as file:
         out = csv.DictWriter(file, list(FIELDS))
@@ -97,16 +97,18 @@ def written(folder: Path, rows: list[Row]) -> Path:
     return path
 
 
-def design_of(key: str, read: Mapping[str, Any], splits: Any = None) -> Design:
-    """A design with one read."""
+def build_design(key: str, read: Mapping[str, Any], splits: Any = None) -> Design:
+    """Build a design with one read."""
     return Design(
         "t", key, fields=FIELDS, splits=splits, writes={"time": "ts"},
         reads=[{"name": "it", **read}],
     )  # fmt: skip
 
 
-def counted(design: Design, rows: list[Row], test: Callable[[Row, Row], bool]) -> dict[str, float]:
-    """Means over the askings, each counted by looking at every row of the table."""
+def count_costs(
+    design: Design, rows: list[Row], test: Callable[[Row, Row], bool]
+) -> dict[str, float]:
+    """Return mean costs of the read, each counted by a loop over the table."""
     table = {design.key.encode(row, salt=0): row for row in rows}
     read, regions = design.reads[0], design.splits.compute_boundaries(design.key).regions
     ranged = [one.field for one in read.conditions if one.operator not in ("=", "in")]
@@ -114,7 +116,9 @@ def counted(design: Design, rows: list[Row], test: Callable[[Row, Row], bool]) -
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
     for number in range(TRIALS_PER_READ):
         asked = able[len(able) * number // TRIALS_PER_READ]
-        plan = plan_read(design.key, read.build_bounds(_parameters(design, asked)), read.order)
+        plan = plan_read(
+            design.key, read.build_bounds(_choose_parameters(design, asked)), read.order
+        )
         totals["fan_out"] += len(plan.ranges)
         totals["read"] += sum(plan.has_key(key) for key in table)
         totals["returned"] += sum(test(row, asked) for row in table.values())
@@ -127,8 +131,8 @@ def counted(design: Design, rows: list[Row], test: Callable[[Row, Row], bool]) -
     return {name: total / TRIALS_PER_READ for name, total in totals.items()}
 
 
-def _parameters(design: Design, asked: Row) -> dict[int | str, Any]:
-    """Values as the askings take them: a range begins at a row's value and lasts its span."""
+def _choose_parameters(design: Design, asked: Row) -> dict[int | str, Any]:
+    """Return the values of a read: a range begins at a row's value and has the read's span."""
     read, values = design.reads[0], {}
     span = 0 if read.span is None else read.span.nanoseconds // 1_000_000_000
     for condition in read.conditions:
@@ -144,8 +148,8 @@ def _parameters(design: Design, asked: Row) -> dict[int | str, Any]:
     return values
 
 
-def figures(found: ReadCost) -> dict[str, float]:
-    """The means of a result."""
+def get_means(found: ReadCost) -> dict[str, float]:
+    """Return the means of a result."""
     return {
         "fan_out": found.fan_out[0],
         "regions": found.regions[0],
@@ -157,29 +161,29 @@ def figures(found: ReadCost) -> dict[str, float]:
 @pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize("key", KEYS)
 def test_costs_are_those_of_a_look_at_every_row(tmp_path: Path, key: str, name: str) -> None:
-    """Ranges, regions touched, rows read and rows returned agree with a count over the table."""
+    """Ranges, regions, rows read and rows returned agree with a loop over the table."""
     words, test = READS[name]
     salted = key.startswith("[salt")
     splits = None if salted else [r"\x01", "h", "h2", "h5"]
-    design = design_of(key, words, splits)
-    rows = rows_of(150)
-    found = run(design, written(tmp_path, rows)).reads[0]
+    design = build_design(key, words, splits)
+    rows = make_rows(150)
+    found = run(design, write_rows(tmp_path, rows)).reads[0]
     assert not found.error
-    expected = counted(design, rows, test)
+    expected = count_costs(design, rows, test)
     if salted:  # the salt of a row is drawn, so that equal rows may stand twice
         del expected["read"], expected["returned"]
-    assert pytest.approx(expected) == {name: figures(found)[name] for name in expected}
+    assert pytest.approx(expected) == {name: get_means(found)[name] for name in expected}
     if found.returned_rows and not salted:
         assert pytest.approx(expected["read"] / expected["returned"]) == found.amplification
 
 
 def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None:
-    """The newest five of a host cost five rows and one look into each further range, not all."""
+    """A limit of five in the order of the key reads five rows and one more in each range."""
     read = {"where": "host = ?", "order": "ts desc", "limit": 5}
-    path = written(tmp_path, rows_of())
-    served = run(design_of("[host][desc(ts)][kind]", read), path).reads[0]
-    merged = run(design_of("[kind][host][desc(ts)]", read), path).reads[0]
-    unserved = run(design_of("[host][level][ts]", read), path).reads[0]
+    path = write_rows(tmp_path, make_rows())
+    served = run(build_design("[host][desc(ts)][kind]", read), path).reads[0]
+    merged = run(build_design("[kind][host][desc(ts)]", read), path).reads[0]
+    unserved = run(build_design("[host][level][ts]", read), path).reads[0]
     assert (5.0, 5.0, True) == (served.returned_rows, served.read_rows, served.serves_order)
     assert (5.0, 7.0, 3, True) == (
         merged.returned_rows, merged.read_rows, merged.fan_out[1], merged.serves_order,
@@ -202,30 +206,30 @@ def test_a_limit_stops_reading_where_the_order_allows_it(tmp_path: Path) -> None
 def test_a_limit_stops_at_the_regions_that_hold_its_rows(
     tmp_path: Path, key: str, order: str | None
 ) -> None:
-    """Regions are those of the rows that a loop takes from each end of the ranges, no others."""
-    rows = rows_of(2_000)
+    """A limited read touches only the regions of the rows that it reads."""
+    rows = make_rows(2_000)
     read: dict[str, Any] = {"where": "kind = ?", "limit": 10}
     if order is not None:
         read["order"] = order
     keys = sorted({bind_key(key, FIELDS).encode(row) for row in rows})
     splits = keys[100::100]
     shown = ["".join(f"\\x{byte:02X}" for byte in split) for split in splits]
-    design = design_of(key, read, shown)
-    found = run(design, written(tmp_path, rows)).reads[0]
+    design = build_design(key, read, shown)
+    found = run(design, write_rows(tmp_path, rows)).reads[0]
     assert (10.0, True) == (found.returned_rows, found.serves_order)
     touched = []
     for number in range(TRIALS_PER_READ):
         kind = rows[len(rows) * number // TRIALS_PER_READ]["kind"]
         plan = plan_read(design.key, {"kind": Equal(kind)}, design.reads[0].order)
-        touched.append(_touched(plan, keys, splits, 10))
+        touched.append(_list_touched_regions(plan, keys, splits, 10))
     assert pytest.approx(sum(touched) / TRIALS_PER_READ) == found.regions[0]
     assert max(touched) == found.regions[1] < len(splits) + 1
 
 
-def _touched(plan: Plan, keys: list[bytes], splits: list[bytes], limit: int) -> int:
-    """Regions that a merge of all ranges touches until it has its rows.
+def _list_touched_regions(plan: Plan, keys: list[bytes], splits: list[bytes], limit: int) -> int:
+    """Return the regions that a merge of all ranges touches until it has its rows.
 
-    A range is read up to the row behind its last one that was taken, if another range went on.
+    Of each range the merge has read one row more than it returned.
     """
     backwards = plan.serves_backwards and not plan.serves_order
     held = {
@@ -248,32 +252,32 @@ def _touched(plan: Plan, keys: list[bytes], splits: list[bytes], limit: int) -> 
 
 
 def test_a_range_without_a_span_says_what_it_assumed(tmp_path: Path) -> None:
-    """A hundredth of the times that were seen, and how to say otherwise."""
+    """A range without a span is assumed to be 1 % of the times, and a remark names the option."""
     read = {"where": "ts >= ? and ts < ?"}
-    found = run(design_of("[ts][host][kind]", read), written(tmp_path, rows_of())).reads[0]
+    found = run(build_design("[ts][host][kind]", read), write_rows(tmp_path, make_rows())).reads[0]
     assert "1% of its span; declare `span` to change that" in found.assumption
 
 
 def test_conditions_on_one_field_are_asked_as_one(tmp_path: Path) -> None:
-    """The same value asked for twice costs what it costs once."""
-    sample = written(tmp_path, rows_of())
+    """A condition that is written twice costs what it costs once."""
+    sample = write_rows(tmp_path, make_rows())
     once, twice = (
-        run(design_of("[host][ts]", {"where": where}), sample).reads[0]
+        run(build_design("[host][ts]", {"where": where}), sample).reads[0]
         for where in ("host = ?", "host = ? and host = ?")
     )
     assert once == twice
 
 
 def test_a_read_over_a_field_that_is_never_there_says_so(tmp_path: Path) -> None:
-    """No row has a value to begin a range at."""
-    rows = [{**row, "level": None} for row in rows_of(50)]
+    """A range on a field that is always null has no cost, and a remark says so."""
+    rows = [{**row, "level": None} for row in make_rows(50)]
     read = {"where": "level > ?"}
-    found = run(design_of("[host][ts]", read), written(tmp_path, rows)).reads[0]
+    found = run(build_design("[host][ts]", read), write_rows(tmp_path, rows)).reads[0]
     assert "no row of the sample has a value in all fields that its conditions test" in found.error
 
 
 def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
-    """Of a long workload a sample is asked, and its counts are scaled to the table's rows."""
+    """Costs measured on a sample of a long workload are scaled to the table's rows."""
     fields = {
         "host": {"type": "text", "max_bytes": 8, "distinct": 100},
         "ts": "timestamp_ms",
@@ -290,9 +294,9 @@ def test_rows_stand_for_the_rows_of_a_longer_stream() -> None:
 def test_a_read_of_many_ranges_is_asked_fewer_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The budget of all reads bounds the ranges, and values are still from the whole sample."""
-    sample, read = written(tmp_path, rows_of()), {"where": "host = ?"}
-    design = design_of("[bucket(kind, 16)][host][kind][ts]", read)
+    """A read of many ranges is measured fewer times, with values from the whole sample."""
+    sample, read = write_rows(tmp_path, make_rows()), {"where": "host = ?"}
+    design = build_design("[bucket(kind, 16)][host][kind][ts]", read)
     often = run(design, sample).reads[0]
     monkeypatch.setattr(read_costs, "MAX_TOTAL_RANGES", 20 * 16)
     seldom = run(design, sample).reads[0]

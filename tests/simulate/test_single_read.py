@@ -34,7 +34,7 @@ rate = "500/s"
 
 @pytest.fixture
 def designs(tmp_path: Path) -> list[str]:
-    """Three designs of one sample; the second needs its sample twice, for splits and replay."""
+    """Three designs of one sample; the second reads it for splits and for the replay."""
     rows = "".join(f"h{n % 31},{n},u{n % 7},{n * 3}\n" for n in range(600))
     (tmp_path / "events.csv").write_text("host,ts,user,size\n" + rows)
     text = DESIGN.format(more="")

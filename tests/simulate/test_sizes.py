@@ -1,4 +1,4 @@
-"""What a small design file may cost: work and memory are for what comes, not for what could."""
+"""Time and memory of a simulation follow from the events, not from possible values."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from rowkey.workload.workload_generator import MAX_BLOCK_BYTES
 pytestmark = pytest.mark.xdist_group("sizes")  # each file is simulated once
 LIMITS = {"MEASURED_SECONDS": "60", "MEASURED_BYTES": str(3 << 30)}
 """What a process gets: libraries and their threads map a gigabyte that they do not use."""
-MOST_MEGABYTES = 950
+MAX_MEGABYTES = 950
 MOST_YARDS = 200
 """Processor time, in that of reading 256 kB of TOML: 30 to 80 are measured."""
 
 
 def design_file(key: str, field: str, more: str = "", *, splits: str = "per_bucket") -> str:
-    """A design file with a field `a` and a time."""
+    """Return a design file with a field `a` and a time."""
     head = f"table = 't'\nkey = \"{key}\"\n" + (f"splits = {splits!r}\n" if splits else "")
     return f"{head}[fields]\na = {field}\nts = 'timestamp_ms'\n{more}"
 
 
-def arriving(rate: str, lasting: str) -> str:
-    """The table of writes."""
+def format_writes(rate: str, lasting: str) -> str:
+    """Return the table of writes."""
     return f"[writes]\nrate = '{rate}'\nfor = '{lasting}'\n"
 
 
-def reading(where: str, count: int = 1) -> str:
-    """Tables of reads."""
+def format_reads(where: str, count: int = 1) -> str:
+    """Return the tables of reads."""
     return "".join(f"[[reads]]\nname = 'r{n}'\nwhere = \"{where}\"\n" for n in range(count))
 
 
 NUMBER = "'u64'"
-FEW_A_SECOND = arriving("1/s", "30000s")
-MANY = arriving("20000/s", "3s")
+FEW_A_SECOND = format_writes("1/s", "30000s")
+MANY = format_writes("20000/s", "3s")
 FILES = {
     "windows_by_regions": design_file("[bucket(a, 60000)][a][ts]", NUMBER, FEW_A_SECOND),
     "bounded_spread": design_file(
@@ -55,21 +55,21 @@ FILES = {
     ),
     "ranges_of_a_read": design_file(
         "[bucket(a, 65536, width=2)][mod(a, 65536)][a]", NUMBER,
-        MANY + reading("a between ? and ?"), splits="",
+        MANY + format_reads("a between ? and ?"), splits="",
     ),
     "long_values": design_file(
-        "[a][ts]", "{ type = 'hex', width = 32000 }", arriving("10000/s", "6s"), splits=""
+        "[a][ts]", "{ type = 'hex', width = 32000 }", format_writes("10000/s", "6s"), splits=""
     ),
     "long_constants": design_file(
-        f"['{'x' * 3_500}'][a][ts]", NUMBER, arriving("100000/s", "5s"), splits=""
+        f"['{'x' * 3_500}'][a][ts]", NUMBER, format_writes("100000/s", "5s"), splits=""
     ),
 }  # fmt: skip
 """Design files of at most 4 kB, of which each took more than the address space or ten seconds."""
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What `rowkey simulate` took for each file, in a process of its own."""
+def measured_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The time and memory of `rowkey simulate` for each file, in a process of its own."""
     folder = tmp_path_factory.mktemp("small")
     for name, text in FILES.items():
         (folder / f"{name}.toml").write_text(text, "utf-8")
@@ -82,12 +82,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_small_file_is_judged_in_bounded_time_and_memory(
-    name: str, found: dict[str, dict[str, Any]]
+    name: str, measured_runs: dict[str, dict[str, Any]]
 ) -> None:
-    """It comes to a verdict before it would be ended, and without the memory it could ask for."""
-    one = found[f"{name}.toml"]
+    """Each file gets a verdict within limits of time and memory."""
+    one = measured_runs[f"{name}.toml"]
     assert one["code"] in (0, 1), one["err"]
-    assert one["megabytes"] < MOST_MEGABYTES
+    assert one["megabytes"] < MAX_MEGABYTES
     assert one["yards"] < MOST_YARDS
     assert json.loads(one["out"])["verdict"]
 
@@ -96,18 +96,22 @@ HOST = "{ type = 'text', distinct = 1000 }"
 MANY_TEXTS = "{ type = 'text', distinct = 1000000 }"
 BURST = "bursts = [{ at = '10s', for = '5s', times = 40 }]\n"
 TOO_MANY = {
-    "121 bytes": (NUMBER, arriving("10000000/s", "90s"), 500_000_000),
-    "for days": (NUMBER, arriving("1000000000/s", "300s"), 500_000_000),
-    "of few values": (HOST, arriving("40000000/s", "1m"), 1_000_000_000),
-    "of texts": (MANY_TEXTS, arriving("100000/s", "1h"), 181_818_181),
-    "in bursts": (HOST, arriving("10000000/s", "90s") + BURST, 1_000_000_000),
-    "to be sorted": (HOST, arriving("100000/s", "1h") + "arrival = 'bulk_sorted'\n", 4_194_304),
+    "121 bytes": (NUMBER, format_writes("10000000/s", "90s"), 500_000_000),
+    "for days": (NUMBER, format_writes("1000000000/s", "300s"), 500_000_000),
+    "of few values": (HOST, format_writes("40000000/s", "1m"), 1_000_000_000),
+    "of texts": (MANY_TEXTS, format_writes("100000/s", "1h"), 181_818_181),
+    "in bursts": (HOST, format_writes("10000000/s", "90s") + BURST, 1_000_000_000),
+    "to be sorted": (
+        HOST,
+        format_writes("100000/s", "1h") + "arrival = 'bulk_sorted'\n",
+        4_194_304,
+    ),
 }
 
 
 @pytest.mark.parametrize("name", TOO_MANY)
 def test_too_many_events_are_refused_with_a_length_that_fits(name: str) -> None:
-    """Before the first is made, with a duration that is accepted, and no longer one is."""
+    """Too many events are refused early, with the longest duration that is accepted."""
     field, writes, most = TOO_MANY[name]
     text = design_file("[a][ts]", field, writes, splits="")
     with pytest.raises(
@@ -117,22 +121,26 @@ def test_too_many_events_are_refused_with_a_length_that_fits(name: str) -> None:
     lasting = int(re.findall(r'Write for = "(\d+)ms"', str(told.value))[0])
     for more in (0, 1):
         fitted = re.sub(r"(?m)^for = '\w+'", f"for = '{lasting + more}ms'", text)
-        made = workload_of(Design.loads(fitted))
+        made = build_workload(Design.loads(fitted))
         assert (made.event_count <= most) == (not more)
         if not more:
             next(made.generate_events())
 
 
 def test_a_rate_that_no_length_fits_is_refused_with_one_that_does() -> None:
-    """A millisecond of it is too much."""
-    text = design_file("[a][ts]", NUMBER, arriving("1000000000000/s", "1ms"), splits="")
+    """A rate that is too high for a millisecond is refused with a rate that fits."""
+    text = design_file("[a][ts]", NUMBER, format_writes("1000000000000/s", "1ms"), splits="")
     with pytest.raises(InvalidArgument, match=r"Declare a rate of 500,000,000,000/s or less\."):
         run(Design.loads(text))
-    next(workload_of(Design.loads(text.replace("1000000000000", "500000000000"))).generate_events())
+    next(
+        build_workload(
+            Design.loads(text.replace("1000000000000", "500000000000"))
+        ).generate_events()
+    )
 
 
 def test_values_that_are_too_long_to_be_made_at_once_are_refused() -> None:
-    """The number of values that fits is named, and fits."""
+    """Too many long values are refused with the number of values that fits."""
     text = design_file("[a][ts]", "{ type = 'hex', width = 32000, distinct = 100000 }", splits="")
     with pytest.raises(InvalidArgument, match=r"fields\.a: 100,000 values of 32,000 bytes") as told:
         run(Design.loads(text))
@@ -140,6 +148,6 @@ def test_values_that_are_too_long_to_be_made_at_once_are_refused() -> None:
     assert fits * 32_000 <= MAX_BLOCK_BYTES < (fits + 1) * 32_000
 
 
-def workload_of(design: Design) -> WorkloadGenerator:
-    """The events that are made of a design."""
+def build_workload(design: Design) -> WorkloadGenerator:
+    """Return the generated events of a design."""
     return WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)

@@ -1,4 +1,4 @@
-"""The verdict table of real data: where events land under six keys, against measured figures.
+"""The verdicts on real data: skews under six keys agree with measured figures.
 
 Method: events sorted by time; the key is text, 00, eight bytes of seconds; the bucket is the number
 of the first four bytes of an MD5 digest modulo 16; 16 regions, split at the quantiles of the first
@@ -77,8 +77,8 @@ OVERWRITTEN = {"nab": 49, "cdnow": 2_068, "tail": 1_583, "carrier": 276_634, "ap
 Source: as above; an awk count for the Apache log."""
 
 
-def design_of(name: str, key: str, splits: Any) -> Design:
-    """A design over the two fields of a sample, as the method has it."""
+def build_design(name: str, key: str, splits: Any) -> Design:
+    """Build a design over the two fields of a sample."""
     _, entity, time = SAMPLES[name]
     fields = {
         "e": {"type": "text", "from": entity},
@@ -90,8 +90,8 @@ def design_of(name: str, key: str, splits: Any) -> Design:
 
 
 @cache
-def recording_of(name: str) -> RecordedSample:
-    """The two columns of a sample, which is read once for all keys."""
+def record_columns(name: str) -> RecordedSample:
+    """Return the two columns of a sample, read once for all keys."""
     _, entity, time = SAMPLES[name]
     recording = record_sample(SAMPLES[name][0])
     recording.request_columns([entity, time])
@@ -99,10 +99,10 @@ def recording_of(name: str) -> RecordedSample:
 
 
 @cache
-def judged(name: str, key: str) -> Simulation:
-    """A simulation by the method."""
+def simulate_key(name: str, key: str) -> Simulation:
+    """Return the simulation of a sample under a key."""
     splits = "per_bucket" if key in SALTED else {"algorithm": "sample", "regions": 16}
-    return run(design_of(name, key, splits), recording_of(name), second_half=key in SALTED)
+    return run(build_design(name, key, splits), record_columns(name), second_half=key in SALTED)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def judged(name: str, key: str) -> Simulation:
     [(name, key, row[n]) for name, row in TABLE.items() for n, key in enumerate(KEYS)],
 )
 def test_the_verdict_table(name: str, key: str, expected: tuple[float, float, float]) -> None:
-    """Total, median and worst share of the busiest region are the measured ones, within 0.02."""
-    found = judged(name, key).region_shares
+    """Total, median and worst share of the busiest region are within 0.02 of the table."""
+    found = simulate_key(name, key).region_shares
     shares = (found.total, found.median, found.worst)
     assert pytest.approx(expected, abs=TOLERANCE + 0.005) == shares
 
@@ -129,8 +129,8 @@ CAUSES: dict[tuple[str, str], list[str]] = {
 
 @pytest.mark.parametrize(("name", "key"), [(name, key) for name in TABLE for key in KEYS])
 def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> None:
-    """What is hot is explained by what is true of the data, and what is even by nothing."""
-    found = judged(name, key)
+    """Each hot verdict has the causes of its data, and each even one has none."""
+    found = simulate_key(name, key)
     expected = CAUSES.get((name, key), [])
     assert expected == sorted(cause.code for cause in found.causes)
     assert bool(expected) == (found.verdict.level != "even")
@@ -138,8 +138,8 @@ def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> Non
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_overwritten_rows_are_those_of_a_direct_count(name: str) -> None:
-    """Rows of the whole file with an equal entity and time, counted by a set of pairs."""
-    design = design_of(name, "[e][ts]", ["m"])
+    """Overwritten rows are those counted by a set of entity and time pairs."""
+    design = build_design(name, "[e][ts]", ["m"])
     sample = open_sample(SAMPLES[name][0], design.collect_needed_fields(), design.writes.time)
     pairs: Counter[tuple[Any, Any]] = Counter()
     for events in sample.read_events():
@@ -151,8 +151,8 @@ def test_overwritten_rows_are_those_of_a_direct_count(name: str) -> None:
 
 
 def test_the_worst_burst_of_the_apache_log_is_named() -> None:
-    """The client, its window and its shares are those of a direct count over the second half."""
-    found = judged("apache", "[e][ts]")
+    """The client, window and shares of the worst burst are those of a direct count."""
+    found = simulate_key("apache", "[e][ts]")
     rows = []
     design = found.design
     for events in open_sample(
@@ -175,8 +175,8 @@ def test_the_worst_burst_of_the_apache_log_is_named() -> None:
 
 
 def test_hour_aligned_flights_reach_one_of_sixteen_remainders() -> None:
-    """The step of the times is an hour, and 16 / gcd(3600, 16) is one: all rows, one region."""
-    found = judged("tail", KEYS[4])
+    """Times in steps of an hour reach one of 16 remainders: all rows are in one region."""
+    found = simulate_key("tail", KEYS[4])
     hours = {
         int(time.timestamp()) % 16
         for time in (datetime(2013, 1, 1, 10, tzinfo=UTC), datetime(2013, 7, 4, 23, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""The tests of the five documents run in one process: each design is judged once there."""
+"""All tests of this folder run in one process, so that each design is simulated once."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of this folder together."""
+    """Group the tests of this folder."""
     for item in items:
         if item.path.parent == HERE:
             item.add_marker(pytest.mark.xdist_group("sources"))

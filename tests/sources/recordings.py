@@ -1,9 +1,9 @@
-"""Writes the small recordings of `examples/sources`, the same bytes of CSV each time.
+"""Write the small recordings of `examples/sources`, always the same bytes of CSV.
 
-What a design file cannot declare is recorded: stamps in whole seconds that are counted in
-milliseconds, names that are written again, numbers and digests kept as text.
+Recordings have what a design file cannot declare: times in whole seconds as milliseconds, names
+that are written again, numbers and digests as text.
 
-`python tests/sources/recordings.py` writes them anew.
+`python tests/sources/recordings.py` writes the files again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ START_MS = 1_767_225_600_000
 SECONDS = 60
 
 
-def logs() -> Iterator[str]:
-    """160 lines a second of 2,000 hosts, stamped by the second in milliseconds; no line twice."""
+def write_logs() -> Iterator[str]:
+    """Yield 160 lines a second of 2,000 hosts, in whole seconds as milliseconds, all different."""
     chance = Random(1)
     hosts = [
         f"{role}-{n}.example" for role in ("web", "db", "cache", "gateway") for n in range(500)
@@ -37,8 +37,8 @@ def logs() -> Iterator[str]:
             yield f"{START_MS + 1_000 * second},{host},{event}"
 
 
-def names() -> Iterator[str]:
-    """foo0001 to foo6000 in their order, then 400 of them, far apart, a second time."""
+def write_names() -> Iterator[str]:
+    """Yield foo0001 to foo6000 in order, then 400 distant ones of them a second time."""
     chance = Random(2)
     again = sorted(chance.sample(range(1, 6_001), 400))
     yield "ts,name"
@@ -46,10 +46,10 @@ def names() -> Iterator[str]:
         yield f"{START_MS + 25 * at // 4},foo{number:04d}"
 
 
-def follows() -> Iterator[str]:
-    """160 pairs a second for 40 s, none twice: a quarter each follow uid1 and uid2.
+def write_follows() -> Iterator[str]:
+    """Yield 160 different pairs a second for 40 s, a quarter each following uid1 and uid2.
 
-    Of the fans one in 25 has a name that begins with 7E or above, as people's names do.
+    One in 25 fans has a name that begins with byte 7E or above, as in real names.
     """
     chance = Random(5)
     stars = [f"uid{n}" for n in range(3, 3_003)]
@@ -64,8 +64,8 @@ def follows() -> Iterator[str]:
             seen.add((star, fan))
 
 
-def scores() -> Iterator[str]:
-    """160 scores a second for 40 s, from one digit to four, each of another player."""
+def write_scores() -> Iterator[str]:
+    """Yield 160 scores a second for 40 s, of one to four digits, each of another player."""
     chance = Random(3)
     yield "ts,player,score"
     for player in range(40 * 160):
@@ -73,8 +73,8 @@ def scores() -> Iterator[str]:
         yield f"{START_MS + player * 25 // 4},p{player},{score}"
 
 
-def ids() -> Iterator[str]:
-    """Numbers of nineteen digits and MD5 as hexadecimal digits, both as text."""
+def write_ids() -> Iterator[str]:
+    """Yield numbers of nineteen digits and MD5 as hexadecimal digits, both as text."""
     chance = Random(4)
     yield "serial,trace,state"
     for state in range(300):
@@ -84,17 +84,17 @@ def ids() -> Iterator[str]:
 
 
 RECORDINGS: dict[str, Callable[[], Iterator[str]]] = {
-    "logs/recorded": logs,
-    "salted/names": names,
-    "follows/recorded": follows,
-    "leaderboard/scores": scores,
-    "ids/recorded": ids,
+    "logs/recorded": write_logs,
+    "salted/names": write_names,
+    "follows/recorded": write_follows,
+    "leaderboard/scores": write_scores,
+    "ids/recorded": write_ids,
 }
 """What is written, by the file's name below the folder, without `.csv.gz`."""
 
 
-def text_of(name: str) -> str:
-    """A recording as CSV."""
+def format_recording(name: str) -> str:
+    """Return a recording as CSV."""
     return "".join(f"{line}\n" for line in RECORDINGS[name]())
 
 
@@ -106,7 +106,7 @@ def main() -> None:
     for name in RECORDINGS:
         path = folder / f"{name}.csv.gz"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(text_of(name).encode(), mtime=0))
+        path.write_bytes(gzip.compress(format_recording(name).encode(), mtime=0))
 
 
 if __name__ == "__main__":

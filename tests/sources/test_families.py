@@ -1,4 +1,4 @@
-"""Families and their attributes, as two documents have them and as HBase 2.6 does."""
+"""Families and their attributes, as two documents describe them and as HBase 2.6 has them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import pytest
 from rowkey.cells import FOREVER_S, Cell, Family, select_kept_cells
 from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design, summarize_sample
-from sources.judged import NAMES, changed, findings, found, read, rules, simulated
+from sources.evaluations import (
+    NAMES,
+    change_design,
+    check_example,
+    get_finding,
+    list_rules,
+    read_design,
+    simulate_example,
+)
 
 if TYPE_CHECKING:
     from rowkey.design import Design
@@ -17,14 +25,14 @@ if TYPE_CHECKING:
 THREE, ADVISED = "families/three", "families/advised"
 
 
-def told(name: str, rule: str) -> list[Any]:
-    """What one rule finds in a design, as path and value."""
-    return [(one.path, one.value) for one in findings(name).findings if one.name == rule]
+def list_findings(name: str, rule: str) -> list[Any]:
+    """Return the findings of one rule in a design, as path and value."""
+    return [(one.path, one.value) for one in check_example(name).findings if one.name == rule]
 
 
-def with_family(**words: Any) -> Design:
-    """The better design with other words of its family."""
-    return changed("families/better", families={"d": words})
+def change_family(**words: Any) -> Design:
+    """Return the better design with other options of its family."""
+    return change_design("families/better", families={"d": words})
 
 
 # How many, and what they are called
@@ -36,15 +44,15 @@ def with_family(**words: Any) -> Design:
     [(1, []), (2, []), (3, ["warning"]), (10, ["warning"]), (11, ["error"])],
 )
 def test_more_than_two_families_are_a_warning(count: int, expected: list[str]) -> None:
-    """One to three, the book says, and ten at the very most: from the third on it is told."""
+    """From the third family on there is a finding; the book says one to three, ten at most."""
     names = list("abcefghijkl")[:count]
     fields = {
         field: {"type": "text", "max_bytes": 40, "family": names[n % count]}
         for n, field in enumerate(("name", "town", *(f"more{n}" for n in range(9))))
     }
-    design = changed("families/better", families={n: {} for n in names}, fields=fields)
+    design = change_design("families/better", families={n: {} for n in names}, fields=fields)
     if count == 1:
-        design = changed("families/better", families={"d": {}})
+        design = change_design("families/better", families={"d": {}})
     assert expected == [
         one.severity for one in check_design(design, select=["many-families"]).findings
     ]
@@ -52,19 +60,21 @@ def test_more_than_two_families_are_a_warning(count: int, expected: list[str]) -
 
 @pytest.mark.claims(16)
 def test_one_family_is_what_every_better_design_has() -> None:
-    """And the one with three is told so, at the third; what is simulated stores three cells."""
-    one = found(THREE, "many-families")
+    """Every better design has one family, and the third family of the other has a finding."""
+    one = get_finding(THREE, "many-families")
     assert ("families.statistics", 3, "warning") == (one.path, one.value, one.severity)
-    assert 3 == len({cell.family for cell in simulated(THREE).design.layout.estimate_cells()})
+    assert 3 == len(
+        {cell.family for cell in simulate_example(THREE).design.layout.estimate_cells()}
+    )
     for name in NAMES:
         if "/better" in name:
-            assert 1 == len(read(name).families)
+            assert 1 == len(read_design(name).families)
 
 
 @pytest.mark.claims(17)
 def test_small_families_leave_a_file_each() -> None:
-    """In an hour none of the three reaches 16 MB, so each is flushed by its age: three for one."""
-    one = found(THREE, "flushed-together")
+    """Three small families are flushed by age into three files an hour instead of one."""
+    one = get_finding(THREE, "flushed-together")
     key = 1 + 8
     sizes = {
         "information": 20 + key + len("information") + len("name") + 20,
@@ -81,19 +91,19 @@ def test_small_families_leave_a_file_each() -> None:
 
 @pytest.mark.claims(18, 42)
 def test_families_that_are_read_together_gain_nothing() -> None:
-    """They differ in nothing, and a read that tests two of them looks into two stores."""
+    """Families with equal attributes are reported, as a read of two looks into two stores."""
     families = ["information", "address", "statistics"]
-    assert families == found(THREE, "equal-families").evidence["families"]
-    across = found(THREE, "read-across-families").evidence
+    assert families == get_finding(THREE, "equal-families").evidence["families"]
+    across = get_finding(THREE, "read-across-families").evidence
     assert (["town", "visits"], ["address", "statistics"]) == (across["fields"], across["families"])
-    alone = changed(THREE, reads=[{"name": "visits", "where": "user = ? and visits > ?"}])
+    alone = change_design(THREE, reads=[{"name": "visits", "where": "user = ? and visits > ?"}])
     assert () == check_design(alone, select=["read-across-families"]).findings
 
 
 @pytest.mark.claims(19)
 def test_a_family_that_few_rows_have_is_told(tmp_path: Any) -> None:
-    """A hundred to one, counted in a sample; half of the rows are no matter."""
-    design = changed(
+    """A family in one of a hundred sampled rows is reported, in half of the rows not."""
+    design = change_design(
         THREE,
         fields={"town": {"type": "text", "max_bytes": 9, "nullable": True, "family": "address"}},
     )
@@ -109,32 +119,34 @@ def test_a_family_that_few_rows_have_is_told(tmp_path: Any) -> None:
 
 @pytest.mark.claims(20, 22)
 def test_the_name_of_a_family_stands_in_every_cell() -> None:
-    """Its bytes above one letter, more loudly from eight on; 127 are the most."""
+    """Names above one letter are reported, from 8 bytes as a warning; 127 is the limit."""
     assert {
         "families.information": (11, "warning"),
         "families.address": (7, "info"),
         "families.statistics": (10, "warning"),
     } == {
         one.path: (one.evidence["bytes"], one.severity)
-        for one in findings(THREE).findings
+        for one in check_example(THREE).findings
         if one.name == "long-family-name"
     }
     for length in (127, 128):
         name = "f" * length
         words = {"type": "u32", "family": name}
         if length == 127:
-            assert name in changed("families/better", families={name: {}, "d": {}},
+            assert name in change_design("families/better", families={name: {}, "d": {}},
                                    fields={"visits": words}).families  # fmt: skip
         else:
             with pytest.raises(InvalidDesign, match="127"):
-                changed("families/better", families={name: {}, "d": {}}, fields={"visits": words})
+                change_design(
+                    "families/better", families={name: {}, "d": {}}, fields={"visits": words}
+                )
 
 
 @pytest.mark.claims(24)
 def test_one_row_key_has_cells_in_every_family() -> None:
-    """An event of three families is three cells under one key, written as one mutation."""
+    """An event in three families is three cells of one row in one mutation."""
     row = {"user": 7, "name": "anna", "town": "Ulm", "visits": 3}
-    design = read(THREE)
+    design = read_design(THREE)
     key, cells = design.layout.encode_event(row)
     assert design.key.encode(row) == key
     assert {"information", "address", "statistics"} == {cell.family for cell in cells}
@@ -146,15 +158,15 @@ def test_one_row_key_has_cells_in_every_family() -> None:
 
 @pytest.mark.claims(25)
 def test_a_hundred_versions_are_a_warning() -> None:
-    """From a hundred on."""
-    assert [("families.d.versions", 100)] == told(ADVISED, "many-versions")
-    assert () == check_design(with_family(versions=99), select=["many-versions"]).findings
+    """A hundred versions are a warning, and 99 are not."""
+    assert [("families.d.versions", 100)] == list_findings(ADVISED, "many-versions")
+    assert () == check_design(change_family(versions=99), select=["many-versions"]).findings
 
 
 @pytest.mark.claims(26)
 def test_one_version_is_the_default() -> None:
-    """Not three: HBASE-10941, since 0.96."""
-    assert (1, 1) == (Family("d").versions, with_family().families["d"].versions)
+    """The default is one version, since 0.96 (HBASE-10941), and not three."""
+    assert (1, 1) == (Family("d").versions, change_family().families["d"].versions)
 
 
 @pytest.mark.claims(27)
@@ -167,29 +179,29 @@ def test_one_version_is_the_default() -> None:
     ],
 )
 def test_minimum_versions_need_a_time_to_live(words: dict[str, Any], *, allowed: bool) -> None:
-    """And are not above the versions kept."""
+    """Minimum versions need a ttl, and must not exceed the versions."""
     if allowed:
-        assert 1 == with_family(**words).families["d"].min_versions
+        assert 1 == change_family(**words).families["d"].min_versions
     else:
         with pytest.raises(InvalidDesign, match="min_versions"):
-            with_family(**words)
+            change_family(**words)
 
 
 @pytest.mark.claims(28, 30)
 def test_a_time_to_live_is_in_seconds() -> None:
-    """A week in milliseconds is nineteen years; for ever is the greatest int."""
-    assert [("families.d.ttl", 604_800_000)] == told(ADVISED, "ttl-in-milliseconds")
-    assert 604_800_000 == 7 * 86_400 * 1_000 == read(ADVISED).families["d"].ttl_s
-    assert 86_400 == with_family(ttl="1d").families["d"].ttl_s
-    assert (2**31 - 1, 2**31 - 1) == (FOREVER_S, with_family().families["d"].ttl_s)
+    """A week in milliseconds is a ttl of nineteen years, and FOREVER is the largest int."""
+    assert [("families.d.ttl", 604_800_000)] == list_findings(ADVISED, "ttl-in-milliseconds")
+    assert 604_800_000 == 7 * 86_400 * 1_000 == read_design(ADVISED).families["d"].ttl_s
+    assert 86_400 == change_family(ttl="1d").families["d"].ttl_s
+    assert (2**31 - 1, 2**31 - 1) == (FOREVER_S, change_family().families["d"].ttl_s)
     for wrong in (0, 2**31):
         with pytest.raises(InvalidDesign, match="ttl"):
-            with_family(ttl=wrong)
+            change_family(ttl=wrong)
 
 
 @pytest.mark.claims(30)
 def test_a_cells_own_time_to_live_does_not_outlast_its_familys() -> None:
-    """In milliseconds, and the shorter of both ends it."""
+    """A cell expires by the shorter of its own ttl, in milliseconds, and the family's."""
     family = Family("d", ttl_s=10)
     for ttl_ms, now_ms, left in ((60_000, 9_999, 1), (60_000, 10_001, 0), (5_000, 5_001, 0)):
         cell = Cell("d", b"q", 0, b"v", ttl_ms=ttl_ms)
@@ -198,8 +210,8 @@ def test_a_cells_own_time_to_live_does_not_outlast_its_familys() -> None:
 
 @pytest.mark.claims(27, 29)
 def test_minimum_versions_keep_what_is_expired() -> None:
-    """Without them nothing of an expired row is left; with one, its last version is."""
-    assert [("families.d.min_versions", 1)] == told(ADVISED, "min-versions-keep-files")
+    """An expired row keeps its last version with MIN_VERSIONS 1, and none otherwise."""
+    assert [("families.d.min_versions", 1)] == list_findings(ADVISED, "min-versions-keep-files")
     cells = [Cell("d", b"q", ts, b"v") for ts in (2_000, 1_000)]
     assert [] == select_kept_cells(cells, Family("d", versions=2, ttl_s=1), 60_000)
     kept = select_kept_cells(cells, Family("d", versions=2, ttl_s=1, min_versions=1), 60_000)
@@ -208,17 +220,17 @@ def test_minimum_versions_keep_what_is_expired() -> None:
 
 @pytest.mark.claims(29)
 def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
-    """Told where both words stand, and how: a warning where each event is a row of its own."""
-    one = found(ADVISED, "min-versions-keep-files")
+    """A ttl with minimum versions is reported, as a warning where each event is a row."""
+    one = get_finding(ADVISED, "min-versions-keep-files")
     assert "HBase cannot drop expired files whole" in one.message
     assert ("info", "Leave min_versions out") == (one.severity, one.remedy[:22])
     for words, expected in (
         ({"ttl": "7d", "versions": 2}, []),
         ({"ttl": "7d", "versions": 2, "min_versions": 1}, ["info"]),
     ):
-        told = check_design(with_family(**words), select=["min-versions-keep-files"]).findings
+        told = check_design(change_family(**words), select=["min-versions-keep-files"]).findings
         assert expected == [each.severity for each in told]
-    history = changed(
+    history = change_design(
         "slices/rows", families={"d": {"ttl": "1d", "versions": 2, "min_versions": 1}}
     )
     [one] = check_design(history, select=["min-versions-keep-files"]).findings
@@ -227,10 +239,10 @@ def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
 
 @pytest.mark.claims(29)
 def test_a_region_whose_files_are_dropped_stays() -> None:
-    """Under a key of times what expires leaves regions empty; behind a bucket new rows come."""
+    """Under a key of times, expired regions stay empty; bucketed regions get new rows."""
     for name, expected in (("logs/time_first", 1), ("logs/better_by_time", 0)):
-        design = changed(name, families={"d": {"ttl": "7d"}})
-        recorded = read(name).sample_path
+        design = change_design(name, families={"d": {"ttl": "7d"}})
+        recorded = read_design(name).sample_path
         assert recorded is not None
         seen = summarize_sample(design, recorded)
         assert expected == len(check_design(design, seen, select=["ttl-behind-the-front"]).findings)
@@ -242,13 +254,13 @@ def test_a_region_whose_files_are_dropped_stays() -> None:
 @pytest.mark.claims(31)
 @pytest.mark.parametrize(("size", "allowed"), [(1_023, False), (1_024, True), (16 * 2**20, True)])
 def test_blocks_have_a_kilobyte_to_sixteen_megabytes(size: int, *, allowed: bool) -> None:
-    """Legal sizes are those of HBase; large ones under gets are told."""
+    """Block sizes have HBase's limits, and large ones under gets are reported."""
     if allowed:
-        assert size == with_family(block_size=size).families["d"].block_size
+        assert size == change_family(block_size=size).families["d"].block_size
     else:
         with pytest.raises(InvalidDesign, match="block_size"):
-            with_family(block_size=size)
-    assert [("families.d.block_size", 262_144)] == told(ADVISED, "blocks-unlike-reads")
+            change_family(block_size=size)
+    assert [("families.d.block_size", 262_144)] == list_findings(ADVISED, "blocks-unlike-reads")
 
 
 @pytest.mark.claims(31)
@@ -262,8 +274,8 @@ def test_blocks_have_a_kilobyte_to_sixteen_megabytes(size: int, *, allowed: bool
     ],
 )
 def test_larger_blocks_are_for_scans(size: int, read_words: dict[str, Any], expected: int) -> None:
-    """And smaller ones for gets; the other way round each is told."""
-    design = changed(
+    """Large blocks are accepted for scans, small ones for gets, and reported otherwise."""
+    design = change_design(
         "families/better",
         families={"d": {"block_size": size}},
         reads=[{"name": "one", **read_words}],
@@ -273,10 +285,10 @@ def test_larger_blocks_are_for_scans(size: int, read_words: dict[str, Any], expe
 
 @pytest.mark.claims(32)
 def test_the_cache_is_on_by_default_and_missed_by_gets() -> None:
-    """Off, it is told where rows are got one by one."""
-    assert with_family().families["d"].block_cache
-    assert ["a profile"] == found(ADVISED, "uncached-gets").evidence["reads"]
-    assert "families.d.block_cache" == found(ADVISED, "uncached-gets").path
+    """A disabled block cache is reported where rows are got one by one."""
+    assert change_family().families["d"].block_cache
+    assert ["a profile"] == get_finding(ADVISED, "uncached-gets").evidence["reads"]
+    assert "families.d.block_cache" == get_finding(ADVISED, "uncached-gets").path
 
 
 @pytest.mark.claims(32)
@@ -291,59 +303,63 @@ def test_the_cache_is_on_by_default_and_missed_by_gets() -> None:
 def test_the_cache_may_be_off_for_what_is_rarely_read(
     words: list[dict[str, Any]], expected: list[str]
 ) -> None:
-    """For scans, or where nothing is read, nobody minds; what fills a cache that is off is told."""
-    off = changed("families/better", families={"d": {"block_cache": False}}, reads=words)
+    """A disabled cache is accepted for scans, but not options that fill the cache."""
+    off = change_design("families/better", families={"d": {"block_cache": False}}, reads=words)
     assert expected == [one.path for one in check_design(off, select=["uncached-gets"]).findings]
     warm = {"d": {"block_cache": False, "prefetch": True}}
     [one] = check_design(
-        changed("families/better", families=warm), select=["idle-cache-words"]
+        change_design("families/better", families=warm), select=["idle-cache-words"]
     ).findings
     assert "families.d.prefetch" == one.path
 
 
 @pytest.mark.claims(33, 34)
 def test_codecs_newer_than_snappy_are_named() -> None:
-    """None is the default; LZO is told to be overtaken, and LZ4 and ZSTD are taken."""
+    """No codec is the default, LZO has a remark, and LZ4 and ZSTD are accepted."""
     assert "NONE" == Family("d").compression
-    one = found(ADVISED, "dated-codec")
+    one = get_finding(ADVISED, "dated-codec")
     assert ("LZO", "LZ4") == (one.value, one.evidence["better"])
     assert "ZSTD" in one.verdict
     for codec in ("SNAPPY", "LZ4", "ZSTD"):
-        assert () == check_design(with_family(compression=codec), select=["dated-codec"]).findings
+        assert () == check_design(change_family(compression=codec), select=["dated-codec"]).findings
 
 
 @pytest.mark.claims(33)
 @pytest.mark.parametrize(("codec", "expected"), [("NONE", ["info"]), ("LZ4", []), ("ZSTD", [])])
 def test_much_data_without_a_codec_is_told(codec: str, expected: list[str]) -> None:
-    """A remark, for the processor pays: the large table of the sources, with and without."""
-    design = changed("regions/better_large", families={"d": {"ttl": "30d", "compression": codec}})
+    """A large table without a codec has a remark, and with one none."""
+    design = change_design(
+        "regions/better_large", families={"d": {"ttl": "30d", "compression": codec}}
+    )
     told = check_design(design, select=["uncompressed-family"]).findings
     assert expected == [one.severity for one in told]
-    few = changed("regions/better_large", families={"d": {"ttl": "10m", "compression": codec}})
+    few = change_design(
+        "regions/better_large", families={"d": {"ttl": "10m", "compression": codec}}
+    )
     assert () == check_design(few, select=["uncompressed-family"]).findings
 
 
 @pytest.mark.claims(33)
 @pytest.mark.parametrize(("encoding", "expected"), [("NONE", 1), ("FAST_DIFF", 0)])
 def test_long_keys_want_an_encoding(encoding: str, expected: int) -> None:
-    """A key that is most of each cell is told until blocks are encoded; a short one is not."""
+    """A key that is most of each cell is reported until blocks are encoded."""
     for name, often in (("described_orders/described", expected), ("described_orders/better", 0)):
-        design = changed(name, families={"d": {"encoding": encoding}})
+        design = change_design(name, families={"d": {"encoding": encoding}})
         assert often == len(check_design(design, select=["unencoded-keys"]).findings)
 
 
 @pytest.mark.claims(35)
 def test_in_memory_is_a_rank_in_the_cache() -> None:
-    """The word is told for what it is, and the better design does without."""
-    assert "not a table in memory" in found(ADVISED, "in-memory-family").verdict
-    assert [] == rules("families/better")
+    """IN_MEMORY has a remark that it is a cache priority, and the better design lacks it."""
+    assert "not a table in memory" in get_finding(ADVISED, "in-memory-family").verdict
+    assert [] == list_rules("families/better")
 
 
 @pytest.mark.claims(36)
 def test_row_is_the_default_filter_and_gets_want_one() -> None:
-    """Off, it is told of gets."""
+    """ROW is the default Bloom filter, and NONE is reported for gets."""
     assert "ROW" == Family("d").bloom
-    assert [("families.d.bloom", "NONE")] == told(ADVISED, "bloom-unlike-reads")
+    assert [("families.d.bloom", "NONE")] == list_findings(ADVISED, "bloom-unlike-reads")
 
 
 @pytest.mark.claims(36)
@@ -360,11 +376,11 @@ def test_row_is_the_default_filter_and_gets_want_one() -> None:
 def test_a_filter_by_row_helps_gets_and_one_by_prefix_ranges(
     bloom: str, get: int, scan: int
 ) -> None:
-    """Gets miss none, and one of columns if they name none; scans pin a bucket and a station."""
+    """Row filters serve gets, ROWCOL serves gets of columns, and prefix filters serve scans."""
     families = {"d": {"bloom": bloom}}
-    got = changed("families/better", families=families)
+    got = change_design("families/better", families=families)
     day = {"name": "a day", "where": "station = ? and ts >= ? and ts < ?", "span": "1d"}
-    scanned = changed("packed/better", families=families, reads=[day])
+    scanned = change_design("packed/better", families=families, reads=[day])
     ways = [
         len(check_design(one, select=["bloom-unlike-reads"]).findings) for one in (got, scanned)
     ]

@@ -1,4 +1,4 @@
-"""What is found and measured in every design of the sources, read by hand and held here."""
+"""Findings and verdicts of every design of the sources, each listed after reading."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from rowkey.cli.group import program
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from sources import recordings
-from sources.judged import NAMES, SOURCES, causes, changed, findings, read, simulated
+from sources.evaluations import (
+    NAMES,
+    SOURCES,
+    change_design,
+    check_example,
+    list_causes,
+    read_design,
+    simulate_example,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 
     from rowkey.lint import Finding
 
-FOUND: dict[str, list[str]] = {
+EXPECTED_FINDINGS: dict[str, list[str]] = {
     "behaviour/better": [],
     "behaviour/event_id": ["RK409 table", "RK601 reads[0].where"],
     "behaviour/md5_hex": ["RK119 key", "RK410 key"],
@@ -103,7 +111,7 @@ FOUND: dict[str, list[str]] = {
     "waybills/time_first": ["RK101 key", "RK605 reads[0].where"],
 }  # fmt: skip
 """What is found in each design, as code and path."""
-ALLOWED = {
+ALLOWED_FINDINGS = {
     name: ["RK108 key"]
     for name in ("salted/better", "salted/hashed_letters", "salted/java_byte", "salted/names_first")
 }
@@ -131,41 +139,41 @@ NOT_EVEN: dict[str, tuple[str, list[str]]] = {
     "waybills/time_first": ("hot", ["moving_front"]),
 }
 """Designs that are not even, and why; all others are even, and nothing is named."""
-KEPT_BYTES = 200_000
+MAX_RECORDING_BYTES = 200_000
 
 
-def told(found: Iterable[Finding]) -> list[str]:
-    """Findings as code and path, in their order."""
+def format_findings(found: Iterable[Finding]) -> list[str]:
+    """Return findings as code and path, in order."""
     return sorted(f"{one.code} {one.path}" for one in found)
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_a_design_has_the_findings_it_is_an_example_of(name: str) -> None:
-    """Each finding was read by hand; what is allowed has a reason."""
-    allowed = findings(name).allowed_findings
-    assert FOUND[name] == told(findings(name).findings)
-    assert ALLOWED.get(name, []) == told(one.finding for one in allowed)
+    """Each design has exactly the listed findings, and what is allowed has a reason."""
+    allowed = check_example(name).allowed_findings
+    assert EXPECTED_FINDINGS[name] == format_findings(check_example(name).findings)
+    assert ALLOWED_FINDINGS.get(name, []) == format_findings(one.finding for one in allowed)
     assert all(one.reason for one in allowed)
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_a_design_is_as_even_as_it_is_said_to_be(name: str) -> None:
-    """The word of the verdict and the causes are those that were read; most are even."""
+    """Each design has the listed verdict and causes."""
     word, expected = NOT_EVEN.get(name, ("even", []))
-    assert (word, expected) == (simulated(name).verdict.level, causes(name))
+    assert (word, expected) == (simulate_example(name).verdict.level, list_causes(name))
 
 
-@pytest.mark.parametrize("name", [name for name in FOUND if "/better" in name])
+@pytest.mark.parametrize("name", [name for name in EXPECTED_FINDINGS if "/better" in name])
 def test_a_better_design_is_clean_and_even(name: str) -> None:
-    """No error, no warning, and no more skew than chance makes of an even design, and a quarter."""
-    assert () == findings(name).filter_by_severity("warning")
-    verdict = simulated(name).verdict
+    """A better design has no error, no warning, and at most 1.25 times the skew of chance."""
+    assert () == check_example(name).filter_by_severity("warning")
+    verdict = simulate_example(name).verdict
     assert verdict.skew < 1.25 * verdict.even_skew
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_a_design_is_small_and_says_whose_advice_it_is(name: str) -> None:
-    """It opens with two to four lines of comment, one of which names a document or today."""
+    """A design begins with two to four comment lines that name its document."""
     lines = (SOURCES / f"{name}.toml").read_text(encoding="utf-8").splitlines()
     comment = [line for line in lines[: lines.index("")] if line.startswith("# ")]
     assert 2 <= len(comment) <= 4
@@ -175,14 +183,14 @@ def test_a_design_is_small_and_says_whose_advice_it_is(name: str) -> None:
 
 
 def test_every_design_is_read() -> None:
-    """None lies there without its findings having been read, and each subject has a better one."""
-    assert NAMES == sorted(FOUND)
+    """The findings of every design are listed, and each subject has a better design."""
+    assert NAMES == sorted(EXPECTED_FINDINGS)
     subjects = {name.partition("/")[0] for name in NAMES}
     assert subjects == {name.partition("/")[0] for name in NAMES if "/better" in name}
 
 
 def test_every_design_is_in_the_list() -> None:
-    """The page that lists them names each of them, and no other."""
+    """The page of the designs lists all of them and no other."""
     page = (SOURCES / "README.md").read_text(encoding="utf-8")
     cells = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
     assert NAMES == sorted(cells)
@@ -197,8 +205,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split()[1])
 def test_a_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
-    """As it is written, in the folder of the page; only what it writes goes elsewhere."""
-    words = [word for part in shlex.split(line, comments=True)[1:] for word in _expanded(part)]
+    """Each command of the page runs in the page's folder, with its output elsewhere."""
+    words = [word for part in shlex.split(line, comments=True)[1:] for word in _expand_glob(part)]
     with chdir(SOURCES):
         told = CliRunner().invoke(
             program, [str(tmp_path / word) if word.endswith(".html") else word for word in words]
@@ -207,29 +215,29 @@ def test_a_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
     assert len(told.output) > 60
 
 
-def _expanded(word: str) -> list[str]:
-    """What a shell makes of a word."""
+def _expand_glob(word: str) -> list[str]:
+    """Return the files that a shell glob matches."""
     return sorted(str(path.relative_to(SOURCES)) for path in SOURCES.glob(word)) or [word]
 
 
 @pytest.mark.parametrize("name", recordings.RECORDINGS)
 def test_a_recording_is_what_its_program_writes(name: str) -> None:
-    """The rows are those that the program makes, so nobody's data is among them."""
+    """Each recording is exactly what its program writes, so it has no personal data."""
     written = gzip.decompress((SOURCES / f"{name}.csv.gz").read_bytes()).decode()
-    assert recordings.text_of(name) == written
+    assert recordings.format_recording(name) == written
 
 
 def test_recordings_are_small() -> None:
-    """All of them together are a few pages of text."""
+    """All recordings together are small."""
     files = sorted(SOURCES.glob("*/*.csv.gz"))
     names = [path.relative_to(SOURCES).as_posix().removesuffix(".csv.gz") for path in files]
     assert sorted(recordings.RECORDINGS) == names
-    assert sum(path.stat().st_size for path in files) < KEPT_BYTES
+    assert sum(path.stat().st_size for path in files) < MAX_RECORDING_BYTES
 
 
 @pytest.mark.claims(1)
 def test_a_declaration_lacks_neither_fields_nor_key() -> None:
-    """What a schema must say is asked for: without key and fields a file is none."""
+    """A design file without fields or without a key is refused."""
     with pytest.raises(InvalidDesign) as refused:
         Design.loads('table = "t"')
     assert {"key", "fields"} == {mistake.path for mistake in refused.value.mistakes}
@@ -246,17 +254,17 @@ def test_a_declaration_lacks_neither_fields_nor_key() -> None:
     ],
 )
 def test_each_part_of_a_schema_is_read(words: dict[str, Any], path: str) -> None:
-    """What a cell holds, its family, versions, the key: a wrong one is told where it is."""
+    """A wrong type, family, number of versions or key is reported with its position."""
     with pytest.raises(InvalidDesign) as refused:
-        changed("families/better", **words)
+        change_design("families/better", **words)
     assert path in {mistake.path for mistake in refused.value.mistakes}
 
 
 @pytest.mark.claims(1)
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_families_columns_contents_versions_and_key_follow_from_the_file(name: str) -> None:
-    """Each field stands in the key or in a cell of a family, under a name, with versions."""
-    design = simulated(name).design
+    """Each field is in the key or in a cell of a family, with a name and versions."""
+    design = simulate_example(name).design
     cells = design.layout.estimate_cells()
     named = [(cell.family, cell.qualifier) for cell in cells]
     assert len(set(named)) == len(named)
@@ -270,10 +278,10 @@ def test_families_columns_contents_versions_and_key_follow_from_the_file(name: s
 
 
 @pytest.mark.claims(1)
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_a_schema_is_told_whole(name: str) -> None:
-    """Written out and read back it is the same: key, fields, and families with their versions."""
-    design = read(name)
+    """A design that is written and read again is the same."""
+    design = read_design(name)
     back = Design.loads(design.dumps())
     assert design.key.terms == back.key.terms
     assert design.families == back.families

@@ -1,4 +1,4 @@
-"""Leaderboards and telephone numbers: order kept, turned over, turned round, and given up."""
+"""Leaderboards and telephone numbers: order kept, inverted, reversed, and lost."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from rowkey import bind_key
 from rowkey.advise import compare_designs
 from rowkey.errors import RowError
 from rowkey.lint import check_design
-from sources.judged import (
+from sources.evaluations import (
     SOURCES,
-    asked,
-    by_hand,
-    causes,
-    changed,
-    explained,
-    findings,
-    found,
-    read,
-    rows,
-    rules,
-    runs,
-    simulated,
-    skew,
+    change_design,
+    check_example,
+    explain_declared_read,
+    get_finding,
+    get_read_costs,
+    get_skew,
+    list_causes,
+    list_rows,
+    list_rules,
+    measure_runs,
+    read_design,
+    recount,
+    simulate_example,
 )
-from sources.recordings import text_of
+from sources.recordings import format_recording
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,9 +38,9 @@ BEST = "best hundred"
 AREA = "calls of an area"
 
 
-def recorded() -> list[dict[str, Any]]:
-    """The recorded scores, as text."""
-    header, *lines = text_of("leaderboard/scores").splitlines()
+def read_recording() -> list[dict[str, Any]]:
+    """Return the recorded scores as text."""
+    header, *lines = format_recording("leaderboard/scores").splitlines()
     return [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
 
 
@@ -49,15 +49,15 @@ def recorded() -> list[dict[str, Any]]:
 
 @pytest.mark.claims(9, 43)
 def test_scores_as_digits_put_9_above_1000() -> None:
-    """Two neighbours in the order of bytes of which the first is greater, and most of the best."""
-    evidence = found("leaderboard/as_text", "unpadded-digits").evidence
+    """Scores as digits sort wrongly, and most of the best hundred are missed."""
+    evidence = get_finding("leaderboard/as_text", "unpadded-digits").evidence
     more, less = evidence["greater"], evidence["lesser"]
     assert more < less
     assert int(more) > int(less)
-    assert {more, less} <= {row["score"] for row in recorded()}
-    right = sorted((int(row["score"]) for row in recorded()), reverse=True)[:100]
-    with rowkey.open(read("leaderboard/as_text"), "memory:", splits=[]) as table:
-        for row in recorded():
+    assert {more, less} <= {row["score"] for row in read_recording()}
+    right = sorted((int(row["score"]) for row in read_recording()), reverse=True)[:100]
+    with rowkey.open(read_design("leaderboard/as_text"), "memory:", splits=[]) as table:
+        for row in read_recording():
             table.put({**row, "ts": int(row["ts"])})
         got = [int(row["score"]) for row in table.read(BEST)]
     assert sorted(map(str, got), reverse=True) == [str(score) for score in got]
@@ -67,30 +67,30 @@ def test_scores_as_digits_put_9_above_1000() -> None:
 
 @pytest.mark.claims(43)
 def test_turned_over_the_best_hundred_are_the_first_rows() -> None:
-    """Read forwards, in one range, they are the hundred greatest numbers."""
-    right = sorted((int(row["score"]) for row in recorded()), reverse=True)[:100]
-    with rowkey.open(read("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
-        for row in recorded():
+    """With descending scores the hundred largest are the first rows of one range."""
+    right = sorted((int(row["score"]) for row in read_recording()), reverse=True)[:100]
+    with rowkey.open(read_design("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
+        for row in read_recording():
             table.put({**row, "score": int(row["score"]), "ts": int(row["ts"])})
         assert right == [row["score"] for row in table.read(BEST)]
-    told = explained("leaderboard/better_max_minus", BEST)
+    told = explain_declared_read("leaderboard/better_max_minus", BEST)
     assert (1, "forwards") == (told.fan_out, told.order_method)
-    assert "backwards" == explained("leaderboard/as_text", BEST).order_method
-    assert "latest-read-backwards" in rules("leaderboard/as_text")
+    assert "backwards" == explain_declared_read("leaderboard/as_text", BEST).order_method
+    assert "latest-read-backwards" in list_rules("leaderboard/as_text")
 
 
 @pytest.mark.claims(43)
 @pytest.mark.parametrize("score", [0, 1, 9_999, 2**31 - 1, -1, -(2**31)])
 def test_four_bytes_of_integer_max_less_the_score(score: int) -> None:
-    """They are those of Java's int, which wraps below zero, so that the order holds there too."""
-    key = read("leaderboard/better_max_minus").key
+    """The four bytes are those of Java's Integer.MAX_VALUE - score, and keep the order."""
+    key = read_design("leaderboard/better_max_minus").key
     made = key.encode({"score": score, "player": "p"})[:4]
     assert struct.pack(">I", (0x7FFFFFFF - score) % 2**32) == made
 
 
 @pytest.mark.claims(9, 43)
 def test_as_digits_the_same_subtraction_loses_the_order() -> None:
-    """Printed, Integer.MAX_VALUE - score has different lengths; as four bytes it always falls."""
+    """Integer.MAX_VALUE - score as digits varies in length and loses the order."""
     scores = [0, 5, 1_147_483_647, 1_147_483_648, 2_147_483_646]
     printed = [str(2**31 - 1 - score) for score in scores]
     assert sorted(printed, reverse=True) != printed
@@ -101,7 +101,7 @@ def test_as_digits_the_same_subtraction_loses_the_order() -> None:
 
 @pytest.mark.claims(9)
 def test_signed_numbers_keep_their_order_as_bytes() -> None:
-    """Two's complement puts -1 behind 1; with the sign bit flipped the order is that of numbers."""
+    """Two's complement sorts -1 after 1, and an inverted sign bit keeps the order."""
     numbers = [-(2**31), -1, 0, 1, 2**31 - 1]
     plain = [struct.pack(">i", number) for number in numbers]
     assert sorted(plain) != plain
@@ -112,8 +112,8 @@ def test_signed_numbers_keep_their_order_as_bytes() -> None:
 
 @pytest.mark.claims(23)
 def test_a_player_who_scores_is_moved() -> None:
-    """A row's key cannot change: the old row is deleted, a new one is put, and one is left."""
-    with rowkey.open(read("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
+    """A new score deletes the player's row and puts another one."""
+    with rowkey.open(read_design("leaderboard/better_max_minus"), "memory:", splits=[]) as table:
         table.put({"player": "anna", "score": 10, "ts": 1})
         table.move({"player": "anna", "score": 10}, score=25)
         assert [("anna", 25)] == [(row["player"], row["score"]) for row in table.scan()]
@@ -125,16 +125,16 @@ def test_a_player_who_scores_is_moved() -> None:
 
 @pytest.mark.claims(60, 75)
 def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
-    """On one recording: skew is equal within chance, and a read costs sixteen ranges for one."""
+    """The bucket leaves the skew equal, and a read costs sixteen ranges instead of one."""
     names = ("leaderboard/better_max_minus", "leaderboard/bucketed")
     compared = compare_designs(
-        [read(name) for name in names], SOURCES / "leaderboard" / "scores.csv.gz"
+        [read_design(name) for name in names], SOURCES / "leaderboard" / "scores.csv.gz"
     )
     ranges = compared.find_measure("fan_out", BEST)
     assert ([1.0, 16.0], (0,)) == ([figure.value for figure in ranges.figures], ranges.best_designs)
     level = compared.find_measure("skew_10s")
     assert () == level.best_designs
-    even = simulated(names[0]).verdict.even_skew
+    even = simulate_example(names[0]).verdict.even_skew
     assert all(figure.value and figure.value < 1.25 * even for figure in level.figures)
     for size in ("key_bytes", "event_bytes"):
         assert (0,) == compared.find_measure(size).best_designs
@@ -145,9 +145,9 @@ def test_a_bucket_that_wins_nothing_is_shown_to_win_nothing() -> None:
     "name", ["leaderboard/better_max_minus", "behaviour/better", "metrics/many"]
 )
 def test_nothing_is_proposed_for_what_is_even(name: str) -> None:
-    """No cause, so no remedy, and no finding that asks for more."""
-    assert ("even", []) == (simulated(name).verdict.level, causes(name))
-    assert () == findings(name).findings
+    """An even design has no cause and no finding that asks for changes."""
+    assert ("even", []) == (simulate_example(name).verdict.level, list_causes(name))
+    assert () == check_example(name).findings
 
 
 # Telephone numbers
@@ -155,66 +155,66 @@ def test_nothing_is_proposed_for_what_is_even(name: str) -> None:
 
 @pytest.mark.claims(12, 51)
 def test_numbers_that_begin_alike_are_one_region() -> None:
-    """Five of eleven digits are the same in all, and splits of digits leave them together."""
+    """Numbers that share five of eleven digits are in one region of digit splits."""
     name = "phones/plain"
-    assert {"00000"} == {row["phone"][:5] for row in rows(name)}
+    assert {"00000"} == {row["phone"][:5] for row in list_rows(name)}
     splits = [f"{10**8 * n // 16:08d}".encode() for n in range(1, 16)]
-    counted = by_hand(name, lambda row: row["phone"].encode(), splits)
-    assert [len(rows(name)), *[0] * 15] == counted.writes
-    assert (8.0, ["missed_splits"]) == (skew(name), causes(name))
+    counted = recount(name, lambda row: row["phone"].encode(), splits)
+    assert [len(list_rows(name)), *[0] * 15] == counted.writes
+    assert (8.0, ["missed_splits"]) == (get_skew(name), list_causes(name))
 
 
 @pytest.mark.claims(12)
 def test_back_to_front_they_are_even() -> None:
-    """The same numbers and splits: by hand and simulated, every region has its share."""
+    """With reversed numbers every region has its share, counted here and simulated."""
     name = "phones/better_reversed"
-    assert rows(name) == rows("phones/plain")
+    assert list_rows(name) == list_rows("phones/plain")
     splits = [f"{10**8 * n // 16:08d}".encode() for n in range(1, 16)]
-    counted = by_hand(name, lambda row: row["phone"][::-1].encode(), splits)
-    assert counted.writes == [region.writes for region in simulated(name).regions]
-    assert skew(name) < 1.1
-    assert ([], []) == (rules(name), causes(name))
+    counted = recount(name, lambda row: row["phone"][::-1].encode(), splits)
+    assert counted.writes == [region.writes for region in simulate_example(name).regions]
+    assert get_skew(name) < 1.1
+    assert ([], []) == (list_rules(name), list_causes(name))
 
 
 @pytest.mark.claims(12)
 def test_back_to_front_a_range_of_numbers_is_lost() -> None:
-    """The ten thousand numbers of an area are runs all over the table, and everything is read."""
-    numbers = {row["phone"] for row in rows("phones/plain")}
+    """The reversed numbers of an area are all over the table, and a read is a full scan."""
+    numbers = {row["phone"] for row in list_rows("phones/plain")}
     area = {n[::-1].encode() for n in numbers if "00000150000" <= n < "00000160000"}
-    many, span = runs(area, sorted(number[::-1].encode() for number in numbers))
+    many, span = measure_runs(area, sorted(number[::-1].encode() for number in numbers))
     assert many > len(area) * 0.9
     assert span > len(numbers) * 0.98
     name = "phones/reversed_range"
-    assert "full scan" == explained(name, AREA).access_type
-    assert asked(name, AREA).is_full_scan
-    one = found(name, "reversed-under-range")
+    assert "full scan" == explain_declared_read(name, AREA).access_type
+    assert get_read_costs(name, AREA).is_full_scan
+    one = get_finding(name, "reversed-under-range")
     assert "phone" == one.evidence["field"]
     assert "loses their order" in one.verdict
-    forwards = changed(name, key="[phone][ts]")
+    forwards = change_design(name, key="[phone][ts]")
     assert () == check_design(forwards, select=["reversed-under-range"]).findings
 
 
 @pytest.mark.claims(12)
 def test_numbers_have_one_width() -> None:
-    """Of another length a number is refused: its last digits would not stand where others' do."""
+    """A number of another length is refused, as its reversed digits would not align."""
     with pytest.raises(RowError):
-        read("phones/better_reversed").key.encode({"phone": "1234567890", "ts": 0})
+        read_design("phones/better_reversed").key.encode({"phone": "1234567890", "ts": 0})
 
 
 @pytest.mark.claims(12, 78)
 def test_reversed_keys_serve_scans_of_one_entity() -> None:
-    """A number's day is one range without a test; so is an order's history."""
+    """A number's day, or an order's history, is one range without a filter."""
     for name, read_name in (
         ("phones/better_reversed", "calls of a number on a day"),
         ("order_status/reversed", "latest states of an order"),
     ):
-        told = explained(name, read_name)
+        told = explain_declared_read(name, read_name)
         assert ("scan", 1, ()) == (told.access_type, told.fan_out, told.residual_fields)
 
 
 @pytest.mark.claims(51)
 def test_a_lead_needs_as_many_values_as_regions() -> None:
-    """Ten values in front cannot fill sixteen regions, whatever stands behind them."""
-    leads = Counter(row["metric"] for row in rows("metrics/few"))
-    assert len(leads) == 10 < len(simulated("metrics/few").regions)
-    assert 6 == simulated("metrics/few").empty_region_count
+    """Ten leading values cannot fill sixteen regions."""
+    leads = Counter(row["metric"] for row in list_rows("metrics/few"))
+    assert len(leads) == 10 < len(simulate_example("metrics/few").regions)
+    assert 6 == simulate_example("metrics/few").empty_region_count

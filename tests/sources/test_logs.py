@@ -1,4 +1,4 @@
-"""Logs and metrics: the time in front, remainders of it, the host or the metric in front."""
+"""Logs and metrics with time, remainders of time, host or metric first in the key."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import mmh3
 import pytest
 
 from rowkey.lint import check_design
-from sources.judged import (
-    asked,
-    by_hand,
-    causes,
-    changed,
-    explained,
-    explained_of,
-    found,
-    milliseconds,
-    read,
-    rows,
-    rules,
-    simulated,
-    skew,
+from sources.evaluations import (
+    change_design,
+    explain_conditions,
+    explain_declared_read,
+    get_finding,
+    get_read_costs,
+    get_skew,
+    list_causes,
+    list_rows,
+    list_rules,
+    read_design,
+    recount,
+    simulate_example,
+    to_milliseconds,
 )
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ SIXTEENTHS = [bytes([n]) for n in range(1, 16)]
 EVENTS = ["start", "stop", "warn", "fail"]
 
 
-def stamp(row: Mapping[str, Any]) -> int:
-    """The time of a line, in milliseconds."""
-    return milliseconds(row["ts"])
+def get_time_ms(row: Mapping[str, Any]) -> int:
+    """Return the time of a line in milliseconds."""
+    return to_milliseconds(row["ts"])
 
 
-def ended(text: str) -> bytes:
-    """Text with its end."""
+def encode_text(text: str) -> bytes:
+    """Return a text with its terminator."""
     return text.encode() + b"\0"
 
 
@@ -50,34 +50,34 @@ def ended(text: str) -> bytes:
 
 @pytest.mark.claims(10, 11, 49)
 def test_the_time_in_front_is_one_region() -> None:
-    """A region for each day of the calendar, and every line of a day goes to one of them."""
+    """With a region for each day, every line of a day goes to one region."""
     name = "logs/time_first"
     splits = [f"2025122{n}".encode() for n in (8, 9)] + [b"20251230", b"20251231"]
     splits += [f"2026010{n}".encode() for n in (1, 2, 3)]
 
     def key(row: Mapping[str, Any]) -> bytes:
         digits: str = row["ts"].strftime("%Y%m%d%H%M%S%f")[:17]
-        return digits.encode() + ended(row["host"]) + bytes([EVENTS.index(row["event"])])
+        return digits.encode() + encode_text(row["host"]) + bytes([EVENTS.index(row["event"])])
 
-    counted = by_hand(name, key, splits)
+    counted = recount(name, key, splits)
     assert [0, 0, 0, 0, 0, 9_600, 0, 0] == counted.writes
-    assert counted.writes == [region.writes for region in simulated(name).regions]
+    assert counted.writes == [region.writes for region in simulate_example(name).regions]
     expected = counted.skews[10]
     assert expected is not None
-    assert 8.0 == expected[0] == skew(name)
-    assert ["moving_front"] == causes(name)
-    assert "ts" == found(name, "monotone-lead").evidence["field"]
+    assert 8.0 == expected[0] == get_skew(name)
+    assert ["moving_front"] == list_causes(name)
+    assert "ts" == get_finding(name, "monotone-lead").evidence["field"]
 
 
 @pytest.mark.claims(37)
 def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
-    """Of a hundred buckets one is used, foreseen, found and simulated."""
+    """One of 100 remainders is used, as predicted, reported and simulated."""
     name = "logs/mod_100"
-    assert {0} == {stamp(row) % 100 for row in rows(name)}
-    evidence = found(name, "time-only-bucket").evidence
+    assert {0} == {get_time_ms(row) % 100 for row in list_rows(name)}
+    evidence = get_finding(name, "time-only-bucket").evidence
     assert (1.0, 1, 100) == (evidence["step_s"], evidence["reached"], evidence["buckets"])
-    assert (99, 8.0) == (simulated(name).empty_region_count, skew(name))
-    assert ["time_only_bucket"] == causes(name)
+    assert (99, 8.0) == (simulate_example(name).empty_region_count, get_skew(name))
+    assert ["time_only_bucket"] == list_causes(name)
 
 
 @pytest.mark.claims(37)
@@ -86,30 +86,30 @@ def test_whole_seconds_in_milliseconds_leave_one_remainder() -> None:
     [(1_000, 100, 1), (60, 100, 5), (1_000, 16, 2), (1, 100, 100), (1_000, 101, 101)],
 )
 def test_a_remainder_reaches_n_by_the_common_divisor(step: int, n: int, expected: int) -> None:
-    """Keys of a day's times in steps begin with n / gcd(step, n) different bytes."""
-    key = changed("logs/mod_100", key=f"[mod(ts, {n})][ts]").key
+    """Times with a step reach n / gcd(step, n) leading bytes."""
+    key = change_design("logs/mod_100", key=f"[mod(ts, {n})][ts]").key
     leads = {key.encode({"ts": 1_767_225_600_000 + step * k})[0] for k in range(1_000)}
     assert expected == n // math.gcd(step, n) == len(leads)
 
 
 @pytest.mark.claims(38)
 def test_a_hundred_buckets_are_a_hundred_ranges() -> None:
-    """An hour is a range for each bucket; two buckets a server are enough, and sixteen ranges."""
+    """An hour is a range for each of 100 buckets; the advised 16 buckets give 16 ranges."""
     read_name = "lines of an hour"
-    assert 100 == explained("logs/mod_100", read_name).fan_out
-    assert (100.0, 100) == asked("logs/mod_100", read_name).fan_out
-    one = found("logs/mod_100", "too-many-buckets")
+    assert 100 == explain_declared_read("logs/mod_100", read_name).fan_out
+    assert (100.0, 100) == get_read_costs("logs/mod_100", read_name).fan_out
+    one = get_finding("logs/mod_100", "too-many-buckets")
     assert (100, [read_name]) == (one.value, one.evidence["reads"])
-    assert (16.0, 16) == asked("logs/better_by_time", read_name).fan_out
+    assert (16.0, 16) == get_read_costs("logs/better_by_time", read_name).fan_out
 
 
 @pytest.mark.claims(38)
 @pytest.mark.parametrize(("buckets", "servers", "expected"), [(32, 8, 0), (33, 8, 1), (100, 25, 0)])
 def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expected: int) -> None:
-    """Each is one more range of a stretch of time; above four a server it is a warning."""
+    """Each bucket adds a range to a read of a time range; above four a server it is a warning."""
     words = {"key": f"[bucket(host, {buckets})][ts][host][event]", "cluster": {"servers": servers}}
-    design = changed("logs/better_by_time", **words)
-    hour = explained_of(design, "ts >= ? and ts < ?", [0, 3_600_000], "ts")
+    design = change_design("logs/better_by_time", **words)
+    hour = explain_conditions(design, "ts >= ? and ts < ?", [0, 3_600_000], "ts")
     assert (buckets, "forwards") == (hour.fan_out, hour.order_method)
     told = check_design(design, select=["too-many-buckets"]).findings
     assert ["warning"] * expected == [one.severity for one in told]
@@ -118,19 +118,19 @@ def test_an_answer_is_as_many_scans_as_buckets(buckets: int, servers: int, expec
 
 @pytest.mark.claims(10, 37)
 def test_a_bucket_of_the_host_is_even_under_the_same_stamps() -> None:
-    """Counted by hand with another program's hash, load lies as the simulation says: evenly."""
+    """The simulated counts by region equal those of another library's hash, and are even."""
     name = "logs/better_by_time"
 
     def key(row: Mapping[str, Any]) -> bytes:
-        bucket = mmh3.hash(ended(row["host"]), 0, signed=False) % 16
-        return bytes([bucket]) + struct.pack(">q", stamp(row)) + ended(row["host"])
+        bucket = mmh3.hash(encode_text(row["host"]), 0, signed=False) % 16
+        return bytes([bucket]) + struct.pack(">q", get_time_ms(row)) + encode_text(row["host"])
 
-    counted = by_hand(name, key, SIXTEENTHS)
-    assert counted.writes == [region.writes for region in simulated(name).regions]
+    counted = recount(name, key, SIXTEENTHS)
+    assert counted.writes == [region.writes for region in simulate_example(name).regions]
     expected = counted.skews[10]
     assert expected is not None
-    assert pytest.approx(expected[0]) == skew(name)
-    assert skew(name) < 1.15
+    assert pytest.approx(expected[0]) == get_skew(name)
+    assert get_skew(name) < 1.15
 
 
 # The host in front
@@ -138,57 +138,59 @@ def test_a_bucket_of_the_host_is_even_under_the_same_stamps() -> None:
 
 @pytest.mark.claims(39)
 def test_many_hosts_in_front_are_even() -> None:
-    """Hundreds of hosts a region, none with a hundredth of the lines, over quantiles of names."""
+    """Hundreds of hosts a region are even under quantiles of names."""
     name = "logs/host_first"
-    hosts = Counter(row["host"] for row in rows(name))
+    hosts = Counter(row["host"] for row in list_rows(name))
     assert len(hosts) > 100 * 16
     assert max(hosts.values()) < hosts.total() / 100
-    assert [] == causes(name)
-    assert skew(name) < 1.15
+    assert [] == list_causes(name)
+    assert get_skew(name) < 1.15
 
 
 @pytest.mark.claims(39, 51)
 def test_a_dozen_hosts_in_front_leave_regions_empty() -> None:
-    """Twelve values reach twelve of sixteen regions, and four servers have two of them."""
+    """Twelve hosts fill twelve of sixteen regions, so four servers have two of them."""
     name = "logs/few_hosts"
-    hosts = {row["host"] for row in rows(name)}
+    hosts = {row["host"] for row in list_rows(name)}
     assert 12 == len(hosts)
     splits = [f"{n:08d}".encode() for n in range(1, 16)]
-    counted = by_hand(name, lambda row: ended(row["host"]), splits)
-    assert 4 == counted.writes.count(0) == simulated(name).empty_region_count
+    counted = recount(name, lambda row: encode_text(row["host"]), splits)
+    assert 4 == counted.writes.count(0) == simulate_example(name).empty_region_count
     expected = counted.skews[10]
     assert expected is not None
-    assert pytest.approx(expected[0]) == skew(name)
-    assert skew(name) > 8 * 2 / 12
-    cause = next(one for one in simulated(name).causes if one.code == "few_entities")
+    assert pytest.approx(expected[0]) == get_skew(name)
+    assert get_skew(name) > 8 * 2 / 12
+    cause = next(one for one in simulate_example(name).causes if one.code == "few_entities")
     assert (12, 16, 12) == tuple(cause.evidence[word] for word in ("values", "regions", "used"))
-    assert "few-leading-values" in rules(name)
+    assert "few-leading-values" in list_rules(name)
 
 
 @pytest.mark.claims(40)
 def test_eight_bits_of_digest_make_rows_of_different_hosts_one() -> None:
-    """Two thousand hosts share 256 digests: lines meet, as a set of the pieces counts."""
+    """2,000 hosts share 256 digests, so lines of different hosts overwrite each other."""
     name = "logs/host_digest"
-    digests = {row["host"]: hashlib.md5(row["host"].encode()).digest()[:1] for row in rows(name)}
+    digests = {
+        row["host"]: hashlib.md5(row["host"].encode()).digest()[:1] for row in list_rows(name)
+    }
     assert len(set(digests.values())) <= 256 < len(digests)
-    places = {(digests[row["host"]], row["event"], stamp(row)) for row in rows(name)}
-    met = len(rows(name)) - len(places)
+    places = {(digests[row["host"]], row["event"], get_time_ms(row)) for row in list_rows(name)}
+    met = len(list_rows(name)) - len(places)
     assert met > 0
     assert (
         met
-        == simulated(name).overwrite_count
-        == found(name, "overwritten-rows").evidence["repeats"]
+        == simulate_example(name).overwrite_count
+        == get_finding(name, "overwritten-rows").evidence["repeats"]
     )
-    assert "host" == found(name, "colliding-keys").evidence["field"]
-    row = rows(name)[0]
-    assert digests[row["host"]] == read(name).key.encode(row)[:1]
+    assert "host" == get_finding(name, "colliding-keys").evidence["field"]
+    row = list_rows(name)[0]
+    assert digests[row["host"]] == read_design(name).key.encode(row)[:1]
 
 
 @pytest.mark.claims(40)
 def test_nineteen_values_of_eight_bits_collide_in_half_of_all_cases() -> None:
-    """Of a thousand groups of nineteen hosts, as many share a key as the exact product says."""
+    """Groups of nineteen hosts collide in half of all cases, as the exact product says."""
     exact = 1 - math.prod(1 - n / 256 for n in range(19))
-    key = read("logs/host_digest").key
+    key = read_design("logs/host_digest").key
     line = {"event": "fail", "ts": 1_767_225_600_000}
     groups = [
         {key.encode({"host": f"{group}-{n}.example", **line}) for n in range(19)}
@@ -201,9 +203,9 @@ def test_nineteen_values_of_eight_bits_collide_in_half_of_all_cases() -> None:
 @pytest.mark.claims(40)
 @pytest.mark.parametrize(("length", "severity"), [(4, "info"), (3, "warning")])
 def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> None:
-    """Two thousand values in n bytes: n² / 2^(bits + 1), a warning above one in a thousand."""
+    """The odds of a collision are n² / 2^(bits + 1), and a warning above 0.1 %."""
     host = {"type": "text", "max_bytes": 40, "distinct": 2_000}
-    design = changed(
+    design = change_design(
         "logs/host_digest", key=f"[digest(host, {length})][event][ts]", fields={"host": host}
     )
     [one] = check_design(design, select=["colliding-keys"]).findings
@@ -213,9 +215,11 @@ def test_odds_of_a_collision_follow_from_bits(length: int, severity: str) -> Non
 
 @pytest.mark.claims(40)
 def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
-    """What the book means by its 16: bytes."""
+    """A digest of 16 bytes, which the book means by 16, never collides."""
     host = {"type": "text", "max_bytes": 40, "distinct": 10**12}
-    design = changed("logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host})
+    design = change_design(
+        "logs/host_digest", key="[digest(host, 16)][event][ts]", fields={"host": host}
+    )
     assert () == check_design(design, select=["colliding-keys"]).findings
 
 
@@ -224,8 +228,8 @@ def test_sixteen_bytes_of_digest_collide_in_no_table() -> None:
 
 @pytest.mark.claims(13)
 def test_the_time_turned_over_is_javas_subtraction() -> None:
-    """The last eight bytes are Long.MAX_VALUE - ts, so the latest line of a host comes first."""
-    key = read("logs/better_by_host").key
+    """The last eight bytes are Long.MAX_VALUE - ts, so the latest line is first."""
+    key = read_design("logs/better_by_host").key
     row = {"host": "web-1.example", "event": "fail"}
     made = {}
     for ts in (0, 1, 1_767_225_600_000, 2**62):
@@ -236,11 +240,11 @@ def test_the_time_turned_over_is_javas_subtraction() -> None:
 
 @pytest.mark.claims(13)
 def test_without_it_a_scan_runs_backwards() -> None:
-    """Since 0.98 a scan can be reversed: the order is served either way, and one way is told."""
+    """An ascending time serves the order by a reversed scan, with a finding."""
     name = "latest failures of a host"
-    assert "forwards" == explained("logs/better_by_host", name).order_method
-    assert "backwards" == explained("logs/host_first", name).order_method
-    one = found("logs/host_first", "latest-read-backwards")
+    assert "forwards" == explain_declared_read("logs/better_by_host", name).order_method
+    assert "backwards" == explain_declared_read("logs/host_first", name).order_method
+    one = get_finding("logs/host_first", "latest-read-backwards")
     assert ("info", True) == (one.severity, "0.98" in one.verdict)
 
 
@@ -249,37 +253,37 @@ def test_without_it_a_scan_runs_backwards() -> None:
 
 @pytest.mark.claims(51, 80)
 def test_few_metrics_in_front_are_not_even() -> None:
-    """Ten metrics over sixteen regions leave six without a row, and some servers have two."""
+    """Ten metrics leave six of sixteen regions empty, and two of them on some servers."""
     name = "metrics/few"
-    splits = [region.start for region in simulated(name).regions[1:]]
-    counted = by_hand(name, lambda row: struct.pack(">H", row["metric"]), splits)
-    assert 6 == counted.writes.count(0) == simulated(name).empty_region_count
+    splits = [region.start for region in simulate_example(name).regions[1:]]
+    counted = recount(name, lambda row: struct.pack(">H", row["metric"]), splits)
+    assert 6 == counted.writes.count(0) == simulate_example(name).empty_region_count
     expected = counted.skews[10]
     assert expected is not None
-    assert pytest.approx(expected[0]) == skew(name)
-    assert skew(name) > 1.5
-    assert ["few-leading-values"] == rules(name)
+    assert pytest.approx(expected[0]) == get_skew(name)
+    assert get_skew(name) > 1.5
+    assert ["few-leading-values"] == list_rules(name)
 
 
 @pytest.mark.claims(80)
 def test_many_metrics_in_front_are_even_although_each_goes_forwards() -> None:
-    """With 2,000 metrics the same key is even, and nothing is found in it."""
+    """With 2,000 metrics the same key is even and has no finding."""
     name = "metrics/many"
-    assert 2_000 == len({row["metric"] for row in rows(name)})
-    counted = by_hand(
+    assert 2_000 == len({row["metric"] for row in list_rows(name)})
+    counted = recount(
         name,
         lambda row: struct.pack(">H", row["metric"]),
-        [region.start for region in simulated(name).regions[1:]],
+        [region.start for region in simulate_example(name).regions[1:]],
     )
     expected = counted.skews[10]
     assert expected is not None
-    assert pytest.approx(expected[0]) == skew(name)
-    assert skew(name) < 1.1
-    assert ([], []) == (rules(name), causes(name))
+    assert pytest.approx(expected[0]) == get_skew(name)
+    assert get_skew(name) < 1.1
+    assert ([], []) == (list_rules(name), list_causes(name))
 
 
 @pytest.mark.claims(80)
 def test_few_metrics_spread_by_what_else_differs() -> None:
-    """A bucket of metric and host is even with ten metrics too; a minute is sixteen ranges."""
-    assert skew("metrics/better") < 1.1
-    assert (16.0, 16) == asked("metrics/better", "a minute of a metric").fan_out
+    """A bucket of metric and host spreads ten metrics, and a read has sixteen ranges."""
+    assert get_skew("metrics/better") < 1.1
+    assert (16.0, 16) == get_read_costs("metrics/better", "a minute of a metric").fan_out

@@ -12,23 +12,23 @@ import rowkey
 from rowkey.errors import DesignRefused, InvalidDesign
 from rowkey.keys import Compatibility
 from rowkey.lint import check_design
-from sources.judged import (
-    asked,
-    by_hand,
-    causes,
-    changed,
-    clock,
-    explained,
-    explained_of,
-    findings,
-    found,
-    milliseconds,
-    read,
-    rows,
-    rules,
-    runs,
-    simulated,
-    skew,
+from sources.evaluations import (
+    change_design,
+    check_example,
+    explain_conditions,
+    explain_declared_read,
+    get_finding,
+    get_read_costs,
+    get_skew,
+    list_causes,
+    list_rows,
+    list_rules,
+    list_times,
+    measure_runs,
+    read_design,
+    recount,
+    simulate_example,
+    to_milliseconds,
 )
 
 if TYPE_CHECKING:
@@ -41,49 +41,51 @@ TIME = 1_609_459_200_000
 
 @pytest.mark.claims(58)
 def test_joined_fields_make_one_row_of_two_orders() -> None:
-    """User 1 with product 23 and user 12 with product 3 have the same bytes, but not with ends."""
+    """User 1 with product 23 and user 12 with product 3 share a key without terminators."""
     orders = [
         {"user": user, "product": product, "time": TIME}
         for user, product in (("1", "23"), ("12", "3"))
     ]
-    joined = read("orders_by_user/joined").key
+    joined = read_design("orders_by_user/joined").key
     assert [b"123" + b"20210101000000000"[::-1]] == sorted({joined.encode(one) for one in orders})
-    ended = read("orders_by_user/better").key
+    ended = read_design("orders_by_user/better").key
     assert 2 == len({ended.encode(one) for one in orders})
     assert orders == [{**one, **ended.decode(ended.encode(one))} for one in orders]
 
 
 @pytest.mark.claims(58)
 def test_joined_fields_are_an_error_and_make_no_table() -> None:
-    """Both open ends are found, and no table is opened whose rows could not be read back."""
-    errors = [one for one in findings("orders_by_user/joined").findings if one.severity == "error"]
+    """Fields without terminators are errors, and the table is not opened."""
+    errors = [
+        one for one in check_example("orders_by_user/joined").findings if one.severity == "error"
+    ]
     assert [("user",), ("product",)] == [one.evidence["fields"] for one in errors]
     assert ["ambiguous-key"] * 2 == [one.name for one in errors]
     with pytest.raises(DesignRefused):
-        rowkey.open(read("orders_by_user/joined"), "memory:")
+        rowkey.open(read_design("orders_by_user/joined"), "memory:")
 
 
 @pytest.mark.claims(8, 58)
 def test_of_two_orders_with_one_key_the_first_is_gone() -> None:
-    """Counted over three hundred short users and products: as many keys as different texts."""
+    """There are as many rows as different joined texts of 300 users and products."""
     pairs = [(str(user), str(product)) for user in range(30) for product in range(10, 120, 10)]
-    key = read("orders_by_user/joined").key
+    key = read_design("orders_by_user/joined").key
     made = {key.encode({"user": u, "product": p, "time": TIME}) for u, p in pairs}
     assert len({u + p for u, p in pairs}) == len(made) < len(pairs)
 
 
 @pytest.mark.claims(52, 54)
 def test_the_same_order_of_fields_serves_once_time_is_turned_over() -> None:
-    """A week of a user and product is one range without a test, and the latest come first."""
+    """A week of a user and product is one range without a filter, latest first."""
     latest, week = "orders of a user and product", "a week of them"
-    assert "sorted" == explained("orders_by_user/joined", latest).order_method
-    assert "time" in explained("orders_by_user/joined", week).residual_fields
-    assert "forwards" == explained("orders_by_user/better", latest).order_method
+    assert "sorted" == explain_declared_read("orders_by_user/joined", latest).order_method
+    assert "time" in explain_declared_read("orders_by_user/joined", week).residual_fields
+    assert "forwards" == explain_declared_read("orders_by_user/better", latest).order_method
     for name in (latest, week):
-        told = explained("orders_by_user/better", name)
+        told = explain_declared_read("orders_by_user/better", name)
         assert (1, ()) == (told.fan_out, told.residual_fields)
         assert ("bucket(user, 16)", "user", "product") == told.pinned_parts
-    assert ["reversed-under-range"] * 2 == rules("orders_by_user/joined")[2:]
+    assert ["reversed-under-range"] * 2 == list_rules("orders_by_user/joined")[2:]
 
 
 # Reversed days
@@ -91,63 +93,63 @@ def test_the_same_order_of_fields_serves_once_time_is_turned_over() -> None:
 
 @pytest.mark.claims(55)
 def test_a_week_of_reversed_days_is_no_range() -> None:
-    """The week is a full scan of all rows; one day, by its value, is one get."""
+    """A week of reversed days is a full scan, and one day is one get."""
     name = "orders_by_day/reversed_day"
-    told = explained(name, "orders of a week")
+    told = explain_declared_read(name, "orders of a week")
     assert ("full scan", "sorted") == (told.access_type, told.order_method)
-    assert len(rows(name)) == asked(name, "orders of a week").read_rows
-    assert "get" == explained(name, "an order").access_type
-    assert "day" == found(name, "reversed-under-range").evidence["field"]
+    assert len(list_rows(name)) == get_read_costs(name, "orders of a week").read_rows
+    assert "get" == explain_declared_read(name, "an order").access_type
+    assert "day" == get_finding(name, "reversed-under-range").evidence["field"]
 
 
 @pytest.mark.claims(55)
 def test_seven_neighbouring_days_are_seven_runs() -> None:
-    """Among the reversed days of a year, a week spans most of them."""
-    key = changed("orders_by_day/reversed_day", key="[reverse(day:calendar)]").key
+    """Seven days are seven runs, which span most of the reversed days of a year."""
+    key = change_design("orders_by_day/reversed_day", key="[reverse(day:calendar)]").key
     days = [date(2021, 1, 1) + timedelta(days=n) for n in range(365)]
     keys = [key.encode({"day": day}) for day in days]
     assert [day.strftime("%Y%m%d")[::-1].encode() for day in days] == keys
     for first in range(0, 358, 50):
-        many, span = runs(set(keys[first : first + 7]), sorted(keys))
+        many, span = measure_runs(set(keys[first : first + 7]), sorted(keys))
         assert many == 7
         assert span > 365 / 2
 
 
 @pytest.mark.claims(55)
 def test_all_orders_of_a_day_are_one_region() -> None:
-    """Nothing but the day stands in front, so today is one place until midnight."""
+    """With the day first, all orders of a day go to one region."""
     name = "orders_by_day/reversed_day"
-    counted = by_hand(
+    counted = recount(
         name,
         lambda row: row["day"].strftime("%Y%m%d")[::-1].encode(),
-        [region.start for region in simulated(name).regions[1:]],
-        clock(name),
+        [region.start for region in simulate_example(name).regions[1:]],
+        list_times(name),
     )
-    assert counted.writes == [region.writes for region in simulated(name).regions]
+    assert counted.writes == [region.writes for region in simulate_example(name).regions]
     assert [0] * 15 == sorted(counted.writes)[:15]
-    assert 8.0 == skew(name)
-    assert ["time_only_bucket"] == causes(name)
+    assert 8.0 == get_skew(name)
+    assert ["time_only_bucket"] == list_causes(name)
 
 
 @pytest.mark.claims(55, 88)
 def test_the_day_in_its_order_behind_a_bucket_serves_both() -> None:
-    """A week is a range a bucket, in its order; an order is one get; load is even."""
+    """With a bucket and an ordered day, weeks are ranges, orders are gets, and load is even."""
     name = "orders_by_day/better"
-    week = explained(name, "orders of a week")
+    week = explain_declared_read(name, "orders of a week")
     assert (16, "forwards", ()) == (week.fan_out, week.order_method, week.residual_fields)
     assert ("get", 1) == (
-        explained(name, "an order").access_type,
-        explained(name, "an order").fan_out,
+        explain_declared_read(name, "an order").access_type,
+        explain_declared_read(name, "an order").fan_out,
     )
-    assert skew(name) < 1.1
+    assert get_skew(name) < 1.1
 
 
 # A hash of time and order
 
 
-def partition(row: Mapping[str, Any], count: int) -> int:
-    """The hash of the time and the order's digits, by another program."""
-    seconds = milliseconds(row["ts"]) // 1_000
+def compute_partition(row: Mapping[str, Any], count: int) -> int:
+    """Return the partition of an order, computed by another library's hash."""
+    seconds = to_milliseconds(row["ts"]) // 1_000
     return (
         int(mmh3.hash(seconds.to_bytes(8, "big") + row["order"].encode(), 0, signed=False)) % count
     )
@@ -155,44 +157,44 @@ def partition(row: Mapping[str, Any], count: int) -> int:
 
 @pytest.mark.claims(14, 65, 87)
 def test_three_partitions_are_three_servers() -> None:
-    """Even over three regions, and so eight thirds of a fair share on three of eight servers."""
+    """Three even partitions use three of eight servers, a skew of 8/3."""
     name = "orders_hashed/three_partitions"
-    counted = by_hand(name, lambda row: b"%d" % partition(row, 3), [b"1", b"2"])
-    assert counted.writes == [region.writes for region in simulated(name).regions]
-    assert skew(name) == pytest.approx(8 / 3, rel=0.05)
-    [cause] = simulated(name).causes
+    counted = recount(name, lambda row: b"%d" % compute_partition(row, 3), [b"1", b"2"])
+    assert counted.writes == [region.writes for region in simulate_example(name).regions]
+    assert get_skew(name) == pytest.approx(8 / 3, rel=0.05)
+    [cause] = simulate_example(name).causes
     assert ("integer_imbalance", 8 / 3) == (cause.code, cause.evidence["bound"])
     assert (3, 8) == (
-        found(name, "too-few-buckets").value,
-        found(name, "fewer-regions-than-servers").evidence["servers"],
+        get_finding(name, "too-few-buckets").value,
+        get_finding(name, "fewer-regions-than-servers").evidence["servers"],
     )
 
 
 @pytest.mark.claims(52, 65)
 def test_an_order_by_its_number_alone_is_everything() -> None:
-    """Who does not know the time cannot compute the hash; with the number alone hashed, one get."""
+    """With the time in the hash, a read by number is a full scan; without it, a get."""
     name = "orders_hashed/three_partitions"
-    assert "full scan" == explained(name, "an order").access_type
-    assert len(rows(name)) == asked(name, "an order").read_rows
-    assert ["order"] == found(name, "full-scan-read").evidence["given"]
-    design = read(name)
-    both = explained_of(design, "order = ? and ts = ?", ["000001", 1_609_459_200])
+    assert "full scan" == explain_declared_read(name, "an order").access_type
+    assert len(list_rows(name)) == get_read_costs(name, "an order").read_rows
+    assert ["order"] == get_finding(name, "full-scan-read").evidence["given"]
+    design = read_design(name)
+    both = explain_conditions(design, "order = ? and ts = ?", ["000001", 1_609_459_200])
     assert ("get", 1) == (both.access_type, both.fan_out)
     assert ("get", 1) == (
-        explained("orders_hashed/better", "an order").access_type,
-        explained("orders_hashed/better", "an order").fan_out,
+        explain_declared_read("orders_hashed/better", "an order").access_type,
+        explain_declared_read("orders_hashed/better", "an order").fan_out,
     )
 
 
 @pytest.mark.claims(9, 65)
 def test_partition_numbers_must_be_padded() -> None:
-    """As printed, 10_ sorts before 1_, for _ is 5F: such splits do not ascend; padded ones do."""
+    """Unpadded partition numbers are split keys out of order, as 10_ sorts before 1_."""
     printed = [f"{n}_" for n in range(1, 12)]
     assert printed != sorted(printed)
     assert sorted(printed).index("10_") < sorted(printed).index("1_")
     with pytest.raises(InvalidDesign, match="ascend"):
-        changed("orders_hashed/three_partitions", splits=printed)
-    design = changed(
+        change_design("orders_hashed/three_partitions", splits=printed)
+    design = change_design(
         "orders_hashed/three_partitions",
         key="[bucket(ts, order, 12, as=decimal)]['_'][ts:calendar]['_'][order]",
     )
@@ -203,10 +205,12 @@ def test_partition_numbers_must_be_padded() -> None:
 
 @pytest.mark.claims(65, 68)
 def test_the_parts_of_such_a_key_need_no_separators() -> None:
-    """Both stand behind parts of fixed width, and are told as bytes for nothing."""
-    told = [o for o in findings("orders_hashed/three_partitions").findings if "separator" in o.name]
+    """Separators after parts of fixed width are reported as needless bytes."""
+    told = [
+        o for o in check_example("orders_hashed/three_partitions").findings if "separator" in o.name
+    ]
     assert [(1, "info"), (1, "info")] == [(o.evidence["bytes"], o.severity) for o in told]
-    assert 23 == read("orders_hashed/three_partitions").key.part_sequence.framing.width
+    assert 23 == read_design("orders_hashed/three_partitions").key.part_sequence.framing.width
 
 
 # What a key may grow by
@@ -214,15 +218,17 @@ def test_the_parts_of_such_a_key_need_no_separators() -> None:
 
 @pytest.mark.claims(59)
 def test_a_key_grows_by_a_field_that_may_be_null_not_by_spare_ones() -> None:
-    """Old rows keep their bytes and read back with a null; a field that must be there breaks."""
-    old = read("orders_hashed/better")
+    """A nullable last field can be added to the key later, and a required one cannot."""
+    old = read_design("orders_hashed/better")
     spare = {"channel": {"type": "u8", "nullable": True}}
-    new = changed("orders_hashed/better", key="[bucket(order, 16)][order][channel]", fields=spare)
+    new = change_design(
+        "orders_hashed/better", key="[bucket(order, 16)][order][channel]", fields=spare
+    )
     row = {"order": "000042"}
     assert old.key.encode(row) == new.key.encode({**row, "channel": None})
     assert {**row, "channel": None} == new.key.decode(old.key.encode(row))
     assert Compatibility.WIDER == old.key.check_compatibility(new.key)
-    must = changed(
+    must = change_design(
         "orders_hashed/better",
         key="[bucket(order, 16)][order][channel]",
         fields={"channel": {"type": "u8"}},
@@ -232,7 +238,7 @@ def test_a_key_grows_by_a_field_that_may_be_null_not_by_spare_ones() -> None:
 
 @pytest.mark.claims(59)
 def test_a_version_byte_in_front_is_found_and_may_be_allowed() -> None:
-    """One constant byte keeps room for a second form of the key: worth knowing, no warning."""
-    design = changed("orders_hashed/better", key="['1'][bucket(order, 16)][order]")
+    """A constant version byte is reported as information, and can be allowed."""
+    design = change_design("orders_hashed/better", key="['1'][bucket(order, 16)][order]")
     [one] = check_design(design, select=["constant-in-front"]).findings
     assert "info" == one.severity

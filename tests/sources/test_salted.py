@@ -1,4 +1,4 @@
-"""foo0001 and so on: random letters, hashed letters, a byte of a hash."""
+"""Salted names such as foo0001: random letters, hashed letters, a byte of a hash."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import pytest
 
 import rowkey
 from rowkey.engines import ScanRange
-from sources.judged import (
-    asked,
-    by_hand,
-    causes,
-    explained,
-    found,
-    milliseconds,
-    read,
-    rows,
-    rules,
-    simulated,
-    skew,
+from sources.evaluations import (
+    explain_declared_read,
+    get_finding,
+    get_read_costs,
+    get_skew,
+    list_causes,
+    list_rows,
+    list_rules,
+    read_design,
+    recount,
+    simulate_example,
+    to_milliseconds,
 )
 
 if TYPE_CHECKING:
@@ -31,17 +31,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 THINGS = ["foo0001", "foo0002", "foo0003", "foo0004"]
-LISTED = [("a", "foo0003"), ("b", "foo0001"), ("c", "foo0003"), ("c", "foo0004"), ("d", "foo0002")]
+LISTED_KEYS = [
+    ("a", "foo0003"),
+    ("b", "foo0001"),
+    ("c", "foo0003"),
+    ("c", "foo0004"),
+    ("d", "foo0002"),
+]
 """The keys that document 0 prints: four things, five rows."""
 
 
-def hashed(name: str) -> int:
-    """The hash of a name with its end, by another program."""
+def hash_name(name: str) -> int:
+    """Return the hash of a terminated name, computed by another library."""
     return int(mmh3.hash(name.encode() + b"\0", 0, signed=False))
 
 
-def java(name: bytes) -> int:
-    """HBase's Bytes.hashCode: 31 h + byte, from 1, in 32 bits with a sign."""
+def hash_like_java(name: bytes) -> int:
+    """Return HBase's Bytes.hashCode: 31 h + byte, from 1, in 32 bits with a sign."""
     number = 1
     for byte in name:
         number = (31 * number + (byte ^ 0x80) - 0x80) & 0xFFFFFFFF
@@ -50,10 +56,10 @@ def java(name: bytes) -> int:
 
 @pytest.mark.claims(11, 14)
 def test_names_that_count_up_are_one_region_at_a_time() -> None:
-    """Nothing in front: of each window one region has everything until old names come again."""
-    assert 7.5 < skew("salted/names_first") <= 8.0
-    assert ["moving_front"] == causes("salted/names_first")
-    assert "name" == found("salted/names_first", "monotone-lead").evidence["field"]
+    """Rising names fill one region a window until old names are repeated."""
+    assert 7.5 < get_skew("salted/names_first") <= 8.0
+    assert ["moving_front"] == list_causes("salted/names_first")
+    assert "name" == get_finding("salted/names_first", "monotone-lead").evidence["field"]
 
 
 # A random letter
@@ -61,10 +67,10 @@ def test_names_that_count_up_are_one_region_at_a_time() -> None:
 
 @pytest.mark.claims(14, 21)
 def test_the_documents_list_is_one_thing_under_two_letters() -> None:
-    """Salts 0 and 2 give its a-foo0003 and c-foo0003, which are two rows and one name."""
-    key = read("salted/random_letters").key
-    made = [key.encode({"name": name}, salt="abcd".index(letter)) for letter, name in LISTED]
-    assert [f"{letter}-{name}".encode() for letter, name in LISTED] == made
+    """The document's a-foo0003 and c-foo0003 are two rows of one name."""
+    key = read_design("salted/random_letters").key
+    made = [key.encode({"name": name}, salt="abcd".index(letter)) for letter, name in LISTED_KEYS]
+    assert [f"{letter}-{name}".encode() for letter, name in LISTED_KEYS] == made
     names = [key.decode(one)["name"] for one in made]
     assert (5, 4) == (len(set(made)), len(set(names)))
     assert ["foo0003"] == [name for name, count in Counter(names).items() if count == 2]
@@ -72,11 +78,11 @@ def test_the_documents_list_is_one_thing_under_two_letters() -> None:
 
 @pytest.mark.claims(14, 21)
 def test_what_is_put_again_stands_under_several_letters() -> None:
-    """Forty puts of four things leave far more rows than four; under hashed letters, four."""
+    """Forty puts of four names are many rows with random letters, and four with hashed ones."""
     left: dict[str, list[bytes]] = {}
     for name in ("salted/random_letters", "salted/hashed_letters"):
         clock = count(1_700_000_000_000).__next__
-        with rowkey.open(read(name), "memory:", clock=clock) as table:
+        with rowkey.open(read_design(name), "memory:", clock=clock) as table:
             for turn in range(10):
                 for thing in THINGS:
                     table.put({"name": thing, "ts": turn})
@@ -89,53 +95,53 @@ def test_what_is_put_again_stands_under_several_letters() -> None:
 
 @pytest.mark.claims(14, 21)
 def test_duplicates_are_foretold_from_the_recording() -> None:
-    """Four hundred names come again, and three of four draw another letter."""
-    names = Counter(row["name"] for row in rows("salted/better"))
+    """Of 400 repeated names, three in four are predicted to get another random letter."""
+    names = Counter(row["name"] for row in list_rows("salted/better"))
     repeats = names.total() - len(names)
-    evidence = found("salted/random_letters", "random-salt").evidence
+    evidence = get_finding("salted/random_letters", "random-salt").evidence
     assert (400, 400, 400 * 3 / 4) == (repeats, evidence["repeats"], evidence["duplicates"])
-    assert "random-salt" not in rules("salted/hashed_letters")
+    assert "random-salt" not in list_rules("salted/hashed_letters")
 
 
 @pytest.mark.claims(14, 15, 78)
 def test_a_get_is_four_gets_under_random_letters_and_one_under_hashed_ones() -> None:
-    """The ranges of one name: every letter, or the one that the hash tells."""
-    told = explained("salted/random_letters", "a thing")
+    """A get has a range for each random letter, and one for a hashed letter."""
+    told = explain_declared_read("salted/random_letters", "a thing")
     assert ("get", 4) == (told.access_type, told.fan_out)
-    assert ["a thing"] == found("salted/random_letters", "random-salt").evidence["gets"]
-    assert (4.0, 4) == asked("salted/random_letters", "a thing").fan_out
+    assert ["a thing"] == get_finding("salted/random_letters", "random-salt").evidence["gets"]
+    assert (4.0, 4) == get_read_costs("salted/random_letters", "a thing").fan_out
     for name in ("salted/hashed_letters", "salted/java_byte", "salted/better"):
         assert ("get", 1) == (
-            explained(name, "a thing").access_type,
-            explained(name, "a thing").fan_out,
+            explain_declared_read(name, "a thing").access_type,
+            explain_declared_read(name, "a thing").fan_out,
         )
 
 
 @pytest.mark.claims(15, 86)
 def test_a_hash_gives_a_name_the_same_letter_whoever_asks() -> None:
-    """The letter is that of the hash, computed by another program."""
-    key = read("salted/hashed_letters").key
+    """The hashed letter is that of another library's hash."""
+    key = read_design("salted/hashed_letters").key
     for name in THINGS:
-        letter = "abcd"[hashed(name) % 4]
+        letter = "abcd"[hash_name(name) % 4]
         assert f"{letter}-{name}".encode() == key.encode({"name": name})
 
 
 @pytest.mark.claims(14, 87)
 @pytest.mark.parametrize("name", ["salted/random_letters", "salted/hashed_letters"])
 def test_four_letters_are_four_times_the_writes_and_not_more(name: str) -> None:
-    """Four regions, even, on eight servers: four of them write, twice their fair share each."""
-    assert 4 == len(simulated(name).regions)
-    assert skew(name) == pytest.approx(8 / 4, rel=0.08)
-    [cause] = simulated(name).causes
+    """Four letters use four of eight servers, a skew of 2."""
+    assert 4 == len(simulate_example(name).regions)
+    assert get_skew(name) == pytest.approx(8 / 4, rel=0.08)
+    [cause] = simulate_example(name).causes
     assert ("integer_imbalance", 2.0) == (cause.code, cause.evidence["bound"])
-    assert 8 == found(name, "fewer-regions-than-servers").evidence["servers"]
+    assert 8 == get_finding(name, "fewer-regions-than-servers").evidence["servers"]
 
 
 @pytest.mark.claims(87)
 def test_hashed_letters_are_as_even_as_their_hash() -> None:
-    """Counted by hand, each region of the four has what it has in the simulation."""
-    counts = Counter(hashed(row["name"]) % 4 for row in rows("salted/hashed_letters"))
-    writes = [region.writes for region in simulated("salted/hashed_letters").regions]
+    """The simulated counts of the four regions equal those counted by hand."""
+    counts = Counter(hash_name(row["name"]) % 4 for row in list_rows("salted/hashed_letters"))
+    writes = [region.writes for region in simulate_example("salted/hashed_letters").regions]
     assert [counts[n] for n in range(4)] == writes
 
 
@@ -144,10 +150,10 @@ def test_hashed_letters_are_as_even_as_their_hash() -> None:
 
 @pytest.mark.claims(68)
 def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> None:
-    """A negative hash has a negative remainder in Java; here the sign is dropped."""
-    key = read("salted/java_byte").key
-    names = {row["name"].encode() for row in rows("salted/java_byte")}
-    hashes = {name: java(name + b"\0") for name in names}
+    """The printed formula gives negative remainders in Java; rowkey drops the sign."""
+    key = read_design("salted/java_byte").key
+    names = {row["name"].encode() for row in list_rows("salted/java_byte")}
+    hashes = {name: hash_like_java(name + b"\0") for name in names}
     assert any(number < 0 for number in hashes.values())
     printed = {name: (abs(n) % 16 * (1 if n >= 0 else -1)) & 0xFF for name, n in hashes.items()}
     assert max(printed.values()) > 127
@@ -159,7 +165,7 @@ def test_the_formula_as_printed_makes_bytes_above_the_number_of_buckets() -> Non
 @pytest.mark.claims(68)
 @pytest.mark.parametrize(("buckets", "shared"), [(16, 0), (128, 0), (129, 1), (130, 3), (257, 257)])
 def test_from_129_buckets_on_two_remainders_share_a_byte(buckets: int, shared: int) -> None:
-    """With the sign there are 2 n - 1 of them, and a byte has 256 values."""
+    """From 129 buckets on, the 2 n - 1 signed remainders do not fit into a byte."""
     remainders = {int(math.fmod(number, buckets)) for number in range(-5 * buckets, 5 * buckets)}
     assert 2 * buckets - 1 == len(remainders)
     assert shared == len(remainders) - len({number & 0xFF for number in remainders})
@@ -167,59 +173,61 @@ def test_from_129_buckets_on_two_remainders_share_a_byte(buckets: int, shared: i
 
 @pytest.mark.claims(68)
 def test_a_byte_of_java_is_even_over_servers_and_less_so_over_buckets() -> None:
-    """Two regions a server level what sixteen buckets do not: 1.16 of a share, and 1.03."""
-    measured = simulated("salted/java_byte")
+    """The java31 hash has a skew of 1.16 over 16 buckets and of 1.03 over 8 servers."""
+    measured = simulate_example("salted/java_byte")
     fullest = max(region.writes for region in measured.regions) * 16 / 6_400
     assert pytest.approx(1.16, abs=0.005) == fullest
-    assert fullest == pytest.approx(found("salted/java_byte", "java-hash").evidence["fullest"])
+    assert fullest == pytest.approx(
+        get_finding("salted/java_byte", "java-hash").evidence["fullest"]
+    )
     assert "even" == measured.verdict.level
-    assert skew("salted/java_byte") < 1.04
+    assert get_skew("salted/java_byte") < 1.04
 
 
 @pytest.mark.claims(68)
 def test_a_byte_of_java_is_less_even_than_one_of_murmur() -> None:
-    """The fullest bucket over the mean, counted by hand, is what the rule says."""
-    names = [row["name"] for row in rows("salted/java_byte")]
-    full = Counter(abs(java(name.encode() + b"\0")) % 16 for name in names)
-    evidence = found("salted/java_byte", "java-hash").evidence
+    """The fullest bucket over the mean, counted by hand, is the figure of the rule."""
+    names = [row["name"] for row in list_rows("salted/java_byte")]
+    full = Counter(abs(hash_like_java(name.encode() + b"\0")) % 16 for name in names)
+    evidence = get_finding("salted/java_byte", "java-hash").evidence
     assert pytest.approx(max(full.values()) * 16 / len(names)) == evidence["fullest"]
     assert 16 == evidence["used"]
-    even = Counter(hashed(name) % 16 for name in names)
+    even = Counter(hash_name(name) % 16 for name in names)
     assert max(even.values()) < max(full.values())
 
 
 @pytest.mark.claims(68, 69)
 def test_a_byte_in_front_is_one_byte() -> None:
-    """The whole key is that byte and the name with its end, and load lies as the hash has it."""
-    key = read("salted/better").key
+    """The key is one byte and the terminated name, and regions are those of the hash."""
+    key = read_design("salted/better").key
     for name in THINGS:
-        assert bytes([hashed(name) % 16]) + name.encode() + b"\0" == key.encode({"name": name})
+        assert bytes([hash_name(name) % 16]) + name.encode() + b"\0" == key.encode({"name": name})
 
     def lead(row: Mapping[str, Any]) -> bytes:
-        return bytes([hashed(row["name"]) % 16])
+        return bytes([hash_name(row["name"]) % 16])
 
-    counted = by_hand(
+    counted = recount(
         "salted/better",
         lead,
         [bytes([n]) for n in range(1, 16)],
-        [milliseconds(row["ts"]) for row in rows("salted/better")],
+        [to_milliseconds(row["ts"]) for row in list_rows("salted/better")],
     )
-    assert counted.writes == [region.writes for region in simulated("salted/better").regions]
+    assert counted.writes == [region.writes for region in simulate_example("salted/better").regions]
     expected = counted.skews[10]
     assert expected is not None
-    assert pytest.approx(expected[0]) == skew("salted/better")
-    assert skew("salted/better") < 1.15
+    assert pytest.approx(expected[0]) == get_skew("salted/better")
+    assert get_skew("salted/better") < 1.15
 
 
 @pytest.mark.claims(69, 78)
 def test_things_come_in_their_order_merged_from_all_buckets() -> None:
-    """Each bucket is in order, and sixteen ranges are merged into the order of all names."""
+    """Sixteen ordered ranges are merged into the order of all names."""
     names = [f"foo{n:04d}" for n in range(300, 0, -1)]
-    with rowkey.open(read("salted/better"), "memory:") as table:
+    with rowkey.open(read_design("salted/better"), "memory:") as table:
         for name in names:
             table.put({"name": name, "ts": 1})
         first = [row["name"] for row in table.read("first things")]
     assert sorted(names)[:100] == first
-    told = explained("salted/better", "first things")
+    told = explain_declared_read("salted/better", "first things")
     assert (16, "forwards") == (told.fan_out, told.order_method)
-    assert (16.0, 16) == asked("salted/better", "first things").fan_out
+    assert (16.0, 16) == get_read_costs("salted/better", "first things").fan_out

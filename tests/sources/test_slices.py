@@ -8,7 +8,13 @@ import pytest
 
 import rowkey
 from rowkey.lint import check_design
-from sources.judged import changed, found, read, rules, simulated
+from sources.evaluations import (
+    change_design,
+    get_finding,
+    list_rules,
+    read_design,
+    simulate_example,
+)
 
 HOUR = 1_609_459_200
 ROW = {"host": 7, "counter": "cpu", "value": 0.5}
@@ -19,8 +25,8 @@ ROW = {"host": 7, "counter": "cpu", "value": 0.5}
     ("name", "expected"), [("slices/rows", 3_600), ("slices/better", 1), ("slices/day", 1)]
 )
 def test_an_hour_of_seconds_is_one_row_in_a_slice(name: str, expected: int) -> None:
-    """Without slices it is 3,600; the next hour is the next row, the next day the next."""
-    key = read(name).key
+    """An hour of seconds is one sliced row instead of 3,600 rows."""
+    key = read_design(name).key
     keys = {key.encode({**ROW, "ts": HOUR + second}) for second in range(3_600)}
     assert expected == len(keys)
     length = {"slices/rows": 1, "slices/better": 3_600, "slices/day": 86_400}[name]
@@ -30,12 +36,12 @@ def test_an_hour_of_seconds_is_one_row_in_a_slice(name: str, expected: int) -> N
 
 @pytest.mark.claims(41, 46)
 def test_a_slice_holds_as_many_cells_as_seconds() -> None:
-    """A day is found out, 86,400 cells and their bytes; an hour, 3,600, is not."""
-    evidence = found("slices/day", "slice-length").evidence
+    """A day of 86,400 cells is reported with its bytes, and an hour of 3,600 is not."""
+    evidence = get_finding("slices/day", "slice-length").evidence
     cell = 20 + len(b"\x00" + struct.pack(">I", 7) + b"\x00" + bytes(8)) + 1 + 4 + 5 + 8
     assert (86_400, 86_400) == (evidence["events"], evidence["cells"])
     assert 86_400 * cell == evidence["row_bytes"]
-    assert [] == rules("slices/better")
+    assert [] == list_rules("slices/better")
 
 
 @pytest.mark.claims(41, 46)
@@ -46,8 +52,8 @@ def test_a_slice_holds_as_many_cells_as_seconds() -> None:
 def test_a_slice_is_judged_by_its_cells(
     period: str, slice_length: str, expected: list[str]
 ) -> None:
-    """Above 3,600 it is worth knowing, above a million it is a warning."""
-    design = changed(
+    """More than 3,600 cells are information, more than a million a warning."""
+    design = change_design(
         "slices/better",
         key=f"[bucket(host, 16)][host][counter][time_slice(ts, {slice_length})]",
         fields={"ts": "timestamp_ms"},
@@ -59,8 +65,8 @@ def test_a_slice_is_judged_by_its_cells(
 
 @pytest.mark.claims(5, 41)
 def test_a_slice_saves_rows_and_no_bytes() -> None:
-    """Every cell holds the key as before, and two bytes of the time in its name besides."""
-    plain, sliced = simulated("slices/rows"), simulated("slices/better")
+    """Every cell repeats the key as before, plus two bytes of time in its qualifier."""
+    plain, sliced = simulate_example("slices/rows"), simulate_example("slices/better")
     cell = 20 + 14 + len("d") + len("value") + 8
     assert (cell, cell + 2) == (plain.event_bytes, sliced.event_bytes)
     assert plain.key_bytes == sliced.key_bytes == 14
@@ -68,13 +74,13 @@ def test_a_slice_saves_rows_and_no_bytes() -> None:
 
 @pytest.mark.claims(41)
 def test_what_is_left_of_the_time_opens_the_name_of_the_cell() -> None:
-    """Second 1,234 of an hour is 04 d2; a day takes four bytes; and both read back whole."""
+    """Second 1,234 of an hour is 04 d2 in the qualifier, and a day needs four bytes."""
     for name, rest in (("slices/better", struct.pack(">H", 1_234)),
                        ("slices/day", struct.pack(">I", 1_234))):  # fmt: skip
         event = {**ROW, "ts": HOUR + 1_234}
-        _, cells = read(name).layout.encode_event(event)
+        _, cells = read_design(name).layout.encode_event(event)
         assert [rest + b"value"] == [cell.qualifier for cell in cells]
-        with rowkey.open(read(name), "memory:") as table:
+        with rowkey.open(read_design(name), "memory:") as table:
             table.put(event)
             [back] = table.scan("host = ? and counter = ?", 7, "cpu")
             assert HOUR + 1_234 == back["ts"]

@@ -23,21 +23,21 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def design(key: str = KEY, **words: Any) -> rowkey.Design:
-    """The design of a small log."""
+def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """Build the design of a small log."""
     return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
 
 
-def by_key(rows: list[Any]) -> list[Any]:
-    """Rows in the order of the key less its bucket."""
+def sort_by_key(rows: list[Any]) -> list[Any]:
+    """Return rows in the order of the key after its bucket."""
     return sorted(rows, key=lambda row: (row["host"], row["ts"]))
 
 
-def no_time(seconds: float) -> None:
-    """Nobody is to wait."""
+def refuse_to_wait(seconds: float) -> None:
+    """Fail, since a test must not wait here."""
     raise AssertionError(seconds)
 
 
-def moved_on(table: Table, seconds: float) -> None:
-    """Let a client's time go on."""
+def advance_clock(table: Table, seconds: float) -> None:
+    """Advance the clock of a client's lease."""
     table.lease.clock.now += seconds  # type: ignore[attr-defined]

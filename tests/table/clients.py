@@ -1,4 +1,4 @@
-"""Clients of one table whose time a test moves, and changes of buckets that take none."""
+"""Clients of one table with manual clocks, and bucket changes that take no real time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Time:
-    """Seconds that pass when a test says so, or somebody waits."""
+class ManualClock:
+    """Seconds that pass only when a test advances the clock or a client waits."""
 
     now: float = 0.0
 
@@ -26,14 +26,14 @@ class Time:
         return self.now
 
     def pause(self, seconds: float) -> None:
-        """Let some pass."""
+        """Advance the clock."""
         self.now += seconds
 
 
-def client(
-    design: rowkey.Design | str, url: str, time: Time, clock: Callable[[], int] | None = None
+def open_client(
+    design: rowkey.Design | str, url: str, time: ManualClock, clock: Callable[[], int] | None = None
 ) -> Table:
-    """A client of a table that goes by a time of its own."""
+    """Open a table with a manual clock."""
     table = rowkey.open(design, url, clock=clock)
     table.lease.clock = time
     table.lease._read_at_s = table.lease._next_try_s = time.now
@@ -42,14 +42,14 @@ def client(
 
 
 def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> BucketChangeResult:
-    """Change the buckets of a client's table; its time passes, no other's does."""
+    """Change the buckets of a client's table, while only this client's clock advances."""
     time = table.lease.clock
-    assert isinstance(time, Time)
+    assert isinstance(time, ManualClock)
     return BucketChange(table, count, part, pause=time.pause, **words).run()
 
 
-def rows_in(table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """Every physical row of a table with what its key and qualifiers hold of each event."""
+def list_stored_rows(table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Yield every physical row of a table with the fields of each event in the row."""
     from rowkey.engines import ScanRange
 
     live = table.get_state()
@@ -59,11 +59,11 @@ def rows_in(table: Table) -> Iterator[tuple[bytes, dict[str, Any]]]:
                 yield row, live.decode_identity(row, [cell])
 
 
-def misplaced(table: Table) -> list[bytes]:
-    """The physical rows that stand where no live generation puts them."""
+def list_misplaced_rows(table: Table) -> list[bytes]:
+    """Return the physical rows that are where no live generation puts them."""
     live = table.get_state()
     found = []
-    for row, values in rows_in(table):
+    for row, values in list_stored_rows(table):
         keys = []
         for design in live.designs:
             salts = range(design.key.salt_count) if design.key.is_salted else (None,)

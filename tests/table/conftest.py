@@ -1,4 +1,4 @@
-"""What tests of tables share."""
+"""Fixtures of the tests of tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a clock that stands still be known to do so after 2 ms, not after the usual 100.
+    """Detect a stopped clock after 2 ms instead of 100 ms.
 
     More than the three looks that a clock of `table.machine` takes to move.
     """

@@ -1,4 +1,4 @@
-"""A process that forks with a table open, in one of several arrangements, again and again.
+"""A process that forks repeatedly with a table open, in one of several arrangements.
 
 `forking.py ARRANGEMENT ENGINE DIRECTORY COUNT` prints `ok` once every child, and the table itself,
 are as they should be after each fork. For the engine `hbase` the directory is a cluster's URL.
@@ -31,8 +31,8 @@ LONGEST_S = 30.0
 """Seconds within which each child must end."""
 
 
-def forked(work: Callable[[], object], *, leaves: Callable[[int], Any] = os._exit) -> int:
-    """The exit code of a child that does some work: 0, unless it raises."""
+def run_in_fork(work: Callable[[], object], *, leaves: Callable[[int], Any] = os._exit) -> int:
+    """Run work in a child process, and return its exit code: 0 unless the work raises."""
     child = os.fork()
     if child == 0:
         signal.alarm(int(LONGEST_S))
@@ -40,14 +40,14 @@ def forked(work: Callable[[], object], *, leaves: Callable[[int], Any] = os._exi
         try:
             work()
             code = 0
-        except BaseException as problem:  # noqa: BLE001 - the parent is told by the exit code
+        except BaseException as problem:  # noqa: BLE001 - the exit code informs the parent
             os.write(2, f"child: {type(problem).__name__}: {problem}\n".encode())
         leaves(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def is_refused(use: Callable[[], object]) -> bool:
-    """Whether something is refused at once, by name."""
+    """Return whether a use is refused at once, with the name of the table."""
     started = time.monotonic()
     try:
         use()
@@ -58,7 +58,7 @@ def is_refused(use: Callable[[], object]) -> bool:
 
 
 def use_all(table: rowkey.Table) -> None:
-    """Everything that a table can be asked for is refused."""
+    """Check that every operation of a table is refused."""
     row = {"id": 1, "n": 1}
     uses: list[Callable[[], object]] = [
         lambda: table.put(row),
@@ -88,8 +88,8 @@ def use_all(table: rowkey.Table) -> None:
 
 
 @contextmanager
-def busy(table: rowkey.Table) -> Iterator[None]:
-    """Threads write and read meanwhile, so that a fork finds locks held."""
+def keep_busy(table: rowkey.Table) -> Iterator[None]:
+    """Write and read in threads during a block, so that forks happen while locks are held."""
     stops = threading.Event()
 
     def write(thread: int) -> None:
@@ -112,8 +112,8 @@ def busy(table: rowkey.Table) -> Iterator[None]:
             thread.join()
 
 
-def pool(url: str, turn: int) -> None:
-    """Workers of a pool by fork that use what they inherit are refused; nothing is lost."""
+def check_pool(url: str, turn: int) -> None:
+    """Check that pool workers cannot use a table they inherit, and no row is lost."""
     with rowkey.open(DESIGN, url) as table:
         global _INHERITED  # noqa: PLW0603 - as a user's module would have it
         _INHERITED = table
@@ -135,8 +135,8 @@ def _put_one(number: int) -> str:
     return "written"
 
 
-def both_write(url: str, turn: int) -> None:
-    """The parent is killed while it and a child write: what either was told is there."""
+def check_writes_of_both(url: str, turn: int) -> None:
+    """Kill a parent while it and its child write, and check that acknowledged rows are there."""
     reading, writing = os.pipe()
     parent = os.fork()
     if parent == 0:
@@ -169,21 +169,21 @@ def both_write(url: str, turn: int) -> None:
         assert turn == own.get(id=turn)["n"]
 
 
-def child_ends(url: str, turn: int) -> None:
-    """A child that ends in any way, closing or not, ends at once and leaves the parent's table."""
+def check_child_end(url: str, turn: int) -> None:
+    """Check that a child ends at once in any way, and leaves its parent's table intact."""
     table = rowkey.open(DESIGN, url)
     with table.batch() as batch:
         for number in range(ROWS):
             batch.put({"id": 10 + number, "n": number})
     scan = iter(table.scan())
     first = next(scan)
-    with busy(table) if turn % 2 else _nothing():
-        assert 0 == forked(lambda: use_all(table))
-        assert 0 == forked(lambda: None, leaves=sys.exit)
-        assert 0 == forked(lambda: use_all(table), leaves=sys.exit)
+    with keep_busy(table) if turn % 2 else _do_nothing():
+        assert 0 == run_in_fork(lambda: use_all(table))
+        assert 0 == run_in_fork(lambda: None, leaves=sys.exit)
+        assert 0 == run_in_fork(lambda: use_all(table), leaves=sys.exit)
         # What was read before the fork may still be given, but not as all there is.
-        assert 0 == forked(lambda: is_refused(lambda: list(scan)) or sys.exit(1))
-        assert 1 == forked(lambda: _close_at_end(url))
+        assert 0 == run_in_fork(lambda: is_refused(lambda: list(scan)) or sys.exit(1))
+        assert 1 == run_in_fork(lambda: _close_at_end(url))
     assert ROWS <= len([first, *scan])
     table.put({"id": 1, "n": turn})
     table.increment({"id": 1}, n=1)
@@ -193,19 +193,19 @@ def child_ends(url: str, turn: int) -> None:
 
 
 def _close_at_end(url: str) -> None:
-    """A child that leaves a `with` block of its parent is told so, and does not hang."""
+    """Check that leaving the `with` block of a parent in a child is refused, without hanging."""
     with rowkey.open(DESIGN, f"{url}-own") as own:
-        assert 1 == forked(own.close)
+        assert 1 == run_in_fork(own.close)
         raise InvalidArgument("child", "it ends here")
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
+def _do_nothing() -> Iterator[None]:
     yield
 
 
-def child_opens(url: str, turn: int) -> None:
-    """What a child opens itself works: a place next to the parent's, and the same one later."""
+def check_child_opening(url: str, turn: int) -> None:
+    """Check that a child can open another table, and the parent's after it is closed."""
 
     def work() -> None:
         for number in range(3):
@@ -216,7 +216,7 @@ def child_opens(url: str, turn: int) -> None:
                 own.compact()
                 assert 500 == own.count()
                 if number == 0:
-                    assert 0 == forked(lambda: use_all(own))
+                    assert 0 == run_in_fork(lambda: use_all(own))
 
     def work_on_the_same() -> None:
         with rowkey.open(DESIGN, url) as same:
@@ -227,18 +227,18 @@ def child_opens(url: str, turn: int) -> None:
     table = rowkey.open(DESIGN, url)
     table.put({"id": turn, "n": turn})
     leaves: Any = sys.exit if turn % 2 else os._exit
-    assert 0 == forked(work, leaves=leaves)
+    assert 0 == run_in_fork(work, leaves=leaves)
     if not url.startswith("memory:"):
-        assert 1 == forked(lambda: rowkey.open(DESIGN, url))  # the parent has it
+        assert 1 == run_in_fork(lambda: rowkey.open(DESIGN, url))  # the parent has it
     table.close()
     if not url.startswith("memory:"):
-        assert 0 == forked(work_on_the_same)
+        assert 0 == run_in_fork(work_on_the_same)
         with rowkey.open(DESIGN, url) as table:
             assert -turn == table.get(id=turn)["n"]
 
 
-def child_on_a_cluster(url: str, turn: int) -> None:
-    """A child refuses its parent's table of a cluster, and what it opens itself works."""
+def check_child_on_cluster(url: str, turn: int) -> None:
+    """Check that a child on a cluster cannot use the parent's table, and can open its own."""
     design = rowkey.Design(f"forked.{token_hex(4)}.t", KEY, fields=FIELDS)
     row = {"id": turn, "n": turn}
 
@@ -249,30 +249,33 @@ def child_on_a_cluster(url: str, turn: int) -> None:
             assert {"n": 3} == own.increment({"id": 100}, n=2)
             assert [row["id"], 100] == [one["id"] for one in own.scan()]
             own.delete(id=100)
-            assert 0 == forked(lambda: use_all(own))
+            assert 0 == run_in_fork(lambda: use_all(own))
 
     table = rowkey.open(design, url)
     table.put(row)
-    with busy(table) if turn % 2 else _nothing():
-        assert 0 == forked(lambda: use_all(table))
-        assert 0 == forked(lambda: use_all(table), leaves=sys.exit)
+    with keep_busy(table) if turn % 2 else _do_nothing():
+        assert 0 == run_in_fork(lambda: use_all(table))
+        assert 0 == run_in_fork(lambda: use_all(table), leaves=sys.exit)
     if turn % 2 == 0:
-        assert 0 == forked(work)
-        assert 0 == forked(work, leaves=sys.exit)
+        assert 0 == run_in_fork(work)
+        assert 0 == run_in_fork(work, leaves=sys.exit)
         assert 1 == table.count()
     assert {"n": turn + 1} == table.increment({"id": turn}, n=1)
     table.close()
     drop_table(design.table, url)
 
 
-ARRANGEMENTS = {one.__name__: one for one in (pool, both_write, child_ends, child_opens)}
+ARRANGEMENTS = {
+    one.__name__: one
+    for one in (check_pool, check_writes_of_both, check_child_end, check_child_opening)
+}
 
 
 def main() -> None:
-    """Fork as often as is asked."""
+    """Fork as often as the arguments say."""
     name, engine, directory, count = sys.argv[1:]
     if engine == "hbase":
-        url, arrange = directory, child_on_a_cluster
+        url, arrange = directory, check_child_on_cluster
     else:
         url = f"memory:{directory}" if engine == "memory" else f"rocks:{directory}/data"
         arrange = ARRANGEMENTS[name]

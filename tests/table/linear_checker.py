@@ -1,8 +1,8 @@
-"""Whether what several threads saw of one row can have happened in some order, one after another.
+"""Check whether the observations of several threads fit one order of their operations.
 
 The algorithm is that of Wing and Gong with Lowe's memory of states, as porcupine and Knossos have
-it: operations are tried in an order that respects who ended before whom began; what is reached once
-with the same operations done and the same state is not tried again.
+it: operations are tried in orders in which each begins before those that began after its end; a
+state that was reached with the same operations is not tried again.
 
 Source: Wing and Gong 1993, "Testing and Verifying Concurrent Objects"; Lowe 2017, "Testing for
 Linearizability"; the linked list is that of anishathalye/porcupine, checker.go.
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What one thread did to one row.
+    """An operation of one thread on one row.
 
     Args:
         name: the operation.
-        given: what it was given.
-        result: what it gave.
-        start: when it began, by a clock that all threads share.
-        stop: when it had ended.
-        thread: which thread did it.
+        given: the arguments.
+        result: the result.
+        start: the time of its beginning, by a clock that all threads share.
+        stop: the time after its end.
+        thread: the number of the thread.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Operation:
 
 @dataclass(slots=True)
 class _Event:
-    """The beginning or the end of an operation, in a list of those that are still to be placed."""
+    """The beginning or the end of an operation that has no place in the order yet."""
 
     number: int
     end: _Event | None = None
@@ -55,13 +55,13 @@ def is_linearizable(history: Sequence[Operation], step: Step, initial: Hashable)
     """Return whether some order explains all results of a history.
 
     Args:
-        history: what was done, in any order.
+        history: the operations in any order.
         step: the model.
-        initial: its first state.
+        initial: the first state of the model.
 
     Cost: about 5 µs an operation where few overlap; exponential in those that overlap at worst.
     """
-    head, state, placed = _linked(history), initial, 0
+    head, state, placed = _link_events(history), initial, 0
     seen: set[tuple[int, Any]] = set()
     path: list[tuple[_Event, Any]] = []
     event = head.after
@@ -74,7 +74,7 @@ def is_linearizable(history: Sequence[Operation], step: Step, initial: Hashable)
                 seen.add((now, reached))
                 path.append((event, state))
                 state, placed = reached, now
-                _lift(event)
+                _unlink(event)
                 event = head.after
             else:
                 event = event.after
@@ -83,13 +83,13 @@ def is_linearizable(history: Sequence[Operation], step: Step, initial: Hashable)
                 return False
             event, state = path.pop()
             placed &= ~(1 << event.number)
-            _put_back(event)
+            _relink(event)
             event = event.after
     return True
 
 
-def _linked(history: Sequence[Operation]) -> _Event:
-    """The events in the order of their times, behind a head; beginnings first of one time."""
+def _link_events(history: Sequence[Operation]) -> _Event:
+    """Return the events as a linked list in order of time, beginnings before ends."""
     times: list[tuple[float, int, _Event]] = []
     for number, one in enumerate(history):
         end = _Event(number)
@@ -102,8 +102,8 @@ def _linked(history: Sequence[Operation]) -> _Event:
     return head
 
 
-def _lift(event: _Event) -> None:
-    """Take the beginning and the end of an operation out of the list."""
+def _unlink(event: _Event) -> None:
+    """Remove the beginning and the end of an operation from the list."""
     for one in (event, event.end):
         assert one is not None
         assert one.before is not None
@@ -112,8 +112,8 @@ def _lift(event: _Event) -> None:
             one.after.before = one.before
 
 
-def _put_back(event: _Event) -> None:
-    """Put them back where they were."""
+def _relink(event: _Event) -> None:
+    """Insert the beginning and the end of an operation where they were."""
     for one in (event.end, event):
         assert one is not None
         assert one.before is not None

@@ -1,4 +1,4 @@
-"""Threads that change and read a few rows at once, and what each of them saw."""
+"""Threads that change and read a few rows at once, and record their observations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 THREADS = 8
 ROWS = 4
 """Rows that are changed at the same time."""
-EACH = 30
+OPERATIONS_PER_ROUND = 30
 """Operations of a thread in a round."""
 ROUNDS = 8
 """Rounds in which the same rows are changed."""
@@ -49,13 +49,13 @@ operation never ends, so it may have happened at any time after it began, or not
 State = tuple[Any, ...] | None
 
 
-def design(name: str = "linear") -> rowkey.Design:
-    """A table whose number of buckets can be changed."""
+def build_design(name: str = "linear") -> rowkey.Design:
+    """Build a table whose number of buckets can be changed."""
     return rowkey.Design(name, "[bucket(id, 4)][id]", fields=FIELDS, splits="per_bucket")
 
 
-def step(state: State, done: Operation) -> tuple[bool, State]:
-    """What a row is after an operation, and whether its result may have been what it was."""
+def apply_operation(state: State, done: Operation) -> tuple[bool, State]:
+    """Return whether an operation's result is possible in a state, and the state after it."""
     values = dict(zip(COLUMNS, state or (None,) * len(COLUMNS), strict=True))
     match done.name:
         case "get":
@@ -73,11 +73,13 @@ def step(state: State, done: Operation) -> tuple[bool, State]:
         case "append":
             values["s"] = (values["s"] or "") + done.given
         case "check_and_put":
-            return _check(values, done, state)
+            return _apply_check_and_put(values, done, state)
     return True, tuple(values[name] for name in COLUMNS)
 
 
-def _check(values: dict[str, Any], done: Operation, state: State) -> tuple[bool, State]:
+def _apply_check_and_put(
+    values: dict[str, Any], done: Operation, state: State
+) -> tuple[bool, State]:
     (column, expected), given = done.given
     is_equal = values[column] == expected
     if done.result not in (UNKNOWN, is_equal):
@@ -89,13 +91,13 @@ def _check(values: dict[str, Any], done: Operation, state: State) -> tuple[bool,
 
 
 class Client:
-    """One thread's use of a table, noted.
+    """One thread's recorded use of a table.
 
     Args:
         table: the table.
-        thread: its number.
-        seed: decides what it does.
-        numbers: gives numbers that nobody else gets.
+        thread: the number of the thread.
+        seed: decides the operations.
+        numbers: an iterator of unique numbers.
     """
 
     def __init__(self, table: rowkey.Table, thread: int, seed: int, numbers: Iterator[int]) -> None:
@@ -106,7 +108,7 @@ class Client:
         """What was read of each row last: a check that may hold is worth more."""
 
     def run(self, rows: list[int], count_of: int) -> None:
-        """Do so many operations on some rows."""
+        """Do a number of operations on some rows."""
         names = list(OPERATIONS)
         weights = [OPERATIONS[name] for name in names]
         for name in self.random.choices(names, weights, k=count_of):
@@ -123,7 +125,7 @@ class Client:
         self.noted.append((row, Operation(name, given, result, start, stop, self.thread)))
 
     def _values(self, *, nulls: bool) -> dict[str, Any]:
-        """New values of some columns, or that they are taken away."""
+        """Return new values of some columns, or None to delete them."""
         chosen = self.random.sample(COLUMNS, self.random.randint(1, 3))
         values: dict[str, Any] = {}
         for name in chosen:
@@ -153,7 +155,7 @@ class Client:
         self._note(row, "delete", None, lambda: self.table.delete(id=row))
 
     def do_batch(self, _: int, rows: list[int]) -> None:
-        """A change of each row; each of them happens at some time within the batch."""
+        """Change each row in one batch; each change happens at some time within the batch."""
         changes = []
         for row in rows:
             kind = self.random.choice(["put", "replace", "delete"])
@@ -201,8 +203,8 @@ OPERATIONS = {
 
 
 @contextmanager
-def switching_often() -> Iterator[None]:
-    """Let Python go on with another thread at every chance."""
+def switch_threads_often() -> Iterator[None]:
+    """Let Python switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -213,12 +215,12 @@ def switching_often() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class RowHistory:
-    """What threads did to one row in one round.
+    """The operations of all threads on one row in one round.
 
     Args:
-        row: its number.
-        initial: its state before the round, when nobody changed it.
-        operations: what was done, in any order.
+        row: the number of the row.
+        initial: the state of the row before the round.
+        operations: the operations in any order.
     """
 
     row: int
@@ -228,7 +230,7 @@ class RowHistory:
     @property
     def is_linearizable(self) -> bool:
         """Whether some order explains all results."""
-        return is_linearizable(self.operations, step, self.initial)
+        return is_linearizable(self.operations, apply_operation, self.initial)
 
     def __str__(self) -> str:
         lines = [f"row {self.row}, at first {self.initial}"]
@@ -249,15 +251,15 @@ def require_linearizable(histories: Iterable[RowHistory]) -> None:
 
 
 class Histories:
-    """Rounds of threads that change a few rows, and what they saw of each row.
+    """Rounds of threads that change a few rows, with the history of each row.
 
-    Between two rounds nobody changes anything, so that each round is judged by itself and only one
-    is in memory. The rows of a round are those of the round before, or new ones every `ROUNDS`.
+    No thread runs between two rounds, so each round is checked by itself, and only one round is in
+    memory. The rows of a round are those of the round before, or new ones every `ROUNDS`.
 
     Args:
         tables: the clients that threads use, in turn.
-        seed: decides what is done.
-        threads: how many there are.
+        seed: decides the operations.
+        threads: the number of threads.
     """
 
     def __init__(self, tables: list[rowkey.Table], seed: int, threads: int = THREADS) -> None:
@@ -269,7 +271,7 @@ class Histories:
         """The rows of the round and what they are."""
         self.rounds = self.rows = self.operations = self.unknown = 0
 
-    def play(self, each: int = EACH) -> list[RowHistory]:
+    def play(self, each: int = OPERATIONS_PER_ROUND) -> list[RowHistory]:
         """Play one round and return the history of each row."""
         if self.rounds % ROUNDS == 0:
             self.states = {next(self.next_rows): ABSENT for _ in range(ROWS)}
@@ -300,6 +302,6 @@ class Histories:
         self.states = {row: one.result for row, one in last.noted}
         return list(found.values())
 
-    def find_violations(self, each: int = EACH) -> list[RowHistory]:
+    def find_violations(self, each: int = OPERATIONS_PER_ROUND) -> list[RowHistory]:
         """Play one round and return the histories that no order explains."""
         return [one for one in self.play(each) if not one.is_linearizable]

@@ -1,9 +1,9 @@
-"""A writer of linked lists, killed and followed by others, and the proof that no link is broken.
+"""A writer of linked lists that is killed and continued, and the check for broken links.
 
 Each node names one that was acknowledged before, so a name without a node is a node that was lost.
 A loop writes sets of nodes, each naming those of the set before; in the end the first set names the
 last one, so that every node is named by exactly one. Source: IntegrationTestBigLinkedList.
-Run as a program it is such a writer: `PLACE LOOP WIDTH WRAP CLIENT DIES`.
+Run as a program, this module is such a writer: `PLACE LOOP WIDTH WRAP CLIENT DIES`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 BUCKETS = 16
-SENT = 500
+BATCH_SETS = 500
 """Nodes that are sent together."""
 
 
-def design() -> rowkey.Design:
-    """Nodes behind a random salt: whoever writes one again writes it elsewhere."""
+def build_design() -> rowkey.Design:
+    """Build the design of nodes with a random salt."""
     fields = {
         "id": "bytes",
         "prev": {"type": "bytes", "nullable": True},
@@ -57,11 +57,11 @@ class Lists:
     wrap: int
 
     def node(self, at: int, index: int) -> bytes:
-        """The id of a node: 16 bytes without a pattern, no two alike."""
+        """Return the id of a node: 16 pseudorandom bytes, unique per node."""
         return blake2b(b"%d,%d,%d" % (self.loop, at, index), digest_size=16).digest()
 
     def rows(self, at: int, client: int) -> Iterator[dict[str, object]]:
-        """What is put of one set; set `wrap` is the first one again, naming the last."""
+        """Return the rows of one set; set `wrap` is the first set again, linked to the last."""
         for index in range(self.width):
             if at == self.wrap:
                 yield {"id": self.node(0, index), "prev": self.node(at - 1, index)}
@@ -72,21 +72,21 @@ class Lists:
             yield row
 
 
-def write_on(place: Path, lists: Lists, client: int, dies: int) -> None:
-    """Go on with a loop behind the last set that is noted as acknowledged.
+def continue_lists(place: Path, lists: Lists, client: int, dies: int) -> None:
+    """Continue a loop after the last set that is noted as acknowledged.
 
     Args:
-        place: where the table and the notes lie.
+        place: the directory of the table and the notes.
         lists: the loop.
         client: the writer's number.
-        dies: rows after which it kills itself; 0 if somebody else does.
+        dies: the number of rows after which the writer kills itself; 0 for never.
     """
     notes = place / f"loop{lists.loop}"
     done = len(notes.read_text().splitlines()) if notes.exists() else 0
     put = 0
-    with rowkey.open(design(), f"rocks:{place / 'data'}") as table, notes.open("a") as noted:
+    with rowkey.open(build_design(), f"rocks:{place / 'data'}") as table, notes.open("a") as noted:
         for at in range(done, lists.wrap + 1):
-            with table.batch(SENT) as batch:
+            with table.batch(BATCH_SETS) as batch:
                 for row in lists.rows(at, client):
                     batch.put(row)
                     put += 1
@@ -97,17 +97,17 @@ def write_on(place: Path, lists: Lists, client: int, dies: int) -> None:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a walk over all nodes finds.
+class ListVerdict:
+    """The result of a walk over all nodes.
 
     Args:
-        nodes: nodes in the table.
-        referenced: nodes that are named.
-        unreferenced: nodes that nobody names.
-        undefined: names without a node: what was lost.
+        nodes: the number of nodes in the table.
+        referenced: nodes that other nodes name.
+        unreferenced: nodes that no node names.
+        undefined: named nodes that are lost.
         repeated: nodes that more than one names.
-        headless: nodes without their number or writer: a row of which a part was lost.
-        misplaced: nodes that come behind a greater one, or twice.
+        headless: nodes without number or writer, of whose rows a part was lost.
+        misplaced: nodes that are out of order or repeated in the scan.
     """
 
     nodes: int
@@ -119,8 +119,8 @@ class Verdict:
     misplaced: int
 
 
-def verdict_of(table: Table) -> Verdict:
-    """Walk over the table in order."""
+def verify_lists(table: Table) -> ListVerdict:
+    """Walk over the table in order, and return the verdict."""
     named: Counter[bytes] = Counter()
     nodes: set[bytes] = set()
     last, misplaced, headless = b"", 0, 0
@@ -132,7 +132,7 @@ def verdict_of(table: Table) -> Verdict:
         if row["prev"] is not None:
             named[row["prev"]] += 1
     referenced = len(nodes & named.keys())
-    return Verdict(
+    return ListVerdict(
         len(nodes),
         referenced,
         len(nodes) - referenced,
@@ -146,4 +146,4 @@ def verdict_of(table: Table) -> Verdict:
 if __name__ == "__main__":
     where, *numbers = sys.argv[1:]
     loop, width, wrap, client, dies = map(int, numbers)
-    write_on(Path(where), Lists(loop, width, wrap), client, dies)
+    continue_lists(Path(where), Lists(loop, width, wrap), client, dies)

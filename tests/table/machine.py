@@ -1,4 +1,4 @@
-"""A table and a dictionary of rows that take the same steps: what tables promise, as values."""
+"""A table and a dictionary that take the same steps, to be compared."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def design_of(name: str) -> rowkey.Design:
-    """One of the designs."""
+def build_design(name: str) -> rowkey.Design:
+    """Build one of the designs."""
     key, words = DESIGNS[name]
     return rowkey.Design("t", key, fields=FIELDS | words, families={"d": {}, "e": {}})
 
 
 @dataclass
 class Clock:
-    """Milliseconds since 1970 that stand still, or go on each time they are asked for.
+    """Milliseconds since 1970 that are constant, or increase with each call.
 
     Args:
-        moves: whether they go on.
+        moves: whether the clock advances with each call.
     """
 
     moves: bool
@@ -70,8 +70,8 @@ class Clock:
 
 
 @dataclass
-class Both:
-    """A table, and the rows that it must hold, by what tells them apart.
+class TableAndModel:
+    """A table, and a dictionary of the rows that the table must hold.
 
     Args:
         name: of the design.
@@ -90,43 +90,43 @@ class Both:
         self.table = self._open()
 
     def _open(self) -> rowkey.Table:
-        return rowkey.open(design_of(self.name), self.url, clock=self.clock)
+        return rowkey.open(build_design(self.name), self.url, clock=self.clock)
 
     def reopen(self) -> None:
-        """Close the table, which waits for the clock to pass all it gave, and open it again."""
+        """Close the table, which waits until its timestamps are in the past, and open it again."""
         self.pass_time()
         self.table.close()
         self.table = self._open()
 
     def pass_time(self) -> None:
-        """Let the clock pass every timestamp that was given."""
+        """Advance the clock beyond every assigned timestamp."""
         self.clock.now = max(self.clock.now, self.table.store.row_clock.highest_timestamp) + 1
 
     def _row(self, given: Row) -> Row:
-        """The row that is meant, as it is or as it begins."""
+        """Return the current or empty row of an identity."""
         where = tuple(given[name] for name in IDENTITY)
         blank = dict.fromkeys(FIELDS) | {name: given[name] for name in IDENTITY}
         return self.rows.setdefault(where, blank)
 
     def _merge(self, given: Row) -> None:
-        """What a put leaves: a packed cell is written whole."""
+        """Return the row after a put; a packed cell is replaced completely."""
         row = self._row(given)
         if self.is_packed and given.keys() & PACKED.keys():
             row |= dict.fromkeys(PACKED)
         row |= given
 
     def put(self, given: Row) -> None:
-        """Fields given, None among them."""
+        """Put some fields, None among them."""
         self.table.put(given)
         self._merge(given)
 
     def replace(self, given: Row) -> None:
-        """Fields given, and no others."""
+        """Replace a row by some fields."""
         self.table.replace(given)
         self._row(given).update(dict.fromkeys(COLUMNS) | given)
 
     def delete(self, where: Row) -> None:
-        """A row, there or not."""
+        """Delete a row, stored or not."""
         self.table.delete(where)
         self._drop(where)
 
@@ -134,7 +134,7 @@ class Both:
         self.rows.pop(tuple(where[name] for name in IDENTITY), None)
 
     def move(self, where: Row, changes: Row) -> None:
-        """A row to another place, or to its own; what stood there gives way."""
+        """Move a row to another key or to its own, and replace a row that is there."""
         found = self.rows.get(tuple(where[name] for name in IDENTITY))
         assert (found is not None) == self.table.move(where, **changes)
         if found is not None:
@@ -143,7 +143,7 @@ class Both:
             self._row(moved).update(moved)
 
     def increment(self, where: Row, amount: int) -> None:
-        """A counter; refused where a salt would have to be guessed."""
+        """Increment a counter; refused where the salt of the row is unknown."""
         if self.is_salted:
             with pytest.raises(DesignRefused):
                 self.table.increment(where, hits=amount)
@@ -155,7 +155,7 @@ class Both:
         assert {"hits": row["hits"]} == found
 
     def append(self, where: Row, piece: str) -> None:
-        """A text, at its end; refused where it has no cell to itself."""
+        """Append a text; refused where the field shares a packed cell."""
         if self.is_salted or self.is_packed:
             with pytest.raises((DesignRefused, RowError)):
                 self.table.append(where, note=piece)
@@ -166,7 +166,7 @@ class Both:
         row["note"] = (row["note"] or "") + piece
 
     def check_and_put(self, given: Row, expected: int | None) -> None:
-        """A put if a counter holds what is expected."""
+        """Put a row if a counter has the expected value."""
         if self.is_salted:
             with pytest.raises(DesignRefused):
                 self.table.check_and_put(given, hits=expected)
@@ -177,7 +177,7 @@ class Both:
             self._merge(given)
 
     def batch(self, changes: list[tuple[str, Row]], size: int) -> None:
-        """Several changes; one that is wrong is left out."""
+        """Make several changes; a wrong one is skipped."""
         wrong = [number for number, (kind, _) in enumerate(changes) if kind == "wrong"]
         try:
             with self.table.batch(size) as batch:
@@ -199,7 +199,7 @@ class Both:
                 self._drop(given)
 
     def load(self, rows: list[Row]) -> None:
-        """Whole rows as columns: nulls leave what is there."""
+        """Load rows as columns, in which nulls change nothing."""
         fields = self.table.design.fields
         schema = pa.schema([(name, one.type.build_arrow_type()) for name, one in fields.items()])
         whole = [dict.fromkeys(FIELDS) | row for row in rows]
@@ -209,7 +209,7 @@ class Both:
             self._merge(given)
 
     def fail(self, given: Row) -> None:
-        """Changes that are wrong change nothing."""
+        """Check that wrong changes change nothing."""
         lacking = {name: value for name, value in given.items() if name != "host"}
         for wrong in (given | {"size": -1}, given | {"sise": 1}, lacking):
             with pytest.raises(RowError):
@@ -222,13 +222,13 @@ class Both:
             self.table.append(given, size=1)
 
     def get(self, wheres: list[Row]) -> None:
-        """Rows one by one and together."""
+        """Get rows one by one and together, and compare them."""
         expected = [self.rows.get(tuple(one[name] for name in IDENTITY)) for one in wheres]
         assert expected == self.table.get_many(wheres)
         assert expected[0] == self.table.get(wheres[0])
 
     def scan(self, host: str, limit: int, *, falls: bool) -> None:
-        """Rows of one host in an order of time, all of them and the first."""
+        """Scan one host in an order of time, completely and for the first row."""
         rows = [row for row in self.rows.values() if row["host"] == host]
         rows.sort(key=lambda row: (row["ts"], LEVELS.index(row["level"])), reverse=falls)
         order = f"ts{' desc' * falls}, level{' desc' * falls}"
@@ -237,12 +237,12 @@ class Both:
         assert len(rows) == self.table.count("host = ?", host)
 
     def compare(self) -> None:
-        """The whole table."""
+        """Compare all rows of the table and the dictionary."""
         found = {tuple(row[name] for name in IDENTITY): row for row in self.table.scan()}
         assert self.rows == found
         assert len(found) == self.table.count() == self.table.scan().to_arrow().num_rows
 
     def close(self) -> None:
-        """Close the table and drop it, so that another may have its name."""
+        """Close and drop the table, so that its name is free again."""
         self.table.close()
         drop_table("t", self.url)

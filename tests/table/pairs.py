@@ -1,7 +1,8 @@
-"""Two clients of one table and a dictionary of rows, amid changes of the number of buckets.
+"""Two clients of one table and a dictionary, during changes of the number of buckets.
 
-The clients share a clock but not what they know: one makes the changes, the other reads of them
-when its time is over, or before. Between two steps of a change either may do anything.
+The clients share a clock, but each has its own copy of the entry: one client changes the buckets,
+the other reads the entry when its lease ends, or before. Between two steps of a change either
+client may do anything.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import rowkey
 from rowkey.errors import InvalidDesign, ReadError
 from rowkey.table.generations.activation import activate_announced, compute_wait_s
 from rowkey.table.generations.bucket_change import BucketChange
-from table.clients import Time, client, misplaced, set_buckets
-from table.machine import FIELDS, LEVELS, PACKED, WIDE, Both, Clock
+from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
+from table.machine import FIELDS, LEVELS, PACKED, WIDE, Clock, TableAndModel
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -40,24 +41,24 @@ DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
 COUNTS = (1, 2, 3, 5, 8, 16)
 
 
-class Leaping(Clock):
-    """Milliseconds that go on with each look, so that no two clients are of one moment."""
+class RisingClock(Clock):
+    """Milliseconds that increase with each call, so that no two clients share a timestamp."""
 
     def __call__(self) -> int:
         self.now += 10
         return self.now
 
 
-def _nothing() -> None:
-    """Nobody reads the entry behind those who ask."""
+def _skip_reads() -> None:
+    """Do nothing in place of the background reads of the entry."""
 
 
 @dataclass
-class Pair(Both):
-    """Two clients, or one where an engine has but one, and the rows that their table must hold."""
+class ClientPair(TableAndModel):
+    """Two clients, or one where an engine allows one, and a dictionary of the expected rows."""
 
     def __post_init__(self) -> None:
-        self.time = Time()
+        self.time = ManualClock()
         self.change: BucketChange | None = None
         self.clients: list[Table] = []
         super().__post_init__()
@@ -68,17 +69,17 @@ class Pair(Both):
     def _open(self) -> Table:
         key, words = DESIGNS[self.name]
         design = rowkey.Design("t", key, fields=FIELDS | words)
-        table = client(design, self.url, self.time, self.clock)
-        setattr(table.lease, "start_refresh", _nothing)  # noqa: B010 - a step of its own says who reads
+        table = open_client(design, self.url, self.time, self.clock)
+        setattr(table.lease, "start_refresh", _skip_reads)  # noqa: B010 - a step of its own says who reads
         return table
 
     def turn(self) -> None:
-        """The other client goes on."""
+        """Continue with the other client."""
         at = self.clients.index(self.table)
         self.table = self.clients[(at + 1) % len(self.clients)]
 
     def reopen(self) -> None:
-        """A client closes the table and opens it again."""
+        """Close and open the table of a client."""
         at = self.clients.index(self.table)
         super().reopen()
         self.clients[at] = self.table
@@ -86,15 +87,15 @@ class Pair(Both):
             self.change.table = self.clients[0]
 
     def renew(self) -> None:
-        """A client reads the entry before it must."""
+        """Let a client read the entry before its lease ends."""
         self.table.lease.renew_entry()
 
     def wait(self, seconds: float) -> None:
-        """Time passes for both."""
+        """Let time pass for both clients."""
         self.time.pause(seconds)
 
     def announce(self, count: int, part: int) -> None:
-        """A change is begun, unless one is, or nothing can come of it."""
+        """Begin a change of the buckets, unless one is pending or not possible."""
         table = self.clients[0]
         if self.change is not None or table.lease.renew_entry().announced_generation is not None:
             return
@@ -110,7 +111,7 @@ class Pair(Both):
         self.begun = self.time.now
 
     def finish(self) -> None:
-        """A change that was begun comes to its end, once it has been waited for."""
+        """Finish an announced change after its waiting time."""
         if self.change is None:
             return
         table = self.clients[0]
@@ -125,7 +126,7 @@ class Pair(Both):
         self.change = None
 
     def go_on(self, limit: int, count: int, *, falls: bool) -> None:
-        """A scan stops, the number of buckets changes, and it goes on, or is refused clearly."""
+        """Stop a scan, change the number of buckets, and continue the scan or expect a refusal."""
         down = " desc" if falls else ""
         order = f"host{down}, level{down}, ts{down}"
         rows = sorted(
@@ -151,12 +152,12 @@ class Pair(Both):
                 self.table.scan(order=order, resume=token)
 
     def compare(self) -> None:
-        """The whole table, for both, and where its rows stand."""
+        """Compare all rows for both clients, and check where the rows are stored."""
         for table in self.clients:
             self.table = table
             super().compare()
         if not self.name.startswith(("digested", "salted")):
-            assert [] == misplaced(self.clients[0])
+            assert [] == list_misplaced_rows(self.clients[0])
 
     def close(self) -> None:
         """Close both clients' tables and drop the table."""

@@ -1,4 +1,4 @@
-"""Every real recording there is, with a design that takes all of its fields."""
+"""Every real recording, with a design for all of its fields."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ NO_VALUE = "NA"
 """How R, which wrote the two from New York, says that there is no value."""
 
 
-def maybe(kind: str) -> dict[str, Any]:
-    """A field that may be null."""
+def make_nullable(kind: str) -> dict[str, Any]:
+    """Return a nullable field of a type."""
     return {"type": kind, "nullable": True}
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A file and a design for it.
+    """A recording and a design for the file.
 
     Args:
         path: the file.
         words: the design's key, fields and splits.
-        columns: how many the file has; as many fields has the design.
+        columns: the number of columns of the file, and of fields of the design.
     """
 
     path: Path
@@ -51,11 +51,11 @@ class Recording:
     columns: int
 
     def sample(self, most: int | None, folder: Path) -> Path:
-        """The first rows as a file that can be loaded; all of them if `most` is None.
+        """Return the first rows as a file that can be loaded; all rows if `most` is None.
 
         Args:
-            most: how many rows.
-            folder: where the file may lie.
+            most: the number of rows.
+            folder: a folder for the file.
         """
         if not self.path.exists():
             pytest.skip(f"NOT LOADED: {self.path.relative_to(ROOT.parent)} is not beside rowkey")
@@ -63,36 +63,36 @@ class Recording:
         if most is None and not is_typed:
             return self.path
         if self.path not in _READ:
-            _READ[self.path] = typed(self.path) if is_typed else self._read()
+            _READ[self.path] = read_typed(self.path) if is_typed else self._read()
         table = _READ[self.path]
         parquet.write_table(table.slice(0, most), folder / "sample.parquet")
         return folder / "sample.parquet"
 
     def _read(self) -> pa.Table:
-        """All rows as rowkey reads them, in columns that are named as the file names them."""
+        """Return all rows as rowkey reads them, with the column names of the file."""
         fields = Design("t", **self.words).fields
         batches = [events.rows for events in open_sample(self.path, fields, None).read_events()]
         table = pa.Table.from_batches(batches)
         return table.rename_columns([fields[n].declaration.source or n for n in table.column_names])
 
     def design(self, sample: Path) -> Design:
-        """The design with the boundaries it is created with, so that all rows are judged by them.
+        """Return the design with fixed boundaries, as it is created.
 
         Args:
-            sample: the rows that say where they are.
+            sample: the rows that decide the boundaries.
         """
         cut = choose_design_splits(Design("t", **self.words, cluster={"servers": 8}), sample)
         listed = [to_string_binary(split) for split in cut.boundaries.splits]
         return Design("t", **(self.words | {"splits": listed}), cluster={"servers": 8})
 
 
-def typed(path: Path) -> pa.Table:
-    """A file of comma-separated values, in the types that Arrow sees, nulls where it says so."""
+def read_typed(path: Path) -> pa.Table:
+    """Read a CSV file with the types and nulls that Arrow infers."""
     words = csv.ConvertOptions(null_values=[NO_VALUE], strings_can_be_null=True)
-    return csv.read_csv(pa.BufferReader(_content(path)), convert_options=words)
+    return csv.read_csv(pa.BufferReader(_read_content(path)), convert_options=words)
 
 
-def _content(path: Path) -> bytes:
+def _read_content(path: Path) -> bytes:
     if path.suffix == ".gz":
         return gzip.decompress(path.read_bytes())
     with zipfile.ZipFile(path) as archive:
@@ -106,12 +106,25 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[bucket(carrier, flight, 16)][carrier][flight][time][origin]",
             "splits": "per_bucket",
             "fields": {
-                "year": "u16", "month": "u8", "day": "u8",
-                "dep_time": maybe("u16"), "sched_dep_time": "u16", "dep_delay": maybe("i16"),
-                "arr_time": maybe("u16"), "sched_arr_time": "u16", "arr_delay": maybe("i16"),
-                "carrier": "text", "flight": "u16", "tailnum": maybe("text"), "origin": "text",
-                "dest": "text", "air_time": maybe("u16"), "distance": "u16", "hour": "u8",
-                "minute": "u8", "time": {"type": "timestamp_s", "from": "time_hour"},
+                "year": "u16",
+                "month": "u8",
+                "day": "u8",
+                "dep_time": make_nullable("u16"),
+                "sched_dep_time": "u16",
+                "dep_delay": make_nullable("i16"),
+                "arr_time": make_nullable("u16"),
+                "sched_arr_time": "u16",
+                "arr_delay": make_nullable("i16"),
+                "carrier": "text",
+                "flight": "u16",
+                "tailnum": make_nullable("text"),
+                "origin": "text",
+                "dest": "text",
+                "air_time": make_nullable("u16"),
+                "distance": "u16",
+                "hour": "u8",
+                "minute": "u8",
+                "time": {"type": "timestamp_s", "from": "time_hour"},
             },
         },
         19,
@@ -122,11 +135,20 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[origin][desc(time)]",
             "splits": SIXTEEN,
             "fields": {
-                "origin": "text", "year": "u16", "month": "u8", "day": "u8", "hour": "u8",
-                "temp": maybe("float64"), "dewp": maybe("float64"), "humid": maybe("float64"),
-                "wind_dir": maybe("u16"), "wind_speed": maybe("float64"),
-                "wind_gust": maybe("float64"), "precip": maybe("float64"),
-                "pressure": maybe("float64"), "visib": maybe("float64"),
+                "origin": "text",
+                "year": "u16",
+                "month": "u8",
+                "day": "u8",
+                "hour": "u8",
+                "temp": make_nullable("float64"),
+                "dewp": make_nullable("float64"),
+                "humid": make_nullable("float64"),
+                "wind_dir": make_nullable("u16"),
+                "wind_speed": make_nullable("float64"),
+                "wind_gust": make_nullable("float64"),
+                "precip": make_nullable("float64"),
+                "pressure": make_nullable("float64"),
+                "visib": make_nullable("float64"),
                 "time": {"type": "timestamp_s", "from": "time_hour"},
             },
         },
@@ -138,8 +160,12 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[mod(time, 24)][time][carrier][flight][origin]",
             "splits": "per_bucket",
             "fields": {
-                "time": {"type": "timestamp_s", "from": "time_hour"}, "carrier": "text",
-                "flight": "u16", "tailnum": maybe("text"), "origin": "text", "dest": "text",
+                "time": {"type": "timestamp_s", "from": "time_hour"},
+                "carrier": "text",
+                "flight": "u16",
+                "tailnum": make_nullable("text"),
+                "origin": "text",
+                "dest": "text",
             },
         },
         6,
@@ -150,8 +176,10 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[sensor][timestamp]",
             "splits": SIXTEEN,
             "fields": {
-                "timestamp": "timestamp_s", "group": "text", "sensor": "text",
-                "value": maybe("float64"),
+                "timestamp": "timestamp_s",
+                "group": "text",
+                "sensor": "text",
+                "value": make_nullable("float64"),
             },
         },
         4,
@@ -162,7 +190,9 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[mod(date, 7)][date][customer_id]",
             "splits": "per_bucket",
             "fields": {
-                "customer_id": "text", "date": "date", "number_of_cds": "u16",
+                "customer_id": "text",
+                "date": "date",
+                "number_of_cds": "u16",
                 "dollar_value": {"type": "decimal", "precision": 9, "scale": 2},
             },
         },
@@ -174,12 +204,19 @@ RECORDINGS: dict[str, Recording] = {
             "key": "[bucket(client, 16)][client][desc(time)]",
             "splits": "per_bucket",
             "fields": {
-                "client": "text", "ident": maybe("text"), "user": maybe("text"),
-                "time": "timestamp_s", "method": "text", "path": "text",
-                "protocol": maybe("text"), "status": "u16", "bytes": maybe("u32"),
-                "referer": maybe("text"), "agent": maybe("text"),
+                "client": "text",
+                "ident": make_nullable("text"),
+                "user": make_nullable("text"),
+                "time": "timestamp_s",
+                "method": "text",
+                "path": "text",
+                "protocol": make_nullable("text"),
+                "status": "u16",
+                "bytes": make_nullable("u32"),
+                "referer": make_nullable("text"),
+                "agent": make_nullable("text"),
             },
         },
         11,
     ),
-}  # fmt: skip
+}

@@ -1,4 +1,4 @@
-"""The number of buckets of a table: asked for, refused, changed step by step, and found again."""
+"""Changing the number of buckets of a table: refusals, steps, interruptions, reads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rowkey.errors import Conflict, InvalidDesign, Unavailable
 from rowkey.render import build_buckets_document, format_buckets
 from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
-from table.buckets import FIELDS, KEY, ROWS, by_key, design, no_time
-from table.clients import Time, client, misplaced, set_buckets
+from table.buckets import FIELDS, KEY, ROWS, build_design, refuse_to_wait, sort_by_key
+from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a table, on each embedded engine."""
+    """A URL of a table on each embedded engine."""
     return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
 
 
 @pytest.fixture
 def logs(url: str) -> Iterator[Table]:
-    """A table with ninety rows under 16 buckets."""
-    with client(design(), url, Time()) as table:
+    """A table with ninety rows in 16 buckets."""
+    with open_client(build_design(), url, ManualClock()) as table:
         with table.batch() as batch:
             for row in ROWS:
                 batch.put(row)
@@ -42,7 +42,7 @@ def logs(url: str) -> Iterator[Table]:
 
 
 def test_a_table_gets_another_number(logs: Table) -> None:
-    """Regions are split, the words follow, old rows are found, and new ones are written so."""
+    """A change splits regions, updates attributes, keeps old rows, and affects new rows."""
     steps: list[tuple[str, int, int]] = []
     done = set_buckets(logs, 32, progress=lambda *step: steps.append(step))
     assert ("bucket(host, 32)", 16, 32, 2, 16) == (
@@ -58,24 +58,24 @@ def test_a_table_gets_another_number(logs: Table) -> None:
         words["rowkey.generation"], words["rowkey.counts"], words["rowkey.live"]
     )  # fmt: skip
     assert ROWS == logs.get_many(ROWS)
-    assert by_key(ROWS) == list(logs.scan())
+    assert sort_by_key(ROWS) == list(logs.scan())
     new = {"host": "new-0", "ts": 1, "note": None, "hits": 7}
     logs.put(new)
-    under = design(KEY.replace("16", "32")).key.encode(new)
-    assert under != design().key.encode(new)
+    under = build_design(KEY.replace("16", "32")).key.encode(new)
+    assert under != build_design().key.encode(new)
     assert [new] == [logs.get(new)]
     with logs.store.scan([ScanRange(under, under + b"\0")])[0] as cursor:
         assert [under] == [row.row for row in cursor]
-    assert [] == misplaced(logs)
+    assert [] == list_misplaced_rows(logs)
 
 
 def test_rows_of_both_counts_are_read_after_opening_again(url: str) -> None:
     """A table opened by its name, its old file or a new one reads rows of both counts."""
-    with client(design(), url, Time()) as table:
+    with open_client(build_design(), url, ManualClock()) as table:
         table.put(ROWS[0])
         set_buckets(table, 32)
         table.put(ROWS[1])
-    for named in ("logs", design(), design(KEY.replace("16", "32"))):
+    for named in ("logs", build_design(), build_design(KEY.replace("16", "32"))):
         with rowkey.open(named, url) as table:
             assert ROWS[:2] == list(table.scan())
             assert "[bucket(host, 32)][host][ts]" == str(table.design.key)
@@ -137,7 +137,7 @@ def test_wrong_arguments_are_reported_together(
     key: str, count: Any, words: dict[str, Any], said: list[str]
 ) -> None:
     """Wrong arguments are reported all at once, and nothing is changed."""
-    with client(design(key, splits=None), "memory:", Time()) as table:
+    with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         before = table.catalog.read("logs")
         with pytest.raises(InvalidDesign) as caught:
             set_buckets(table, count, words.pop("part", None), **words)
@@ -149,7 +149,7 @@ def test_wrong_arguments_are_reported_together(
         assert (before, 1) == (table.catalog.read("logs"), len(table.regions()))
 
 
-ALLOWED = [
+ALLOWED_CHANGES = [
     ("[bucket(host, 4, width=2)][host][ts]", 300, None),
     ("[bucket(host, 4)][host][ts]", 256, None),
     ("[bucket(digest(host, 4), 4)][digest(host, 4)][ts]", 8, None),
@@ -161,10 +161,10 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize(("key", "count", "part"), ALLOWED)
+@pytest.mark.parametrize(("key", "count", "part"), ALLOWED_CHANGES)
 def test_a_part_that_distinguishes_no_rows_can_change(key: str, count: int, part: Any) -> None:
-    """A part that follows from the rest of the key gets another count, wherever it stands."""
-    with client(design(key, splits=None), "memory:", Time()) as table:
+    """A part computed from other key fields gets another count, wherever the part is."""
+    with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         for row in ROWS[:30]:
             table.put(row)
         assert count == set_buckets(table, count, part).count_after
@@ -175,13 +175,13 @@ def test_a_part_that_distinguishes_no_rows_can_change(key: str, count: int, part
         assert 40 == table.count()
 
 
-STAMPED = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
+STAMPED_FIELDS = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "n": "u32"}
 
 
 def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
-    """Where a field is the timestamp, the later generation's cell counts, in each of its places."""
-    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED)
-    with client(stamped, "memory:", Time()) as table:
+    """Where a field is the timestamp, the cell of the later generation is read."""
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED_FIELDS)
+    with open_client(stamped, "memory:", ManualClock()) as table:
         for number, count in enumerate((0, 8, 16, 48)):
             if count:
                 set_buckets(table, count)
@@ -199,9 +199,9 @@ def test_what_is_written_twice_at_one_time_is_as_it_was_written_last() -> None:
 
 @pytest.mark.parametrize("names_it", [True, False])
 def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: bool) -> None:
-    """Where it is the same the delete hides it as ever, until the table is compacted."""
-    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED)
-    with client(stamped, "memory:", Time()) as table:
+    """A put after a delete of the same time is visible if its bucket changed, else hidden."""
+    stamped = rowkey.Design("logs", "[bucket(host, 4)][host]", fields=STAMPED_FIELDS)
+    with open_client(stamped, "memory:", ManualClock()) as table:
         given = [{"host": f"h{n}", "at": 1_000, "n": n} for n in range(40)]
         for row in given:
             table.put(row)
@@ -224,7 +224,7 @@ def test_a_put_of_a_deleted_time_is_seen_where_the_bucket_is_another(names_it: b
         assert given == table.get_many(given)
 
 
-RETURNS = [
+REFUSED_RETURNS = [
     (4, 8, 4, "16 or 24 or 32"),
     (16, 32, 8, "64 or 96 or 128"),
     (16, 32, 33, "64 or 96 or 128"),
@@ -233,13 +233,15 @@ RETURNS = [
 ]
 
 
-@pytest.mark.parametrize(("first", "then", "back", "near"), RETURNS)
+@pytest.mark.parametrize(("first", "then", "back", "near"), REFUSED_RETURNS)
 def test_a_return_is_refused_where_a_field_is_the_timestamp(
     first: int, then: int, back: int, near: str
 ) -> None:
-    """A row back where it was would read as it was; what is named instead may be had."""
+    """A return to an old count is refused if old cells would reappear, with counts that work."""
     key = f"[bucket(host, {first})][host]"
-    with client(rowkey.Design("logs", key, fields=STAMPED), "memory:", Time()) as table:
+    with open_client(
+        rowkey.Design("logs", key, fields=STAMPED_FIELDS), "memory:", ManualClock()
+    ) as table:
         set_buckets(table, then)
         with pytest.raises(InvalidDesign) as refused:
             set_buckets(table, back)
@@ -250,8 +252,8 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
         assert mistake.remedy.startswith("Otherwise create another table")
         for count in near.split(" or ") if near else ():
             BucketChange(table, int(count))
-    timed = STAMPED | {"at": {"type": "timestamp_ms", "nullable": True}}
-    with client(rowkey.Design("logs", key, fields=timed), "memory:", Time()) as table:
+    timed = STAMPED_FIELDS | {"at": {"type": "timestamp_ms", "nullable": True}}
+    with open_client(rowkey.Design("logs", key, fields=timed), "memory:", ManualClock()) as table:
         set_buckets(table, then)
         assert back == set_buckets(table, back).count_after
 
@@ -259,8 +261,8 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
 # Step by step
 
 
-class Stopped(Exception):
-    """Somebody has ended the setter."""
+class SetterStopped(Exception):
+    """The process that changes the buckets has ended."""
 
 
 def test_an_interrupted_change_is_continued(url: str) -> None:
@@ -268,7 +270,7 @@ def test_an_interrupted_change_is_continued(url: str) -> None:
     reached = []
     for stop in range(100):
         place = f"{url}-{stop}"
-        with client(design(), place, Time()) as table:
+        with open_client(build_design(), place, ManualClock()) as table:
             for row in ROWS[:20]:
                 table.put(row)
             steps = iter(range(stop))
@@ -277,34 +279,34 @@ def test_an_interrupted_change_is_continued(url: str) -> None:
                 table.lease.clock.now += 30.0  # type: ignore[attr-defined]
                 del seconds
 
-            def told(what: str, done: int, total: int, steps: Iterator[int] = steps) -> None:
+            def notify(what: str, done: int, total: int, steps: Iterator[int] = steps) -> None:
                 del what, done, total
                 if next(steps, None) is None:
-                    raise Stopped
+                    raise SetterStopped
 
-            change = BucketChange(table, 20, progress=told, pause=pause)
+            change = BucketChange(table, 20, progress=notify, pause=pause)
             try:
                 change.run()
                 is_done = True
-            except Stopped:
+            except SetterStopped:
                 is_done = False
             reached.append(table.lease.renew_entry().announced_generation is not None)
             assert ROWS[:20] == table.get_many(ROWS[:20])
             table.put(ROWS[20])
-        with client("logs", place, Time()) as table:
+        with open_client("logs", place, ManualClock()) as table:
             if not is_done:
                 assert 20 == set_buckets(table, 20).count_after
             assert (20, 2) == (table.buckets.parts[0].count, table.buckets.active_generation)
             assert 20 == len(table.regions())
-            assert by_key(ROWS[:21]) == list(table.scan())
+            assert sort_by_key(ROWS[:21]) == list(table.scan())
         if is_done:
             break
     assert {False, True} == set(reached)
 
 
 def test_another_change_waits_for_the_first(logs: Table) -> None:
-    """While one is announced no other is begun; the same one may be ended by anybody."""
-    first = BucketChange(logs, 32, pause=no_time)
+    """During an announced change another one is refused, and anyone may finish the first."""
+    first = BucketChange(logs, 32, pause=refuse_to_wait)
     first._announce_counts()
     with pytest.raises(Conflict, match=r"change of its buckets is under way, to 32 at key\[0\]"):
         set_buckets(logs, 64)
@@ -315,7 +317,7 @@ def test_another_change_waits_for_the_first(logs: Table) -> None:
 
 
 def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -> None:
-    """Another one would be dropped, or come before clients know of it: it is refused."""
+    """A change is only finished with the waiting time that it was announced with."""
     BucketChange(logs, 8, max_stale_s=7.0)._announce_counts()
     said = r"was announced with max_stale 7 s; expected 7 s, or none\. Finish it without"
     with pytest.raises(Conflict, match=said):
@@ -331,9 +333,9 @@ def test_a_change_is_finished_with_the_time_it_was_announced_with(logs: Table) -
 def test_one_of_two_concurrent_changes_wins(tmp_path: Path) -> None:
     """Of two changes of the count at once, the second one fails with a conflict."""
     place = f"memory:{tmp_path}"
-    clients = [client(design(), place, Time()) for _ in range(2)]
+    clients = [open_client(build_design(), place, ManualClock()) for _ in range(2)]
     changes = [
-        BucketChange(one, n, pause=no_time) for one, n in zip(clients, (32, 64), strict=True)
+        BucketChange(one, n, pause=refuse_to_wait) for one, n in zip(clients, (32, 64), strict=True)
     ]
     won: list[int] = []
     lost: list[Conflict] = []
@@ -360,8 +362,8 @@ def test_one_of_two_concurrent_changes_wins(tmp_path: Path) -> None:
 def test_a_change_on_an_outdated_state_conflicts(tmp_path: Path) -> None:
     """A change that another client has overtaken fails with a conflict."""
     place = f"memory:{tmp_path}"
-    one, other = (client(design(), place, Time()) for _ in range(2))
-    change = BucketChange(one, 32, pause=no_time)
+    one, other = (open_client(build_design(), place, ManualClock()) for _ in range(2))
+    change = BucketChange(one, 32, pause=refuse_to_wait)
     set_buckets(other, 64)
     with pytest.raises(Conflict, match="another client has changed its buckets meanwhile"):
         change.run()
@@ -372,10 +374,10 @@ def test_a_change_on_an_outdated_state_conflicts(tmp_path: Path) -> None:
 def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
     """A change of buckets and allocations of ids at the same time lose nothing."""
     coded = rowkey.Design("logs", "[bucket(code(host), 4)][code(host)][ts]", fields=FIELDS)
-    with client(coded, f"memory:{tmp_path}", Time()) as table:
+    with open_client(coded, f"memory:{tmp_path}", ManualClock()) as table:
 
-        class Giving(type(table.catalog)):  # type: ignore[misc]
-            """Between a read and a write of the entry somebody gives out an id."""
+        class AssigningCatalog(type(table.catalog)):  # type: ignore[misc]
+            """A catalog in which another client assigns an id between a read and a write."""
 
             gives = 0
 
@@ -387,7 +389,7 @@ def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
                     super().write(name, replace(found, codes=codes), found.version)
                 return found
 
-        table.catalog.__class__ = Giving
+        table.catalog.__class__ = AssigningCatalog
         table.catalog.gives = 3  # type: ignore[attr-defined]
         set_buckets(table, 8)
         entry = table.lease.renew_entry()
@@ -396,15 +398,15 @@ def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
 
 def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
     """The table's attributes have a new count before the catalog activates it."""
-    change = BucketChange(logs, 32, pause=no_time, max_stale_s=90.0)
+    change = BucketChange(logs, 32, pause=refuse_to_wait, max_stale_s=90.0)
     announced = change._announce_counts().generations[-1]
     assert "90" == logs.store.families_and_attributes[1]["rowkey.stale"]
     write = logs.catalog.write
 
-    def dies(*_: object) -> int:
+    def raise_stopped(*_: object) -> int:
         raise Unavailable("catalog", "it is lost", remedy="")
 
-    logs.catalog.write = dies  # type: ignore[method-assign, assignment]
+    logs.catalog.write = raise_stopped  # type: ignore[method-assign, assignment]
     with pytest.raises(Unavailable, match="it is lost"):
         activate_announced(logs.catalog, "logs", announced, logs.store)
     words = logs.store.families_and_attributes[1]
@@ -416,9 +418,9 @@ def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
 
 
 def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
-    """An entry that was put back to what it was before the announcement is not ruled over."""
+    """A change is not activated if its announcement was removed from the entry."""
     before = logs.lease.renew_entry()
-    announced = BucketChange(logs, 32, pause=no_time)._announce_counts().generations[-1]
+    announced = BucketChange(logs, 32, pause=refuse_to_wait)._announce_counts().generations[-1]
     now = logs.lease.renew_entry()
     version = logs.catalog.write("logs", before, now.version)
     with pytest.raises(Unavailable, match="no longer lists the change of the number of buckets"):
@@ -434,10 +436,10 @@ def test_a_generation_that_is_gone_does_not_rule(logs: Table) -> None:
 
 
 def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
-    """Where boundaries follow from a sample, a region begins at each number that is new."""
-    cut = design(splits="sample")
+    """With boundaries of a sample, a region begins at each new bucket."""
+    cut = build_design(splits="sample")
     place = f"memory:{tmp_path}"
-    time = Time()
+    time = ManualClock()
     with rowkey.open(cut, place, splits=[b"\4", b"\x08\1"]) as table:
         table.lease.clock, table.lease._read_at_s = time, 0.0
         assert 4 == set_buckets(table, 20).regions_split
@@ -447,9 +449,9 @@ def test_regions_of_a_sample_get_those_of_new_numbers(tmp_path: Path) -> None:
 
 
 def test_listed_regions_stay(tmp_path: Path) -> None:
-    """Boundaries that are listed follow from no number."""
+    """Listed boundaries do not change with the number of buckets."""
     place, listed = f"memory:{tmp_path}", ["\\x04", "\\x08"]
-    with client(design(splits=listed), place, Time()) as table:
+    with open_client(build_design(splits=listed), place, ManualClock()) as table:
         assert (0, 3) == (set_buckets(table, 32).regions_split, len(table.regions()))
 
 
@@ -471,7 +473,7 @@ def test_a_change_waits_for_the_longest_time(logs: Table) -> None:
     assert (60.0, 60.0, 1.0 if lone else 66.0) == (
         before.max_stale_s, before.longest_stale_s, round(before.wait_s, 6)
     )  # fmt: skip
-    BucketChange(logs, 32, max_stale_s=0.5, pause=no_time)._announce_counts()
+    BucketChange(logs, 32, max_stale_s=0.5, pause=refuse_to_wait)._announce_counts()
     amid = logs.buckets
     assert (0.5, 60.0, before.wait_s) == (amid.max_stale_s, amid.longest_stale_s, amid.wait_s)
     waits = f"some for 60 s still; a change waits for {1 if lone else 66} s"

@@ -1,4 +1,4 @@
-"""The number of buckets of a table on a cluster changes while processes write it and one sleeps."""
+"""Bucket changes on a cluster while processes write and one of them sleeps."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import rowkey
 from rowkey.catalog import read_boottime_s
 from rowkey.engines import ScanRange
 from rowkey.table import drop_table
-from table.clients import misplaced
-from table.putting import COUNTERS, counter_of, row_of
-from table.test_live_change import Doing, reader
-from table.test_scan_law import STANDING
+from table.clients import list_misplaced_rows
+from table.test_live_change import RepeatingThread, make_read_step
+from table.test_scan_order import STANDING_ROWS
+from table.writer_process import COUNTERS, make_counter_key, make_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +35,13 @@ FIELDS: dict[str, Any] = {
     "size": {"type": "u32", "nullable": True},
     "hits": {"type": "i64", "nullable": True},
 }
-SCRIPT = Path(__file__).parent / "putting.py"
+SCRIPT = Path(__file__).parent / "writer_process.py"
 STALE_S = 2.0
 WRITERS, READERS, ROUNDS = 4, 2, 4
 
 
 class Writer:
-    """A process of `putting.py`, and the rounds that it has been told are written."""
+    """A process of `writer_process.py`, and the rounds that it acknowledged."""
 
     def __init__(self, url: str, name: str, number: int, catalog: str | None) -> None:
         self.number = number
@@ -63,14 +63,14 @@ class Writer:
                 self.rounds = int(line) + 1
 
     def goes_on(self, rounds: int) -> None:
-        """Wait until it has done so many more."""
+        """Wait until the writer has done some more rounds."""
         goal = self.rounds + rounds
         while self.rounds < goal and self.process.poll() is None:
             time.sleep(0.02)
         assert self.rounds >= goal
 
     def sleep(self) -> int:
-        """Stop it amid whatever it does; gives the rounds that it may have done."""
+        """Stop the process at any point; return the number of rounds that it may have done."""
         self.process.send_signal(signal.SIGSTOP)
         before = -1
         while before < self.rounds:  # what it printed before is still being read
@@ -79,11 +79,11 @@ class Writer:
         return self.rounds + 1
 
     def wake(self) -> None:
-        """Let it go on."""
+        """Let the process continue."""
         self.process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
-        """Let it end, and read what it has to say."""
+        """End the process, and read its output."""
         self.wake()
         assert self.process.stdin is not None
         self.process.stdin.close()
@@ -93,8 +93,8 @@ class Writer:
         self.process.stdout.close()
 
 
-def made(url: str, count: int, catalog: str | None = None) -> Table:
-    """A table of so many buckets with the standing rows."""
+def create_table(url: str, count: int, catalog: str | None = None) -> Table:
+    """Create a table with a number of buckets and the standing rows."""
     design = rowkey.Design(
         f"live.{token_hex(4)}",
         f"[bucket(host, ts, {count})][host][ts]",
@@ -104,13 +104,13 @@ def made(url: str, count: int, catalog: str | None = None) -> Table:
     )
     table = rowkey.open(design, url, max_stale=STALE_S)
     with table.batch() as batch:
-        for row in STANDING:
+        for row in STANDING_ROWS:
             batch.put(row)
     return table
 
 
-def in_zookeeper(cluster: Cluster) -> str:
-    """A catalog in the ZooKeeper that the cluster itself uses."""
+def build_catalog_url(cluster: Cluster) -> str:
+    """Return the URL of a catalog in the cluster's own ZooKeeper."""
     return f"zookeeper://{cluster.zookeeper}/rowkey-{token_hex(4)}?timeout=500ms"
 
 
@@ -124,10 +124,10 @@ CHANGES = [
 def test_a_live_table_changes_its_buckets(
     before: int, after: int, is_in_zookeeper: bool, hbase_url: str, hbase_cluster: Cluster
 ) -> None:
-    """What four processes had acknowledged is there, once, in order; one slept through it all."""
+    """All rows acknowledged by four processes, one of which slept, are there once, in order."""
     with ExitStack() as held:
-        catalog = in_zookeeper(hbase_cluster) if is_in_zookeeper else None
-        table = held.enter_context(made(hbase_url, before, catalog))
+        catalog = build_catalog_url(hbase_cluster) if is_in_zookeeper else None
+        table = held.enter_context(create_table(hbase_url, before, catalog))
         name = table.design.table
         held.callback(drop_table, name, hbase_url, catalog=catalog)
         held.callback(table.close)
@@ -140,7 +140,7 @@ def test_a_live_table_changes_its_buckets(
             held.callback(writer.end)
         for writer in writers:
             writer.goes_on(ROUNDS)
-        reading = [Doing(reader(one)) for one in readers]
+        reading = [RepeatingThread(make_read_step(one)) for one in readers]
         with ExitStack() as running:
             for thread in reading:
                 running.enter_context(thread)
@@ -159,35 +159,35 @@ def test_a_live_table_changes_its_buckets(
 
 
 def check_all(table: Table, writers: list[Writer], done_asleep: int) -> None:
-    """Rows, counters and places, once everyone has ended."""
+    """Check rows, counters and places after all writers have ended."""
     for writer in writers:
-        rows = [row_of(writer.number, n) for n in range(writer.rounds)]
+        rows = [make_row(writer.number, n) for n in range(writer.rounds)]
         expected = [{**row, "hits": None} for row in rows]
         assert expected == table.get_many(rows)
-    counters = table.get_many([counter_of(n) for n in range(COUNTERS)])
+    counters = table.get_many([make_counter_key(n) for n in range(COUNTERS)])
     # A round whose answer was on its way when its process ended may be counted.
     surplus = sum(row["hits"] for row in counters) - sum(writer.rounds for writer in writers)
     assert 0 <= surplus <= sum(len(writer.refused) for writer in writers)
     places = [(row["host"], row["ts"]) for row in table.scan()]
     assert sorted(set(places)) == places
     assert len(places) == table.count() == table.scan().to_arrow().num_rows
-    assert [] == misplaced(table)
+    assert [] == list_misplaced_rows(table)
     slept = writers[0]
     ruling = table.get_state().active_design.key
-    keys = [ruling.encode(row_of(0, n)) for n in range(done_asleep, slept.rounds)]
+    keys = [ruling.encode(make_row(0, n)) for n in range(done_asleep, slept.rounds)]
     assert keys
-    assert set(keys) <= set(physical(table))
+    assert set(keys) <= set(list_row_keys(table))
 
 
-def physical(table: Table) -> Iterator[bytes]:
-    """The row keys that there are."""
+def list_row_keys(table: Table) -> Iterator[bytes]:
+    """Yield the stored row keys."""
     with table.store.scan([ScanRange()])[0] as cursor:
         yield from (row.row for row in cursor)
 
 
 def test_a_client_that_slept_asks_before_it_writes(hbase_url: str) -> None:
-    """Awake, it reads of the new number first; the words in the descriptor tell of both."""
-    table = made(hbase_url, 2)
+    """A client that slept reads of the new count before it writes."""
+    table = create_table(hbase_url, 2)
     name = table.design.table
     try:
         with table, rowkey.open(name, hbase_url) as other:

@@ -1,4 +1,4 @@
-"""The work of a put and a scan: cells are walked once, reads of one key are planned once."""
+"""The number of Python calls of a put and of a repeated scan is limited."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_PUT_CALLS = 60
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    """A table in memory with one row, which was written and read once."""
+    """A table in memory with one row that was written and read once."""
     with rowkey.open(DESIGN, "memory:") as logs:
         logs.put(ROW)
         assert [ROW] == list(logs.read("latest", "web-1"))
@@ -44,7 +44,7 @@ def table() -> Iterator[Table]:
 
 
 def count_calls(function: Callable[[], object]) -> int:
-    """Return how many Python functions a call of a function calls."""
+    """Return how many Python functions a call runs."""
     calls = 0
 
     def profile(_frame: Any, event: str, _argument: Any) -> None:
@@ -65,14 +65,14 @@ def test_a_put_makes_few_calls(table: Table) -> None:
 
 
 def refuse(*_: object) -> Any:
-    """Fail, because this must not be called."""
+    """Fail, because this function must not be called."""
     raise AssertionError
 
 
 def test_what_follows_from_the_key_is_planned_once(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second read of one form computes neither the row order nor the spreading parts again."""
+    """A second read of one form computes neither row order nor spreading parts again."""
     monkeypatch.setattr(ranges, "compute_row_order", refuse)
     monkeypatch.setattr(ranges, "count_spreading_parts", refuse)
     assert [] == list(table.read("latest", "web-2"))

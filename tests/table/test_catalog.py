@@ -30,16 +30,16 @@ ROWS = [{"host": f"h{n % 9}", "ts": n, "size": n} for n in range(100)]
 NOTE = {"note": {"type": "text", "nullable": True}}
 
 
-def design(key: str = KEY, **words: Any) -> rowkey.Design:
-    """The design of a small log."""
+def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """Build the design of a small log."""
     return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
 
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a table with a hundred rows, on each embedded engine."""
+    """A URL of a table with a hundred rows, on each embedded engine."""
     name = f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
-    with rowkey.open(design(), name) as logs, logs.batch() as batch:
+    with rowkey.open(build_design(), name) as logs, logs.batch() as batch:
         for row in ROWS:
             batch.put(row)
     return name
@@ -67,16 +67,16 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 )
 @pytest.mark.claims(61)
 def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], said: str) -> None:
-    """The difference is told, the table is left as it is, and its own design opens it still."""
+    """Another design is refused with the difference, and its own design still opens the table."""
     with pytest.raises(CatalogMismatch, match=said):
-        rowkey.open(design(key, **words), url)
-    with rowkey.open(design(), url) as logs:
+        rowkey.open(build_design(key, **words), url)
+    with rowkey.open(build_design(), url) as logs:
         assert len(ROWS) == logs.count()
 
 
 def test_a_safe_change_is_taken(url: str) -> None:
-    """A column that may be null is added: old rows lack it, and the catalog remembers it."""
-    changed = design(fields=FIELDS | NOTE)
+    """An added nullable column is null in old rows, and is stored in the catalog."""
+    changed = build_design(fields=FIELDS | NOTE)
     with rowkey.open(changed, url) as logs:
         logs.put({**ROWS[0], "note": "new"})
         assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
@@ -85,21 +85,21 @@ def test_a_safe_change_is_taken(url: str) -> None:
         assert "note" in logs.design.fields
         assert {**ROWS[0], "note": "new"} == logs.get(ROWS[0])
     with pytest.raises(CatalogMismatch, match=r"note: not declared in the design, but text"):
-        rowkey.open(design(), url)
+        rowkey.open(build_design(), url)
 
 
 def test_a_mixed_change_changes_nothing(url: str) -> None:
-    """Of a change that is safe and one that is not, neither is remembered."""
+    """A change with a safe and an unsafe part changes nothing in the catalog."""
     with pytest.raises(CatalogMismatch, match="size"):
-        rowkey.open(design(fields=FIELDS | NOTE | {"size": "text"}), url)
+        rowkey.open(build_design(fields=FIELDS | NOTE | {"size": "text"}), url)
     with rowkey.open("logs", url) as logs:
         assert "note" not in logs.design.fields
 
 
 def test_reads_may_change_freely(url: str) -> None:
-    """What no stored row depends on opens the table, and is remembered."""
+    """A design with other declared reads opens the table and is stored."""
     reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
-    with rowkey.open(design(reads=reads), url) as logs:
+    with rowkey.open(build_design(reads=reads), url) as logs:
         assert [94, 85] == [row["ts"] for row in logs.read("tail", "h4")]
     with rowkey.open("logs", url) as logs:
         assert ["tail"] == [read.name for read in logs.design.reads]
@@ -107,8 +107,8 @@ def test_reads_may_change_freely(url: str) -> None:
 
 @pytest.mark.claims(76)
 def test_counts_are_those_of_the_table(url: str) -> None:
-    """A file that says 32 opens the table of 16, and every row is found where it is."""
-    with rowkey.open(design(KEY.replace("16", "32")), url) as logs:
+    """A file that declares 32 buckets opens the table of 16, and finds every row."""
+    with rowkey.open(build_design(KEY.replace("16", "32")), url) as logs:
         assert "[bucket(host, 16)][host][ts]" == str(logs.design.key)
         assert ROWS == logs.get_many(ROWS)
         logs.put({"host": "new", "ts": 1, "size": 1})
@@ -119,7 +119,7 @@ def test_counts_are_those_of_the_table(url: str) -> None:
 
 
 def test_open_by_name(url: str) -> None:
-    """The catalog gives the design; a name that is not there is told with those that are."""
+    """A table is opened by its name, and the error of an unknown name lists the known ones."""
     with rowkey.open("logs", url) as logs:
         assert ROWS == sorted(logs.scan(), key=lambda row: row["ts"])
     with pytest.raises(InvalidArgument, match=r"there is no table lags; expected one of.*logs"):
@@ -127,16 +127,16 @@ def test_open_by_name(url: str) -> None:
 
 
 def test_a_table_that_is_not_to_be_made(tmp_path: Path) -> None:
-    """It is told to be missing, and is not made."""
+    """With create=False a missing table is an error and is not created."""
     place = f"rocks:{tmp_path / 'data'}"
     with pytest.raises(InvalidArgument, match="no table"):
-        rowkey.open(design(), place, create=False)
+        rowkey.open(build_design(), place, create=False)
     with open_engine(place) as engine:
         assert [] == engine.list_tables()
 
 
-def forgotten(url: str, words: dict[str, str | None] | None = None) -> None:
-    """Make the catalog forget the logs, and change what the table itself keeps: None loses it."""
+def forget_table(url: str, words: dict[str, str | None] | None = None) -> None:
+    """Remove the logs from the catalog, and change attributes of the table; None removes one."""
     with open_engine(url) as engine:
         open_catalog(engine.catalog_url).remove("logs")
         store = engine.open_table("logs")
@@ -146,10 +146,10 @@ def forgotten(url: str, words: dict[str, str | None] | None = None) -> None:
 
 def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
     """A table without an entry is opened by its attributes, and gets its entry again."""
-    for opened in (design(), "logs"):
-        forgotten(url)
+    for opened in (build_design(), "logs"):
+        forget_table(url)
         with rowkey.open(opened, url) as logs:
-            assert design() == logs.design
+            assert build_design() == logs.design
             assert ROWS == logs.get_many(ROWS)
         with open_engine(url) as engine:
             entry = open_catalog(engine.catalog_url).read("logs")
@@ -160,15 +160,15 @@ def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
 
 
 def test_another_design_does_not_open_a_table_that_tells_its_own(url: str) -> None:
-    """What it keeps is compared as what is remembered, and is remembered."""
-    forgotten(url)
+    """Without an entry, a design is compared with the table's attributes."""
+    forget_table(url)
     with pytest.raises(CatalogMismatch, match=r"key\[1\]: ts in the design, but host in the table"):
-        rowkey.open(design("[bucket(host, 16)][ts][host]"), url)
+        rowkey.open(build_design("[bucket(host, 16)][ts][host]"), url)
     with rowkey.open("logs", url) as logs:
-        assert design() == logs.design
+        assert build_design() == logs.design
 
 
-LOST: list[tuple[dict[str, str | None], str]] = [
+LOST_ATTRIBUTES: list[tuple[dict[str, str | None], str]] = [
     ({"rowkey.design": None}, r"catalog has no entry for logs.*restore its catalog"),
     ({"rowkey.design": 'table = "logs"'}, r"rowkey.design was changed: rowkey.declaration is"),
     (
@@ -180,25 +180,25 @@ LOST: list[tuple[dict[str, str | None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), LOST)
+@pytest.mark.parametrize(("words", "said"), LOST_ATTRIBUTES)
 def test_a_table_with_a_lost_history_is_not_opened(
     url: str, words: dict[str, str | None], said: str
 ) -> None:
     """A table whose attributes cannot replace the lost entry is not opened."""
-    forgotten(url, words)
-    for opened in (design(), "logs"):
+    forget_table(url, words)
+    for opened in (build_design(), "logs"):
         with pytest.raises(Unavailable, match=said):
             rowkey.open(opened, url)
 
 
 def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
     """A table with rows that hold ids of `code` is not opened without its entry."""
-    place, coded = f"rocks:{tmp_path / 'data'}", design("[code(host)][ts]", splits=None)
+    place, coded = f"rocks:{tmp_path / 'data'}", build_design("[code(host)][ts]", splits=None)
     rowkey.open(coded, place).close()
-    forgotten(place)
+    forget_table(place)
     with rowkey.open(coded, place) as logs:
         logs.put(ROWS[0])
-    forgotten(place)
+    forget_table(place)
     with pytest.raises(
         Unavailable, match="its rows have ids of code\\(…\\) that only its lost catalog entry"
     ):
@@ -206,12 +206,12 @@ def test_a_table_with_lost_codes_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
-    """With the words that `ddl` prints, whoever makes it; by its name alone too."""
+    """A table created with the text of `ddl` is opened by design and by name."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
         for name in ("logs", "more"):
-            engine.create_table(replace(build_table_spec(design(), [b"\x08"]), name=name))
-    with rowkey.open(design(), place, create=False) as logs:
+            engine.create_table(replace(build_table_spec(build_design(), [b"\x08"]), name=name))
+    with rowkey.open(build_design(), place, create=False) as logs:
         logs.put(ROWS[0])
         assert 2 == len(logs.regions())
     with rowkey.open("logs", place) as logs:
@@ -228,10 +228,10 @@ def test_a_table_made_by_hand_is_opened(tmp_path: Path) -> None:
 
 
 def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
-    """Its text can be printed, and the table be made; rowkey does not open it."""
+    """A design that does not decode can be printed and created, and is not opened."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
-        engine.create_table(build_table_spec(design("[host:raw][ts]", splits=None), []))
+        engine.create_table(build_table_spec(build_design("[host:raw][ts]", splits=None), []))
     with pytest.raises(DesignRefused):
         rowkey.open("logs", place)
 
@@ -239,54 +239,54 @@ def test_a_table_made_by_hand_that_cannot_be_read_back(tmp_path: Path) -> None:
 def test_a_damaged_document_is_reported(tmp_path: Path) -> None:
     """A damaged document is reported with its file."""
     place = f"rocks:{tmp_path / 'data'}"
-    rowkey.open(design(), place).close()
+    rowkey.open(build_design(), place).close()
     (path,) = tmp_path.rglob("logs.json")
     path.write_text("{")
     with pytest.raises(CorruptionError, match=r"logs.json.*not valid JSON"):
-        rowkey.open(design(), place)
+        rowkey.open(build_design(), place)
 
 
 def test_a_dropped_table_is_forgotten(url: str) -> None:
-    """Another design may have its name then, and finds no row."""
+    """After a drop another design may use the name, and finds no row."""
     drop_table("logs", url)
-    with rowkey.open(design("[ts][host]", splits=None), url) as logs:
+    with rowkey.open(build_design("[ts][host]", splits=None), url) as logs:
         assert 0 == logs.count()
         logs.put(ROWS[0])
         assert [ROWS[0]] == list(logs.scan())
 
 
 def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
-    """It is refused when it is opened, and nothing is made."""
+    """A design whose rows do not decode is refused, and no table is created."""
     place = f"rocks:{tmp_path / 'data'}"
     with pytest.raises(DesignRefused, match="host"):
-        rowkey.open(design("[host:raw][ts:calendar]", splits=None), place)
+        rowkey.open(build_design("[host:raw][ts:calendar]", splits=None), place)
     with open_engine(place) as engine:
         assert [] == engine.list_tables()
 
 
 def test_two_opens_of_one_directory(tmp_path: Path) -> None:
-    """The second is told that the first has it; once that is closed it opens."""
+    """A second open of a directory names the first process, and succeeds after its close."""
     place = f"rocks:{tmp_path / 'data'}"
     with (
-        rowkey.open(design(), place),
+        rowkey.open(build_design(), place),
         pytest.raises(Unavailable, match=r"data.*(another|open|lock|use)"),
     ):
-        rowkey.open(design(), place)
-    rowkey.open(design(), place).close()
+        rowkey.open(build_design(), place)
+    rowkey.open(build_design(), place).close()
 
 
-CODED = {"fields": FIELDS, "splits": None}
+CODED_OPTIONS = {"fields": FIELDS, "splits": None}
 
 
 def write_codes(place: str, first: int) -> None:
-    """Put rows of some new hosts and some known ones."""
-    with rowkey.open(design("[code(host)][ts]", **CODED), place) as logs:
+    """Put rows of some new and some known hosts."""
+    with rowkey.open(build_design("[code(host)][ts]", **CODED_OPTIONS), place) as logs:
         for n in range(first, first + 20):
             logs.put({"host": f"h{n}", "ts": n, "size": n})
 
 
 def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
-    """Each process gives new values the next ids, and knows those that others gave."""
+    """Each process assigns the next ids to new values, and knows the ids of others."""
     place = f"rocks:{tmp_path / 'data'}"
     process = multiprocessing.get_context("spawn").Process(target=write_codes, args=(place, 0))
     process.start()
@@ -299,24 +299,26 @@ def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
         assert [] == list(logs.scan("host = ?", "h99"))
 
 
-def words(url: str) -> dict[str, str]:
-    """What the table itself keeps of its entry."""
+def read_attributes(url: str) -> dict[str, str]:
+    """Return the attributes of the table that repeat its entry."""
     with open_engine(url) as engine:
         kept = engine.open_table("logs").spec.attributes
     return {word: text for word, text in kept.items() if word.startswith("rowkey.")}
 
 
 def test_a_table_repeats_its_entry(url: str) -> None:
-    """Generation, counts and the hash of the declaration stand with the table, and follow it."""
-    entry = open_catalog(place_of(url)).read("logs")
+    """Generation, counts and hash of the declaration are attributes of the table."""
+    entry = open_catalog(get_catalog_url(url)).read("logs")
     assert entry is not None
-    assert {"rowkey.generation": "1", "rowkey.counts": "0=16"}.items() <= words(url).items()
-    assert entry.table_attributes.items() <= words(url).items()
-    with rowkey.open(design(fields=FIELDS | NOTE), url):
+    assert {"rowkey.generation": "1", "rowkey.counts": "0=16"}.items() <= read_attributes(
+        url
+    ).items()
+    assert entry.table_attributes.items() <= read_attributes(url).items()
+    with rowkey.open(build_design(fields=FIELDS | NOTE), url):
         pass
-    changed = open_catalog(place_of(url)).read("logs")
+    changed = open_catalog(get_catalog_url(url)).read("logs")
     assert changed is not None
-    assert entry.hash != changed.hash == words(url)["rowkey.declaration"]
+    assert entry.hash != changed.hash == read_attributes(url)["rowkey.declaration"]
 
 
 @pytest.mark.claims(76)
@@ -331,8 +333,8 @@ def test_an_old_copy_of_a_catalog_is_refused(url: str) -> None:
         rowkey.open("logs", url)
 
 
-def place_of(url: str) -> str:
-    """The catalog of a place."""
+def get_catalog_url(url: str) -> str:
+    """Return the catalog URL of an engine."""
     with open_engine(url) as engine:
         return engine.catalog_url
 
@@ -344,7 +346,7 @@ def test_concurrent_opens_create_one_table(tmp_path: Path) -> None:
 
     def work(number: int) -> None:
         try:
-            with rowkey.open(design(), place) as logs:
+            with rowkey.open(build_design(), place) as logs:
                 logs.put({"host": f"h{number}", "ts": number, "size": number})
         except Exception as error:  # noqa: BLE001 - whatever it is, it is wrong
             failed.append(error)
@@ -360,13 +362,13 @@ def test_concurrent_opens_create_one_table(tmp_path: Path) -> None:
 
 
 def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
-    """Its name is free again, in the catalog that it declared too."""
+    """A failed creation leaves the name free in the declared catalog."""
     place, catalog = f"rocks:{tmp_path / 'data'}", f"file:{tmp_path / 'designs'}"
-    bad = design(families={"d": {"compression": "LZO"}}, catalog=catalog)
+    bad = build_design(families={"d": {"compression": "LZO"}}, catalog=catalog)
     with pytest.raises(NotSupported):
         rowkey.open(bad, place)
     assert [] == open_catalog(catalog).list_tables()
-    with rowkey.open(design(catalog=catalog), place) as logs:
+    with rowkey.open(build_design(catalog=catalog), place) as logs:
         assert 0 == logs.count()
 
 
@@ -375,7 +377,7 @@ def test_an_altered_family_is_a_mismatch(url: str) -> None:
     with open_engine(url) as engine:
         store = engine.open_table("logs")
         store.alter_families([replace(family, versions=7) for family in store.spec.families])
-    for opened in (design(), "logs"):
+    for opened in (build_design(), "logs"):
         with pytest.raises(
             CatalogMismatch, match=r"families.d.versions: 1 in the design, but 7 in the table"
         ):
@@ -383,7 +385,7 @@ def test_an_altered_family_is_a_mismatch(url: str) -> None:
 
 
 def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
-    """An entry of a table that is still being made keeps what `code` has given out."""
+    """An unfinished entry keeps the ids that `code` has assigned."""
     with open_engine(url) as engine:
         catalog = open_catalog(engine.catalog_url)
         entry = catalog.read("logs")
@@ -392,8 +394,8 @@ def test_ids_of_a_catalog_outlive_who_makes_the_table_again(url: str) -> None:
         catalog.write(
             "logs", replace(entry, codes={"host": ("a", "b")}, is_created=False), entry.version
         )
-    with rowkey.open(design(), url):
+    with rowkey.open(build_design(), url):
         pass
-    kept = open_catalog(place_of(url)).read("logs")
+    kept = open_catalog(get_catalog_url(url)).read("logs")
     assert kept is not None
     assert {"host": ("a", "b")} == kept.codes

@@ -1,4 +1,4 @@
-"""A table that is closed while other threads scan it: they are told, and it opens again at once."""
+"""Closing a table while other threads scan ends the scans, and the table opens again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SCANS: tuple[Callable[[Table], int], ...] = (
 
 
 class Scanner(Thread):
-    """A thread that scans a table again and again until it gets an error.
+    """A thread that scans a table again and again until an error.
 
     Args:
         table: the table.

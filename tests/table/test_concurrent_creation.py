@@ -1,4 +1,4 @@
-"""Several who make one new table at once: all of them go by the entry of the one that was made."""
+"""Several clients that create one table at once all use the table of one of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import rowkey
 from rowkey.catalog import TABLE_ID_ATTRIBUTE, CatalogEntry, open_catalog
 from rowkey.engines import open_engine
 from rowkey.engines.backends.memory import MemoryEngine
-from table.buckets import design
+from table.buckets import build_design
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 
-class Broken(Exception):
-    """What makes a table dies."""
+class CreatorDied(Exception):
+    """The error that ends the client that creates a table."""
 
 
 ROW = {"host": "w1", "ts": 1}
@@ -29,20 +29,20 @@ ROW = {"host": "w1", "ts": 1}
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
-    """Where the table is to be."""
+    """The URL of the table."""
     return f"memory:{tmp_path}"
 
 
-def works_on(table: Table) -> bool:
-    """Whether a client writes and reads once it has to read the entry again."""
+def can_use_table(table: Table) -> bool:
+    """Return whether a client writes and reads after it had to read the entry again."""
     clock = table.lease.clock
     table.lease.clock = lambda: clock() + 61
     table.put(ROW)
     return table.get(ROW) is not None
 
 
-def is_as_made(table: Table) -> bool:
-    """Whether the entry is of the very table that stands there, with the time it was made."""
+def has_matching_entry(table: Table) -> bool:
+    """Return whether the entry is of the existing table, with its creation time."""
     entry = table.catalog.read("logs")
     assert entry is not None
     is_known = entry.generations[0].opened_ms is not None
@@ -60,19 +60,19 @@ def test_concurrent_creators_share_one_table(
         specs.append(spec)
         made = create(engine, specs[0 if is_first else 1], progress)
         monkeypatch.setattr(MemoryEngine, "create_table", create)
-        opened.append(rowkey.open(design(), place))
+        opened.append(rowkey.open(build_design(), place))
         return create(engine, spec, progress) if is_first else made
 
     def comes_first(engine: Any, spec: Any, progress: Any = None) -> Store:
         specs.append(spec)
         monkeypatch.setattr(MemoryEngine, "create_table", comes_second)
-        opened.append(rowkey.open(design(), place))
+        opened.append(rowkey.open(build_design(), place))
         return engine.open_table("logs") if is_first else create(engine, spec, progress)
 
     monkeypatch.setattr(MemoryEngine, "create_table", comes_first)
-    opened.append(rowkey.open(design(), place))
-    assert [True] * 3 == [works_on(table) for table in opened]
-    assert is_as_made(opened[0])
+    opened.append(rowkey.open(build_design(), place))
+    assert [True] * 3 == [can_use_table(table) for table in opened]
+    assert has_matching_entry(opened[0])
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -81,7 +81,7 @@ def test_a_table_is_opened_after_its_creator_died(
 ) -> None:
     """The entry of a table is corrected if its creator died, and no id is given twice."""
     left = replace(
-        CatalogEntry.from_design(design(), (), 5),
+        CatalogEntry.from_design(build_design(), (), 5),
         table_id="another",
         codes={"host": ("w1",)},
         is_created=False,
@@ -89,33 +89,33 @@ def test_a_table_is_opened_after_its_creator_died(
     open_catalog(open_engine(place).catalog_url).write("logs", left, None)
     create = MemoryEngine.create_table
 
-    def dies(engine: Any, spec: Any, progress: Any = None) -> Store:
+    def raise_died(engine: Any, spec: Any, progress: Any = None) -> Store:
         create(engine, spec, progress)
-        raise Broken
+        raise CreatorDied
 
-    monkeypatch.setattr(MemoryEngine, "create_table", dies)
-    with pytest.raises(Broken):
-        rowkey.open(design(), place)
-    with rowkey.open("logs" if by_name else design(), place) as table:
+    monkeypatch.setattr(MemoryEngine, "create_table", raise_died)
+    with pytest.raises(CreatorDied):
+        rowkey.open(build_design(), place)
+    with rowkey.open("logs" if by_name else build_design(), place) as table:
         entry = table.catalog.read("logs")
         assert entry is not None
         assert (table.store.families_and_attributes[1][TABLE_ID_ATTRIBUTE], left.codes) == (
             entry.table_id,
             entry.codes,
         )
-        assert works_on(table)
+        assert can_use_table(table)
 
 
 def test_a_failed_creation_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a creation that failed, the next client creates the table normally."""
 
     def broken(*_: Any) -> Store:
-        raise Broken
+        raise CreatorDied
 
     with monkeypatch.context() as patch:
         patch.setattr(MemoryEngine, "create_table", broken)
-        with pytest.raises(Broken):
-            rowkey.open(design(), place)
+        with pytest.raises(CreatorDied):
+            rowkey.open(build_design(), place)
     assert open_catalog(open_engine(place).catalog_url).read("logs") is None
-    with rowkey.open(design(), place) as table:
-        assert is_as_made(table)
+    with rowkey.open(build_design(), place) as table:
+        assert has_matching_entry(table)

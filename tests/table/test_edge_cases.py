@@ -1,4 +1,4 @@
-"""Rows that are nearly another: keys that hold a field in part, catalogs that two places share."""
+"""Rows that resemble each other in a lossy key, and catalogs that two engines share."""
 
 from collections import deque
 from pathlib import Path
@@ -18,17 +18,21 @@ from rowkey.errors import (
 )
 from rowkey.table import Table, create_table, drop_table, load_file
 
-LOSSY: dict[str, Any] = {"host": "text", "name": "text", "n": {"type": "i64", "nullable": True}}
+LOSSY_FIELDS: dict[str, Any] = {
+    "host": "text",
+    "name": "text",
+    "n": {"type": "i64", "nullable": True},
+}
 
 
-def lossy() -> Table:
-    """A table whose key holds three letters of a name."""
-    return rowkey.open(Design("t", "[host][truncate(name, 3)]", fields=LOSSY), "memory:")
+def open_lossy_table() -> Table:
+    """Open a table whose key holds three letters of a name."""
+    return rowkey.open(Design("t", "[host][truncate(name, 3)]", fields=LOSSY_FIELDS), "memory:")
 
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(8)][host]"])
 def test_a_replaced_event_shows_no_older_one(key: str) -> None:
-    """Where a field is the timestamp, what is not given is gone in every copy, of every time."""
+    """Where a field is the timestamp, a replace hides older versions in every copy."""
     fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}}
     columns = {name: {"type": "u32", "nullable": True} for name in ("a", "b")}
     with rowkey.open(Design("t", key, fields=fields | columns), "memory:") as table:
@@ -39,8 +43,8 @@ def test_a_replaced_event_shows_no_older_one(key: str) -> None:
 
 
 def test_a_move_within_one_key_keeps_the_row() -> None:
-    """A field that changes behind what the key holds of it moves nothing."""
-    with lossy() as table:
+    """A change of a field beyond what the key holds keeps the row."""
+    with open_lossy_table() as table:
         table.put({"host": "h", "name": "abcd", "n": 1})
         assert table.move({"host": "h", "name": "abcd"}, name="abcX")
         assert [{"host": "h", "name": "abcX", "n": 1}] == list(table.scan())
@@ -49,22 +53,22 @@ def test_a_move_within_one_key_keeps_the_row() -> None:
 
 
 def test_get_gives_no_other_row() -> None:
-    """Of two names with one key only the one that is stored is found."""
-    with lossy() as table:
+    """Of two names with one key, only the stored one is found."""
+    with open_lossy_table() as table:
         table.put({"host": "h", "name": "abcd", "n": 1})
         assert table.get(host="h", name="abcX") is None
         assert 1 == table.get(host="h", name="abcd")["n"]
 
 
 def test_counts_of_a_row_without_a_null_of_its_key() -> None:
-    """A nullable field of the key may be left out."""
-    fields = {**LOSSY, "b": {"type": "u8", "nullable": True}}
+    """An increment may omit a nullable field of the key."""
+    fields = {**LOSSY_FIELDS, "b": {"type": "u8", "nullable": True}}
     with rowkey.open(Design("t", "[truncate(name, 3)][b]", fields=fields), "memory:") as table:
         assert {"n": 1} == table.increment({"name": "abc", "host": "h"}, n=1)
 
 
 def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
-    """The check and the put take the time that is given; what HBase would stamp is refused."""
+    """A conditional put uses a given timestamp, and is refused where HBase would assign one."""
     fields = {
         "host": "text",
         "at": {"type": "timestamp_ms", "at": "timestamp"},
@@ -95,7 +99,7 @@ def test_a_row_whose_time_is_the_timestamp_is_put_on_a_condition() -> None:
 
 
 def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
-    """The deletes of a row whose put is refused are not done by themselves."""
+    """A replace whose put is refused deletes nothing."""
     fields = {"id": "u32", "v": {"type": "text", "nullable": True}}
     design = Design("t", "[salt(8)][id]", fields=fields)
     with rowkey.open(design, f"rocks:{tmp_path}") as table:
@@ -111,7 +115,7 @@ def test_a_refused_replace_leaves_the_row(tmp_path: Path) -> None:
 
 
 def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
-    """A table elsewhere does not take the name that a declared catalog has given away."""
+    """A second engine cannot use a name that a shared catalog has for the first one."""
     catalog = f"file:{tmp_path / 'catalog'}"
     design = Design("t", "[code(host)]", fields={"host": "text", "v": "u8"}, catalog=catalog)
     with rowkey.open(design, f"rocks:{tmp_path / 'a'}") as table:
@@ -126,7 +130,7 @@ def test_a_shared_catalog_keeps_each_table(tmp_path: Path) -> None:
 
 
 def test_create_wants_a_new_table(tmp_path: Path) -> None:
-    """A table that is there is not made again."""
+    """Creating an existing table is refused."""
     design = Design("t", "[host]", fields={"host": "text", "v": "u8"})
     create_table(design, f"rocks:{tmp_path}").close()
     with pytest.raises(InvalidArgument, match="there is a table t already"):
@@ -155,13 +159,13 @@ def test_a_checkpoint_belongs_to_one_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [{"limit": "x"}, {"limit": 1.5}, {"limit": True}, {"resume": 5}])
 def test_scan_arguments_are_validated(words: dict[str, Any]) -> None:
     """A scan refuses arguments of a wrong type when it is created."""
-    with lossy() as table, pytest.raises(ReadError, match=r"^(limit|resume): "):
+    with open_lossy_table() as table, pytest.raises(ReadError, match=r"^(limit|resume): "):
         table.scan(**words)
 
 
 def test_open_arguments_are_validated() -> None:
     """Opening refuses arguments of a wrong type."""
-    design = Design("t", "[host]", fields=LOSSY)
+    design = Design("t", "[host]", fields=LOSSY_FIELDS)
     wrong: list[tuple[Any, Any, Any]] = [(design, 5, None), (5, "memory:", None)]
     for one, url, splits in [*wrong, (design, "memory:", ["a"]), (design, "memory:", 5)]:
         with pytest.raises(InvalidArgument, match=r"^(design|url|splits): "):

@@ -1,4 +1,4 @@
-"""Processes that fork with a table open: nothing hangs, and nothing that was told is lost."""
+"""Processes that fork with a table open do not hang, and lose no acknowledged row."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from table.forking import ARRANGEMENTS
 SCRIPT = Path(__file__).with_name("forking.py")
 
 
-def run(arrangement: str, engine: str, place: Path | str, count: int) -> None:
-    """Fork as often as is asked, in a process of its own."""
+def run_forks(arrangement: str, engine: str, place: Path | str, count: int) -> None:
+    """Fork a number of times in another process."""
     done = subprocess.run(
         [sys.executable, str(SCRIPT), arrangement, engine, str(place), str(count)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -30,24 +30,24 @@ def run(arrangement: str, engine: str, place: Path | str, count: int) -> None:
 
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_forks_with_a_table_on_disk(arrangement: str, tmp_path: Path) -> None:
-    """Children refuse what they inherit, at once, and what they open themselves works."""
-    run(arrangement, "rocks", tmp_path, 2)
+    """Children cannot use a table that they inherit, and can use tables that they open."""
+    run_forks(arrangement, "rocks", tmp_path, 2)
 
 
-@pytest.mark.parametrize("arrangement", ["pool", "child_opens"])
+@pytest.mark.parametrize("arrangement", ["check_pool", "check_child_opening"])
 def test_forks_with_a_table_in_memory(arrangement: str, tmp_path: Path) -> None:
-    """The same of tables in the process: a child's would be other ones."""
-    run(arrangement, "memory", tmp_path, 2)
+    """Children cannot use an inherited table in memory either."""
+    run_forks(arrangement, "memory", tmp_path, 2)
 
 
 def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:
-    """Children refuse a cluster's table that they inherit, and what they open works."""
-    run("child_on_a_cluster", "hbase", hbase_url, 2)
+    """Children cannot use an inherited table of a cluster, and can use their own."""
+    run_forks("check_child_on_cluster", "hbase", hbase_url, 2)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_a_hundred_forks(arrangement: str, tmp_path: Path) -> None:
-    """The same a hundred times."""
-    run(arrangement, "rocks", tmp_path, 100)
+    """A hundred forks with a table on disk have the same results."""
+    run_forks(arrangement, "rocks", tmp_path, 100)
     record(f"forks {arrangement}", {"arrangement": arrangement, "forks": 100})

@@ -1,4 +1,4 @@
-"""Tables that have had several numbers of buckets hold what tables of one number hold."""
+"""Tables with several bucket counts in their history hold the same rows as others."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.errors import InvalidDesign
-from table import test_places, test_scan_law
-from table.clients import Time, client, misplaced, set_buckets
-from table.places import Placed, placed
-from table.worlds import BUCKETS, Row, World, worlds
+from table import test_places, test_scan_order
+from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
+from table.places import PlacedWorld, draw_placed_worlds
+from table.worlds import BUCKETS, Row, World, draw_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ DEEP = 2_000 if IS_LONG else 16
 ON_DISK = 300 if IS_LONG else 5
 
 
-def counts_for(table: Table) -> list[int]:
-    """The numbers of buckets that a table may get now."""
+def list_allowed_counts(table: Table) -> list[int]:
+    """Return the bucket counts that a table may have next."""
     found = table.buckets
     if not found.parts or found.parts[0].distinguishing_fields:
         return []
@@ -44,11 +44,11 @@ def counts_for(table: Table) -> list[int]:
     if table.design.layout.cell_timestamp is None or table.design.key.is_salted:
         return counts
     before = [one.counts[part.part_index] for one in found.generations]
-    return [n for n in counts if not is_confused((*before, n))]
+    return [n for n in counts if not has_confused_number((*before, n))]
 
 
-def is_confused(counts: Sequence[int]) -> bool:
-    """Whether a number has one remainder by a count and by the last one, but not by one between."""
+def has_confused_number(counts: Sequence[int]) -> bool:
+    """Return whether a number's remainder is the same by an old and the last count only."""
     *before, last = counts
     return any(
         x % older == x % last != x % newer
@@ -57,28 +57,28 @@ def is_confused(counts: Sequence[int]) -> bool:
     )
 
 
-def recount(table: Table, data: st.DataObject) -> None:
-    """Give a table another number of buckets, if it may have one."""
-    if counts := counts_for(table):
+def change_bucket_count(table: Table, data: st.DataObject) -> None:
+    """Change the number of buckets of a table, if allowed."""
+    if counts := list_allowed_counts(table):
         after = data.draw(st.sampled_from(counts))
         assert after == set_buckets(table, after).count_after
         event(f"{len(table.buckets.generations)} generations")
 
 
-def stages(rows: Sequence[Row], data: st.DataObject) -> list[Sequence[Row]]:
-    """Rows in up to four parts, each of which is put under another number of buckets."""
+def split_into_stages(rows: Sequence[Row], data: st.DataObject) -> list[Sequence[Row]]:
+    """Split rows into up to four parts, each for another bucket count."""
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), min_size=1, max_size=3)))
     return [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
 
 
-def grown(world: World, url: str, data: st.DataObject) -> Table:
-    """The table of a world whose rows stand under several numbers; every second one under two."""
-    table = client(world.design, url, Time(), count(1_700_000_000_000).__next__)
+def fill_in_stages(world: World, url: str, data: st.DataObject) -> Table:
+    """Fill a table under several bucket counts, every second row under two of them."""
+    table = open_client(world.design, url, ManualClock(), count(1_700_000_000_000).__next__)
     with table.batch() as batch:
         for row in world.rows[::2]:
             batch.put(row | {"size": 9 - row["size"]})
-    for rows in stages(world.rows, data):
-        recount(table, data)
+    for rows in split_into_stages(world.rows, data):
+        change_bucket_count(table, data)
         with table.batch() as batch:
             for row in rows:
                 batch.put(row)
@@ -86,27 +86,32 @@ def grown(world: World, url: str, data: st.DataObject) -> Table:
 
 
 @settings(max_examples=DEEP)
-@given(world=worlds(), data=st.data())
+@given(world=draw_worlds(), data=st.data())
 def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
-    """In every order and direction, whole, limited, in pieces and as columns."""
-    with grown(world, "memory:", data) as table:
-        test_scan_law.check_reads(world, table, data)
+    """Scans in every order, limited, resumed and as columns return the sorted rows."""
+    with fill_in_stages(world, "memory:", data) as table:
+        test_scan_order.check_reads(world, table, data)
         assert list(world.rows) == table.get_many(world.rows)
-        assert [] == misplaced(table)
+        assert [] == list_misplaced_rows(table)
 
 
 @settings(max_examples=ON_DISK)
-@given(world=worlds(), data=st.data())
+@given(world=draw_worlds(), data=st.data())
 def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
-    """The same on the embedded engine."""
-    with TemporaryDirectory(dir=RAM_FOLDER) as place, grown(world, f"rocks:{place}", data) as table:
-        test_scan_law.check_reads(world, table, data)
-        assert [] == misplaced(table)
+    """Scans on the embedded engine return the sorted rows."""
+    with (
+        TemporaryDirectory(dir=RAM_FOLDER) as place,
+        fill_in_stages(world, f"rocks:{place}", data) as table,
+    ):
+        test_scan_order.check_reads(world, table, data)
+        assert [] == list_misplaced_rows(table)
 
 
-def spread(world: Placed, url: str, data: st.DataObject, *, in_columns: bool) -> Table:
-    """The table of a world of any places, whose rows stand under several numbers."""
-    table = client(world.design, url, Time())
+def fill_placed_world(
+    world: PlacedWorld, url: str, data: st.DataObject, *, in_columns: bool
+) -> Table:
+    """Fill a table of any field placements under several bucket counts."""
+    table = open_client(world.design, url, ManualClock())
     fields = world.design.fields
     schema = pa.schema([(name, field.type.build_arrow_type()) for name, field in fields.items()])
     older: Row = {"note": "old", "size": 9}
@@ -116,8 +121,8 @@ def spread(world: Placed, url: str, data: st.DataObject, *, in_columns: bool) ->
         with table.batch() as batch:
             for row in world.rows[::2]:
                 batch.put(row | older)
-    for rows in stages(world.rows, data):
-        recount(table, data)
+    for rows in split_into_stages(world.rows, data):
+        change_bucket_count(table, data)
         if in_columns:
             table.load(pa.RecordBatch.from_pylist(list(rows), schema))
             continue
@@ -128,40 +133,40 @@ def spread(world: Placed, url: str, data: st.DataObject, *, in_columns: bool) ->
 
 
 @settings(max_examples=DEEP)
-@given(world=placed(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -> None:
-    """Wherever fields live, events come back in order, are counted, limited, got and deleted."""
-    with spread(world, "memory:", data, in_columns=in_columns) as table:
-        test_places.check(world, table, data)
-        recount(table, data)
+@given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+    """Events in any placement are scanned in order, counted, limited, got and deleted."""
+    with fill_placed_world(world, "memory:", data, in_columns=in_columns) as table:
+        test_places.check_read(world, table, data)
+        change_bucket_count(table, data)
         test_places.check_events(world, table, data)
 
 
 @settings(max_examples=ON_DISK)
-@given(world=placed(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
-    """The same on the embedded engine."""
+@given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere_on_disk(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+    """Events in any placement are read and deleted on the embedded engine."""
     with (
         TemporaryDirectory(dir=RAM_FOLDER) as place,
-        spread(world, f"rocks:{place}", data, in_columns=in_columns) as table,
+        fill_placed_world(world, f"rocks:{place}", data, in_columns=in_columns) as table,
     ):
-        test_places.check(world, table, data)
-        recount(table, data)
+        test_places.check_read(world, table, data)
+        change_bucket_count(table, data)
         table.compact()
         test_places.check_events(world, table, data)
 
 
-TIMED: dict[str, Any] = {
+TIMED_FIELDS: dict[str, Any] = {
     "n": "u16",
     "at": {"type": "timestamp_ms", "at": "timestamp"},
     "size": "i64",
 }
-FEW = st.sampled_from([2, 3, 4, 5, 6, 8, 12, 24])
+FEW_COUNTS = st.sampled_from([2, 3, 4, 5, 6, 8, 12, 24])
 CHAINS = st.lists(st.sampled_from([2, 3]), min_size=3, max_size=5).map(
     lambda factors: list(accumulate(factors, mul))
 )
 COUNTS = st.one_of(
-    st.lists(FEW, min_size=3, max_size=5), CHAINS, CHAINS.map(lambda chain: chain[::-1])
+    st.lists(FEW_COUNTS, min_size=3, max_size=5), CHAINS, CHAINS.map(lambda chain: chain[::-1])
 )
 """Numbers of buckets, one after another: any, and such as grow or shrink by factors."""
 
@@ -176,13 +181,13 @@ COUNTS = st.one_of(
 def test_of_writes_of_one_time_the_last_one_counts(
     key: str, numbers: list[int], counts: list[int], written: list[set[int]]
 ) -> None:
-    """Where rows are put again at one time, what would confuse them is refused, no more."""
+    """Bucket counts that would confuse two puts of one time are refused, and no others."""
     had = [counts[0]]
-    design = rowkey.Design("t", key.format(had[0]), fields=TIMED)
+    design = rowkey.Design("t", key.format(had[0]), fields=TIMED_FIELDS)
     last: dict[int, Row] = {}
-    with client(design, "memory:", Time()) as table:
+    with open_client(design, "memory:", ManualClock()) as table:
         for number, after in enumerate(counts):
-            if after != had[-1] and is_confused((*had, after)):
+            if after != had[-1] and has_confused_number((*had, after)):
                 with pytest.raises(
                     InvalidDesign,
                     match="the later of two writes with the same at could not be told",
@@ -194,12 +199,12 @@ def test_of_writes_of_one_time_the_last_one_counts(
                 last[n] = {"n": numbers[n], "at": 1_000, "size": number}
                 table.put(last[n])
             assert list(last.values()) == table.get_many(last.values())
-            assert sorted(last.values(), key=by_n) == sorted(table.scan(), key=by_n)
+            assert sorted(last.values(), key=get_number) == sorted(table.scan(), key=get_number)
         event(f"{len(had)} generations")
 
 
-def by_n(row: Row) -> int:
-    """Where a row stands by its number."""
+def get_number(row: Row) -> int:
+    """Return the number of a row."""
     found: int = row["n"]
     return found
 
@@ -211,7 +216,9 @@ def test_a_token_is_valid_after_a_change() -> None:
     ordered = sorted(rows, key=lambda row: (row["host"], row["ts"]))
     for order, expected in (("", ordered), ("host desc, ts desc", ordered[::-1])):
         for key in ("[bucket(host, 4)][host][ts]", "[salt(4)][host][ts]", "[mod(ts, 4)][host][ts]"):
-            with client(rowkey.Design("t", key, fields=fields), "memory:", Time()) as table:
+            with open_client(
+                rowkey.Design("t", key, fields=fields), "memory:", ManualClock()
+            ) as table:
                 with table.batch() as batch:
                     for row in rows:
                         batch.put(row)
@@ -231,7 +238,7 @@ def test_a_row_is_put_again_under_fewer_salts(monkeypatch: pytest.MonkeyPatch) -
     """The salt of a row's last put is not used once the table has fewer of them."""
     monkeypatch.setattr("secrets.randbelow", lambda count: count - 1)
     design = rowkey.Design("t", "[salt(16)][n]", fields={"n": "u16", "size": "i64"})
-    with client(design, "memory:", Time(), lambda: 1_700_000_000_000) as table:
+    with open_client(design, "memory:", ManualClock(), lambda: 1_700_000_000_000) as table:
         table.put({"n": 1, "size": 1})
         set_buckets(table, 2)
         table.put({"n": 1, "size": 2})

@@ -1,4 +1,4 @@
-"""The checker itself: histories known to be right or wrong, and a search that tries all."""
+"""The checker agrees with known histories and with a search through all orders."""
 
 from __future__ import annotations
 
@@ -9,87 +9,108 @@ from typing import Any
 import pytest
 
 from table.linear_checker import Operation, is_linearizable
-from table.linear_history import ABSENT, step
+from table.linear_history import ABSENT, apply_operation
 
 
-def at(start: float, stop: float, name: str, given: Any = None, result: Any = None) -> Operation:
-    """An operation that took from one time to another."""
+def make_operation(
+    start: float, stop: float, name: str, given: Any = None, result: Any = None
+) -> Operation:
+    """Return an operation from one time to another."""
     return Operation(name, given, result, start, stop)
 
 
-def row(a: Any = None, n: Any = None) -> tuple[Any, ...]:
-    """The state of a row."""
+def make_state(a: Any = None, n: Any = None) -> tuple[Any, ...]:
+    """Return the state of a row."""
     return (a, None, n, None)
 
 
-RIGHT = {
+LINEARIZABLE_HISTORIES = {
     "nothing": [],
     "one after another": [
-        at(0, 1, "put", {"a": 1}), at(2, 3, "get", None, row(1)), at(4, 5, "delete"),
-        at(6, 7, "get", None, None),
+        make_operation(0, 1, "put", {"a": 1}),
+        make_operation(2, 3, "get", None, make_state(1)),
+        make_operation(4, 5, "delete"),
+        make_operation(6, 7, "get", None, None),
     ],
     "a read beside a put sees either": [
-        at(0, 10, "put", {"a": 1}), at(1, 2, "get", None, None), at(3, 4, "get", None, row(1)),
+        make_operation(0, 10, "put", {"a": 1}),
+        make_operation(1, 2, "get", None, None),
+        make_operation(3, 4, "get", None, make_state(1)),
     ],
     "puts that overlap come in any order": [
-        at(0, 10, "put", {"a": 1}), at(0, 10, "put", {"a": 2}), at(11, 12, "get", None, row(1)),
+        make_operation(0, 10, "put", {"a": 1}),
+        make_operation(0, 10, "put", {"a": 2}),
+        make_operation(11, 12, "get", None, make_state(1)),
     ],
     "counts that overlap": [
-        at(0, 10, "increment", 1, 2),
-        at(0, 10, "increment", 1, 1),
-        at(11, 12, "get", None, row(n=2)),
+        make_operation(0, 10, "increment", 1, 2),
+        make_operation(0, 10, "increment", 1, 1),
+        make_operation(11, 12, "get", None, make_state(n=2)),
     ],
     "a check that fails beside the put that would let it hold": [
-        at(0, 10, "put", {"a": 1}), at(1, 2, "check_and_put", (("a", 1), {"a": 2}), False),
+        make_operation(0, 10, "put", {"a": 1}),
+        make_operation(1, 2, "check_and_put", (("a", 1), {"a": 2}), False),
     ],
-}  # fmt: skip
+}
 
-WRONG = {
+VIOLATIONS = {
     "an acknowledged put is not seen": [
-        at(0, 1, "put", {"a": 1}), at(2, 3, "put", {"a": 2}), at(4, 5, "get", None, row(1)),
+        make_operation(0, 1, "put", {"a": 1}),
+        make_operation(2, 3, "put", {"a": 2}),
+        make_operation(4, 5, "get", None, make_state(1)),
     ],
     "an acknowledged delete is not seen": [
-        at(0, 1, "put", {"a": 1}), at(2, 3, "delete"), at(4, 5, "get", None, row(1)),
+        make_operation(0, 1, "put", {"a": 1}),
+        make_operation(2, 3, "delete"),
+        make_operation(4, 5, "get", None, make_state(1)),
     ],
     "a value is seen, and then an older one": [
-        at(0, 10, "put", {"a": 1}), at(1, 2, "get", None, row(1)), at(3, 4, "get", None, None),
+        make_operation(0, 10, "put", {"a": 1}),
+        make_operation(1, 2, "get", None, make_state(1)),
+        make_operation(3, 4, "get", None, None),
     ],
-    "two counts are one": [at(0, 10, "increment", 1, 1), at(0, 10, "increment", 1, 1)],
+    "two counts are one": [
+        make_operation(0, 10, "increment", 1, 1),
+        make_operation(0, 10, "increment", 1, 1),
+    ],
     "a count does not see the one before": [
-        at(0, 1, "increment", 5, 5), at(2, 3, "increment", 5, 5),
+        make_operation(0, 1, "increment", 5, 5),
+        make_operation(2, 3, "increment", 5, 5),
     ],
     "two checks of one value both hold": [
-        at(0, 1, "put", {"a": 1}),
-        at(2, 9, "check_and_put", (("a", 1), {"a": 2}), True),
-        at(2, 9, "check_and_put", (("a", 1), {"a": 3}), True),
+        make_operation(0, 1, "put", {"a": 1}),
+        make_operation(2, 9, "check_and_put", (("a", 1), {"a": 2}), True),
+        make_operation(2, 9, "check_and_put", (("a", 1), {"a": 3}), True),
     ],
     "a check holds, and its put is nowhere": [
-        at(0, 1, "put", {"a": 1}), at(2, 3, "check_and_put", (("a", 1), {"a": 2}), True),
-        at(4, 5, "get", None, row(1)),
+        make_operation(0, 1, "put", {"a": 1}),
+        make_operation(2, 3, "check_and_put", (("a", 1), {"a": 2}), True),
+        make_operation(4, 5, "get", None, make_state(1)),
     ],
     "half of a replace is seen": [
-        at(0, 1, "put", {"a": 1, "n": 1}), at(2, 5, "replace", {"a": 2}),
-        at(3, 4, "get", None, row(2, 1)),
+        make_operation(0, 1, "put", {"a": 1, "n": 1}),
+        make_operation(2, 5, "replace", {"a": 2}),
+        make_operation(3, 4, "get", None, make_state(2, 1)),
     ],
-    "a value that nobody wrote": [at(0, 1, "get", None, row(7))],
-}  # fmt: skip
+    "a value that nobody wrote": [make_operation(0, 1, "get", None, make_state(7))],
+}
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", LINEARIZABLE_HISTORIES)
 def test_what_may_have_happened_is_found_right(name: str) -> None:
-    """Some order explains it."""
-    assert is_linearizable(RIGHT[name], step, ABSENT)
+    """A history that some order explains is accepted."""
+    assert is_linearizable(LINEARIZABLE_HISTORIES[name], apply_operation, ABSENT)
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_what_cannot_have_happened_is_found_wrong(name: str) -> None:
-    """No order explains it, however it is noted."""
-    for history in permutations(WRONG[name]):
-        assert not is_linearizable(history, step, ABSENT)
+    """A history that no order explains is rejected, in any notation order."""
+    for history in permutations(VIOLATIONS[name]):
+        assert not is_linearizable(history, apply_operation, ABSENT)
 
 
-def explained_by_trying(history: list[Operation]) -> bool:
-    """Whether any order at all explains a history: the definition, taken at its word."""
+def is_linearizable_by_trying(history: list[Operation]) -> bool:
+    """Return whether any order explains a history, by trying all orders."""
     for order in permutations(history):
         if any(
             later.stop < earlier.start
@@ -99,7 +120,7 @@ def explained_by_trying(history: list[Operation]) -> bool:
             continue
         state: Any = ABSENT
         for one in order:
-            is_possible, state = step(state, one)
+            is_possible, state = apply_operation(state, one)
             if not is_possible:
                 break
         else:
@@ -109,7 +130,7 @@ def explained_by_trying(history: list[Operation]) -> bool:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_agrees_with_trying_every_order(seed: int) -> None:
-    """On histories of up to six operations with results that are drawn at random."""
+    """The checker agrees with trying all orders on random histories of up to six operations."""
     random, verdicts = Random(seed), set()
     for _ in range(30):
         history = []
@@ -118,18 +139,24 @@ def test_it_agrees_with_trying_every_order(seed: int) -> None:
             stop = start + random.randint(1, 6)
             match random.choice(["get", "put", "increment", "delete", "check"]):
                 case "get":
-                    found = random.choice([None, row(1), row(2), row(n=1), row(1, 1)])
-                    history.append(at(start, stop, "get", None, found))
+                    found = random.choice(
+                        [None, make_state(1), make_state(2), make_state(n=1), make_state(1, 1)]
+                    )
+                    history.append(make_operation(start, stop, "get", None, found))
                 case "put":
-                    history.append(at(start, stop, "put", {"a": random.randint(1, 2)}))
+                    history.append(make_operation(start, stop, "put", {"a": random.randint(1, 2)}))
                 case "increment":
-                    history.append(at(start, stop, "increment", 1, random.randint(1, 2)))
+                    history.append(
+                        make_operation(start, stop, "increment", 1, random.randint(1, 2))
+                    )
                 case "delete":
-                    history.append(at(start, stop, "delete"))
+                    history.append(make_operation(start, stop, "delete"))
                 case "check":
                     check = (("a", random.choice([None, 1])), {"a": 2})
-                    history.append(at(start, stop, "check_and_put", check, random.random() < 0.5))
-        verdict = explained_by_trying(history)
+                    history.append(
+                        make_operation(start, stop, "check_and_put", check, random.random() < 0.5)
+                    )
+        verdict = is_linearizable_by_trying(history)
         verdicts.add(verdict)
-        assert verdict == is_linearizable(history, step, ABSENT), history
+        assert verdict == is_linearizable(history, apply_operation, ABSENT), history
     assert {True, False} == verdicts

@@ -1,4 +1,4 @@
-"""What threads see of a row could have happened one after another, on every engine.
+"""The operations of several threads on a row fit one order, on every engine.
 
 Eight threads put, replace, delete, count, append, check and read a few rows at once, also while the
 number of buckets changes. A checker then looks for an order of what was done to each row.
@@ -25,9 +25,9 @@ from table.linear_history import (
     THREADS,
     Histories,
     RowHistory,
-    design,
+    build_design,
     require_linearizable,
-    switching_often,
+    switch_threads_often,
 )
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ STALE_S, CLUSTER_STALE_S = 0.2, 1.0
 CLIENTS = 2
 """Clients of one table that the threads share, where an engine lets a table be opened twice."""
 ROUNDS_BETWEEN_CHANGES = 8
-MOST_ROUNDS = 400
+MAX_ROUNDS = 400
 """Rounds within which a planted bug must be found; there are about ten in a second."""
 
 
 class BucketChanges:
-    """Changes of the number of buckets to and fro, in a thread of their own.
+    """Changes of the number of buckets, to and fro, in a thread.
 
     Args:
         table: the table.
-        is_on: whether any are made.
+        is_on: whether buckets are changed.
     """
 
     def __init__(self, table: Table, *, is_on: bool) -> None:
@@ -74,7 +74,7 @@ class BucketChanges:
             self._change = self._pool.submit(self.table.set_buckets, next(self._counts))
 
     def wait(self) -> None:
-        """Wait for the change that is being made, and raise what it raised."""
+        """Wait for the current change, and raise its error."""
         if self._change is not None:
             change, self._change = self._change, None
             change.result()
@@ -89,13 +89,13 @@ class BucketChanges:
 def find_violations(
     tables: Sequence[Table], operations: int, *, with_changes: bool
 ) -> tuple[list[RowHistory], dict[str, Any]]:
-    """Play rounds of so many operations; return the violations and the figures of the run."""
+    """Play rounds of operations; return the violations and the figures of the run."""
     histories = Histories(list(tables), seed=1)
     changes = BucketChanges(tables[0], is_on=with_changes)
     violations: list[RowHistory] = []
     n_violations, started = 0, time.monotonic()
     with ExitStack() as held:
-        held.enter_context(switching_often())
+        held.enter_context(switch_threads_often())
         held.callback(changes.close)
         while histories.operations < operations:
             changes.end_round()
@@ -116,7 +116,7 @@ def find_violations(
 
 @contextmanager
 def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
-    """Open a new table once, or several times where the engine lets several clients have it."""
+    """Open a new table once, or several times where the engine allows several clients."""
     name = f"linear.{token_hex(4)}"
     with ExitStack() as held:
         place = held.enter_context(TemporaryDirectory(dir=RAM_FOLDER))
@@ -124,7 +124,7 @@ def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
         if hbase_url:
             held.callback(drop_table, name, url)
         stale_s = CLUSTER_STALE_S if hbase_url else STALE_S
-        tables = [held.enter_context(rowkey.open(design(name), url, max_stale=stale_s))]
+        tables = [held.enter_context(rowkey.open(build_design(name), url, max_stale=stale_s))]
         if engine != "rocks":
             tables += [held.enter_context(rowkey.open(name, url)) for _ in range(CLIENTS - 1)]
         yield tables
@@ -178,7 +178,7 @@ def test_threads_see_one_order_of_a_million_operations_on_a_cluster(hbase_url: s
 def stamp_before_lock(
     writing: RowWriter, changes: Sequence[RowChange], *, sync: bool | None = None
 ) -> list[list[RowCells]]:
-    """Apply changes as `RowWriter.apply_changes` does, but take the timestamps before the locks."""
+    """Apply changes as `RowWriter.apply_changes` does, but assign timestamps before the locks."""
     stamps = [writing._assign_timestamp(change) for change in changes]
     with writing.clock.lock_rows([change.row_name for change in changes]):
         written = [
@@ -190,7 +190,7 @@ def stamp_before_lock(
 
 
 def count_after_read(table: Table, row: Any, /, **amounts: int) -> dict[str, int]:
-    """Add to counters by a read and a put, with time in between."""
+    """Increment counters by a read and a put, with time in between."""
     found = table.get(row) or {}
     values = {name: (found.get(name) or 0) + amount for name, amount in amounts.items()}
     table.put({**row, **values})
@@ -198,7 +198,7 @@ def count_after_read(table: Table, row: Any, /, **amounts: int) -> dict[str, int
 
 
 def put_after_check(table: Table, row: Any, /, **expected: Any) -> bool:
-    """Compare a column, and put the row after that, with time in between."""
+    """Compare a column and then put the row, with time in between."""
     found = table.get(row) or {}
     is_equal = all(found.get(name) == value for name, value in expected.items())
     if is_equal:
@@ -216,11 +216,11 @@ PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
 @pytest.mark.parametrize("bug", PLANTED_BUGS)
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_a_planted_bug_is_found(engine: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A change whose parts others may come between is found within some rounds."""
+    """A planted bug that lets changes interleave is found within some rounds."""
     monkeypatch.setattr(*PLANTED_BUGS[bug])
-    with open_tables(engine) as tables, switching_often():
+    with open_tables(engine) as tables, switch_threads_often():
         histories = Histories(tables, seed=1)
-        while not (found := histories.find_violations()) and histories.rounds < MOST_ROUNDS:
+        while not (found := histories.find_violations()) and histories.rounds < MAX_ROUNDS:
             pass
     assert found, f"not found in {histories.operations:,} operations"
     print(f"{engine}, {bug}: found after {histories.operations:,} operations")

@@ -1,4 +1,4 @@
-"""Numbers of buckets change while threads write, count, delete and read: nothing is lost."""
+"""Bucket changes while threads write, count, delete and read lose no row."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import pytest
 
 import rowkey
-from table.clients import misplaced
-from table.test_scan_law import STANDING, hold_to_the_law, in_pieces, place_of, read
+from table.clients import list_misplaced_rows
+from table.test_scan_order import (
+    STANDING_ROWS,
+    check_scanned_rows,
+    get_identity,
+    scan_in_pieces,
+    scan_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +37,11 @@ WRITERS, READERS, COUNTERS = 4, 2, 5
 STALE_S = 0.3
 
 
-class Doing(threading.Thread):
-    """A thread that does something again and again until it is told to stop, or fails.
+class RepeatingThread(threading.Thread):
+    """A thread that repeats a step until it is stopped or fails.
 
     Args:
-        step: what is done; it is told how often it was done before.
+        step: the function to repeat, called with the number of earlier calls.
     """
 
     def __init__(self, step: Callable[[int], None]) -> None:
@@ -64,11 +70,11 @@ class Doing(threading.Thread):
 
 
 class Writer:
-    """Rows of its own, put and deleted; the standing ones replaced; and shared counters.
+    """Puts and deletes own rows, replaces the standing rows, and increments shared counters.
 
     Args:
-        table: the table, through a client of its own where there may be several.
-        number: which of the writers it is.
+        table: the table, with a client of its own where the engine allows several.
+        number: the number of the writer.
     """
 
     def __init__(self, table: Table, number: int) -> None:
@@ -79,72 +85,75 @@ class Writer:
     def __call__(self, n: int) -> None:
         own = {"host": f"x{self.number}", "ts": n % 500, "size": n}
         self.table.put(own)
-        self.rows[place_of(own)] = n
+        self.rows[get_identity(own)] = n
         if n % 3 == 0:
             gone = {"host": own["host"], "ts": (n // 3) % 500}
             self.table.delete(gone)
-            self.rows[place_of(gone)] = None
-        standing = STANDING[(n * WRITERS + self.number) % len(STANDING)]
+            self.rows[get_identity(gone)] = None
+        standing = STANDING_ROWS[(n * WRITERS + self.number) % len(STANDING_ROWS)]
         self.table.replace({**standing, "size": n})
         self.table.increment({"host": "z", "ts": n % COUNTERS}, hits=1)
         self.counted += 1
 
 
-def reader(table: Table) -> Callable[[int], None]:
-    """Reads the standing rows in every way: all are there, each once and in order."""
+def make_read_step(table: Table) -> Callable[[int], None]:
+    """Return a step that reads and checks the standing rows in every way."""
     ways = cycle(("", "host desc, ts desc"))
 
     def step(n: int) -> None:
         order = next(ways)
         falls = bool(order)
-        hold_to_the_law(of_standing(read(table, order)), falls=falls)
-        hold_to_the_law(of_standing(in_pieces(table, order)), falls=falls)
-        some = STANDING[n % 7 :: 50]
-        assert [place_of(row) for row in some] == [
-            place_of(row) for row in table.get_many(some) if row is not None
+        check_scanned_rows(select_standing(scan_rows(table, order)), falls=falls)
+        check_scanned_rows(select_standing(scan_in_pieces(table, order)), falls=falls)
+        some = STANDING_ROWS[n % 7 :: 50]
+        assert [get_identity(row) for row in some] == [
+            get_identity(row) for row in table.get_many(some) if row is not None
         ]
 
     return step
 
 
-def of_standing(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Those of the standing rows; the others come and go."""
+def select_standing(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the standing rows among all rows."""
     return [one for one in found if one[0].startswith("h")]
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_a_live_table_changes_its_buckets(engine: str, tmp_path: Path) -> None:
-    """16 to 32 to 8 with four writers and two readers: no row is lost, doubled or out of order."""
+    """From 16 to 32 to 8 buckets no row is lost, doubled or out of order."""
     place = f"memory:{tmp_path}" if engine == "memory" else f"rocks:{tmp_path / 'data'}"
     design = rowkey.Design("t", KEY, fields=FIELDS, splits="per_bucket")
     with ExitStack() as held:
         first = held.enter_context(rowkey.open(design, place, max_stale=STALE_S))
 
-        def one() -> Table:
+        def open_own_client() -> Table:
             return held.enter_context(rowkey.open("t", place)) if engine == "memory" else first
 
         with first.batch() as batch:
-            for row in STANDING:
+            for row in STANDING_ROWS:
                 batch.put(row)
-        writers = [Writer(one(), number) for number in range(WRITERS)]
-        steps: list[Callable[[int], None]] = [*writers, *(reader(one()) for _ in range(READERS))]
-        doing = [Doing(step) for step in steps]
+        writers = [Writer(open_own_client(), number) for number in range(WRITERS)]
+        steps: list[Callable[[int], None]] = [
+            *writers,
+            *(make_read_step(open_own_client()) for _ in range(READERS)),
+        ]
+        doing = [RepeatingThread(step) for step in steps]
         with ExitStack() as running:
             for thread in doing:
                 running.enter_context(thread)
-            wait_for(doing)
+            wait_for_progress(doing)
             for after in (32, 8):
                 assert after == first.set_buckets(after).count_after
-                wait_for(doing)
+                wait_for_progress(doing)
         assert [None] * len(doing) == [thread.failed for thread in doing]
         check_all(first, writers)
         later = {"host": "later", "ts": 1, "size": 1, "hits": None}
         first.put(later)
         assert later == first.get(later)
-        assert [] == misplaced(first)
+        assert [] == list_misplaced_rows(first)
 
 
-def wait_for(doing: list[Doing]) -> None:
+def wait_for_progress(doing: list[RepeatingThread]) -> None:
     """Wait until each thread has done a little more, or one has failed."""
     goals = [thread.done + 2 for thread in doing]
     for _ in count():
@@ -155,7 +164,7 @@ def wait_for(doing: list[Doing]) -> None:
 
 
 def check_all(table: Table, writers: list[Writer]) -> None:
-    """What each writer was told to be written is there as it was last, and no count is lost."""
+    """Check each writer's last acknowledged rows, and all counters."""
     for writer in writers:
         assert writer.counted > 10
         found = table.get_many([{"host": host, "ts": ts} for host, ts in writer.rows])
@@ -163,7 +172,7 @@ def check_all(table: Table, writers: list[Writer]) -> None:
         assert list(writer.rows.values()) == sizes
     counters = table.get_many([{"host": "z", "ts": n} for n in range(COUNTERS)])
     assert sum(writer.counted for writer in writers) == sum(row["hits"] for row in counters)
-    places = [place_of(row) for row in table.scan()]
+    places = [get_identity(row) for row in table.scan()]
     assert sorted(set(places)) == places
     left = [len([size for size in w.rows.values() if size is not None]) for w in writers]
     assert sum(left) == len([one for one in places if one[0].startswith("x")])

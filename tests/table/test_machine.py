@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from ramdisk import RAM_FOLDER
-from table.machine import COLUMNS, DESIGNS, HOSTS, IDENTITY, LEVELS, TIMES, Both, Clock
+from table.machine import COLUMNS, DESIGNS, HOSTS, IDENTITY, LEVELS, TIMES, Clock, TableAndModel
 
 if TYPE_CHECKING:
     from table.worlds import Row
@@ -33,14 +33,14 @@ rows = st.builds(lambda where, part: where | part, wheres, parts)
 changes = st.tuples(st.sampled_from(["put", "put", "replace", "delete", "wrong"]), rows)
 
 
-def _as_change(change: tuple[str, Row]) -> tuple[str, Row]:
-    """A change of a kind: deletes name a place, puts need no more than that."""
+def _to_change(change: tuple[str, Row]) -> tuple[str, Row]:
+    """Return a change for a batch; a delete has only the identity of its row."""
     kind, row = change
     return (kind, {name: row[name] for name in IDENTITY}) if kind == "delete" else change
 
 
 class Machine(RuleBasedStateMachine):
-    """Takes the same steps in a table and in a dictionary, and compares what comes of each."""
+    """Takes the same steps in a table and in a dictionary, and compares both."""
 
     scheme: ClassVar[str]
     name: ClassVar[str]
@@ -50,9 +50,9 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(moves=st.booleans())
     def create(self, moves: bool) -> None:
-        """A new table, under a clock that stands still or goes."""
+        """Create a table with a constant or a rising clock."""
         self.place = TemporaryDirectory(dir=RAM_FOLDER)
-        self.both = Both(self.name, f"{self.scheme}:{self.place.name}", Clock(moves))
+        self.both = TableAndModel(self.name, f"{self.scheme}:{self.place.name}", Clock(moves))
 
     @rule(row=rows)
     def put(self, row: Row) -> None:
@@ -61,7 +61,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(row=rows)
     def put_again(self, row: Row) -> None:
-        """Put: twice as often as the rest."""
+        """Put some fields, so that puts are twice as frequent as other steps."""
         self.both.put(row)
 
     @rule(row=rows)
@@ -85,36 +85,36 @@ class Machine(RuleBasedStateMachine):
     @rule(where=wheres, other=wheres, name=st.sampled_from(IDENTITY), part=parts)
     def move(self, where: Row, other: Row, name: str, part: Row) -> None:
         """Move a row."""
-        self.both.move(where, {name: other[name]} | _apart(part))
+        self.both.move(where, {name: other[name]} | _select_whole_columns(part))
 
     @rule(where=wheres, amount=st.integers(-3, 3))
     def increment(self, where: Row, amount: int) -> None:
-        """Count."""
+        """Increment a counter."""
         self.both.increment(where, amount)
 
     @rule(where=wheres, piece=st.sampled_from(["", "a", "ÿ"]))
     def append(self, where: Row, piece: str) -> None:
-        """Append."""
+        """Append a text."""
         self.both.append(where, piece)
 
     @rule(row=rows, expected=VALUES["hits"])
     def check_and_put(self, row: Row, expected: int | None) -> None:
-        """Put on a condition."""
+        """Put a row on a condition."""
         self.both.check_and_put(row, expected)
 
-    @rule(listed=st.lists(changes.map(_as_change), max_size=12), size=st.integers(1, 5))
+    @rule(listed=st.lists(changes.map(_to_change), max_size=12), size=st.integers(1, 5))
     def batch(self, listed: list[tuple[str, Row]], size: int) -> None:
-        """Several changes together."""
+        """Make several changes together."""
         self.both.batch(listed, size)
 
     @rule(listed=st.lists(rows, max_size=6))
     def load(self, listed: list[Row]) -> None:
-        """Arrow columns; those of one place only once, for they are one moment."""
+        """Load Arrow columns, with one row of each identity."""
         self.both.load(list({tuple(row[n] for n in IDENTITY): row for row in listed}.values()))
 
     @rule(row=rows)
     def fail(self, row: Row) -> None:
-        """Changes that are refused."""
+        """Make changes that are refused."""
         self.both.fail(row)
 
     @rule(listed=st.lists(wheres, min_size=1, max_size=4))
@@ -129,13 +129,13 @@ class Machine(RuleBasedStateMachine):
 
     @rule(what=st.sampled_from(["flush", "compact", "reopen", "wait", "compare"]))
     def keep_up(self, what: str) -> None:
-        """Flush, compact, reopen, let time pass, look at all."""
+        """Flush, compact, reopen, let time pass, or compare all rows."""
         both = self.both
         {"flush": both.table.flush, "compact": both.table.compact, "reopen": both.reopen,
          "wait": both.pass_time, "compare": both.compare}[what]()  # fmt: skip
 
     def teardown(self) -> None:
-        """The whole table is the dictionary in the end."""
+        """Compare the whole table with the dictionary at the end."""
         if not hasattr(self, "both"):
             return
         try:
@@ -146,15 +146,15 @@ class Machine(RuleBasedStateMachine):
             self.place.cleanup()
 
 
-def _apart(part: Row) -> Row:
-    """Fields of columns, or none of them: a move changes whole rows, packs as well."""
+def _select_whole_columns(part: Row) -> Row:
+    """Return all columns or none, since a move changes complete rows and packs."""
     return part if part.keys() >= set(COLUMNS) else {}
 
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", EXAMPLES)
 def test_a_table_is_a_dictionary_of_rows(scheme: str) -> None:
-    """Whatever is done in whatever order, the table holds what a dictionary holds."""
+    """After any steps in any order, the table holds what a dictionary holds."""
     compared: set[str] = set()
     depth = settings(max_examples=EXAMPLES[scheme], stateful_step_count=LENGTH)
     for name in DESIGNS:

@@ -1,4 +1,4 @@
-"""Recordings are the same on a cluster as on a disk: every row, in the same order."""
+"""Recordings have the same rows in the same order on a cluster and on disk."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ COPIES = 3
 """Of the flights of 2013, so that they are a million rows; the number of the copy is in the key."""
 
 
-def times(recording: Recording, copies: int, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """A recording several times over, and the words of a design that tells its copies apart."""
+def multiply_recording(
+    recording: Recording, copies: int, folder: Path
+) -> tuple[Path, dict[str, Any]]:
+    """Write a recording several times, with a design that distinguishes the copies."""
     rows = parquet.read_table(recording.sample(None, folder))
     numbered = [
         rows.append_column("copy", pa.array([number] * len(rows), pa.uint8()))
@@ -35,8 +37,8 @@ def times(recording: Recording, copies: int, folder: Path) -> tuple[Path, dict[s
     return folder / "copies.parquet", words
 
 
-def written_and_read(place: str, design: Design, sample: Path) -> tuple[pa.Table, list[bytes]]:
-    """Load a file in one place; gives all that comes back, and where regions begin."""
+def load_and_read(place: str, design: Design, sample: Path) -> tuple[pa.Table, list[bytes]]:
+    """Load a file on an engine; return all rows and the region starts."""
     with rowkey.open(design, place) as table:
         assert 0 == load_file(table, sample).left_out.count
     with rowkey.open(design.table, place) as table:
@@ -45,13 +47,13 @@ def written_and_read(place: str, design: Design, sample: Path) -> tuple[pa.Table
         return rows, [region.start for region in table.regions()]
 
 
-def is_the_same_on(url: str, design: Design, sample: Path, folder: Path) -> int:
-    """Load a file on disk and on a cluster, and compare all that comes back; gives the rows."""
+def compare_with_disk(url: str, design: Design, sample: Path, folder: Path) -> int:
+    """Load a file on disk and on a cluster, compare all rows, and return them."""
     places = (f"rocks:{folder / 'data'}", url)
     for place in places:
         create_table(design, place).close()
     try:
-        read = [written_and_read(place, design, sample) for place in places]
+        read = [load_and_read(place, design, sample) for place in places]
     finally:
         drop_table(design.table, url)
     (expected, cut), (actual, cut_there) = read
@@ -62,14 +64,14 @@ def is_the_same_on(url: str, design: Design, sample: Path, folder: Path) -> int:
 
 @pytest.mark.parametrize("name", ["shipped flights", "apache"])
 def test_a_recording_is_the_same_on_a_cluster(name: str, hbase_url: str, tmp_path: Path) -> None:
-    """Real rows behind a spreading key come back from HBase as from the disk, in the same order."""
+    """Recorded rows have the same order on HBase and on disk."""
     sample = RECORDINGS[name].sample(3_000, tmp_path)
     design = Design(f"recorded.{token_hex(4)}", **RECORDINGS[name].words)
-    assert is_the_same_on(hbase_url, design, sample, tmp_path) > 1_000
+    assert compare_with_disk(hbase_url, design, sample, tmp_path) > 1_000
 
 
 def test_a_key_that_counts_nothing(hbase_url: str) -> None:
-    """A table whose key has no bucket keeps no count of any, and is found again all the same."""
+    """A table without bucket counts in its attributes is opened again."""
     fields = {"id": "u64", "note": {"type": "text", "family": "d"}}
     design = Design(f"plain.{token_hex(4)}", "[id]", fields=fields)
     row = {"id": 7, "note": "here"}
@@ -83,7 +85,7 @@ def test_a_key_that_counts_nothing(hbase_url: str) -> None:
 
 @pytest.mark.long
 def test_a_million_rows_are_the_same_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
-    """A million flights behind a bucket are the same, row by row, on three servers and on disk."""
-    sample, words = times(RECORDINGS["flights"], COPIES, tmp_path)
+    """A million flights are the same on three servers and on disk."""
+    sample, words = multiply_recording(RECORDINGS["flights"], COPIES, tmp_path)
     design = Design(f"million.{token_hex(4)}", **words)
-    assert is_the_same_on(hbase_url, design, sample, tmp_path) > 1_000_000
+    assert compare_with_disk(hbase_url, design, sample, tmp_path) > 1_000_000

@@ -1,4 +1,4 @@
-"""The interface for Python where a process has used up its file descriptors."""
+"""Python calls in a process without free file descriptors raise an error with a remedy."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ that its function gets as far.
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what each call printed, in a folder of its name."""
+    """A folder with the output of each call in a file of its name."""
     folder = tmp_path_factory.mktemp("calls")
     words = [word for call in CALLS.items() for word in call]
     subprocess.run([sys.executable, "-c", PROCESS, *words], cwd=folder, check=True)
@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.xdist_group("open_files")  # one process makes all calls
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
-    """It raises `Unavailable` with the remedy; writes go on, and reads once some are closed."""
+    """A call raises `Unavailable` with the remedy, and works once files are closed."""
     assert "" == (folder / name / "err").read_text()
     said, rows = (folder / name / "out").read_text().splitlines()
     assert said.endswith(
@@ -97,12 +97,14 @@ def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
     assert "[1, 2]" == rows
 
 
-FULL = OSError(errno.EMFILE, os.strerror(errno.EMFILE), "a.py")
-LINKER = ImportError("lib.so: cannot open shared object file: Too many open files", path="lib.so")
+NO_DESCRIPTORS_ERROR = OSError(errno.EMFILE, os.strerror(errno.EMFILE), "a.py")
+LINKER_ERROR = ImportError(
+    "lib.so: cannot open shared object file: Too many open files", path="lib.so"
+)
 
 
-def raised_from(problem: Exception, cause: Exception) -> Exception:
-    """An error with its cause."""
+def set_cause(problem: Exception, cause: Exception) -> Exception:
+    """Return an error with a cause."""
     problem.__cause__ = cause
     return problem
 
@@ -110,10 +112,10 @@ def raised_from(problem: Exception, cause: Exception) -> Exception:
 @pytest.mark.parametrize(
     ("problem", "is_one"),
     [
-        (FULL, True),
+        (NO_DESCRIPTORS_ERROR, True),
         (OSError(errno.ENFILE, os.strerror(errno.ENFILE)), True),
-        (LINKER, True),
-        (raised_from(ImportError("numpy is broken"), LINKER), True),
+        (LINKER_ERROR, True),
+        (set_cause(ImportError("numpy is broken"), LINKER_ERROR), True),
         (OSError(errno.ENOENT, os.strerror(errno.ENOENT), "a.py"), False),
         (ImportError("no module named x"), False),
         (RowError("message", "'Too many open files' is not a number"), False),
@@ -139,6 +141,6 @@ def test_only_a_lack_of_descriptors_is_explained(problem: Exception, is_one: boo
 
 def test_an_explained_error_is_not_changed() -> None:
     """An error that already explains the shortage is passed on unchanged."""
-    raise_shortage(raised_from(Unavailable("plugin", "it does not load"), FULL))
+    raise_shortage(set_cause(Unavailable("plugin", "it does not load"), NO_DESCRIPTORS_ERROR))
     with pytest.raises(rowkey.Unavailable, match=r"^a\.py: the process has too many open files"):
-        raise_shortage(raised_from(RowError("x", "is wrong"), FULL), "a.py")
+        raise_shortage(set_cause(RowError("x", "is wrong"), NO_DESCRIPTORS_ERROR), "a.py")

@@ -1,7 +1,7 @@
 """A table whose catalog is a ZooKeeper that is lost: writes go on for a while, then none, then all.
 
-What a client may write while it cannot ask is bounded by its lease. Beyond it every write is
-refused, so that whoever changes the buckets meanwhile knows when nobody goes by the old ones.
+A client that cannot reach ZooKeeper writes until its lease ends. After that every write is refused,
+so that a client that changes the buckets knows when no other client uses the old ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cluster.site import HOST
 from rowkey.catalog import open_catalog
 from rowkey.catalog.lease import REFRESH_DIVISOR
 from rowkey.errors import Unavailable
-from table.clients import misplaced
+from table.clients import list_misplaced_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,14 +40,14 @@ OUTAGES = ("killed", "paused", "held")
 
 
 @pytest.fixture
-def way(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
-    """A way to ZooKeeper on which it can be lost."""
+def zookeeper_route(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
+    """A route to ZooKeeper that can be interrupted."""
     with link_zookeeper(zookeeper) as way:
         yield way
 
 
-def made(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
-    """A table that is remembered at the end of the way."""
+def create_table(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
+    """Create a table whose catalog is at the end of the route."""
     url = way.url(f"/rowkey/{token_hex(4)}", "500ms")
     design = rowkey.Design(
         "logs", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket", catalog=url
@@ -55,8 +55,8 @@ def made(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
     return rowkey.open(design, f"memory:{tmp_path}", max_stale=stale_s)
 
 
-class Putting:
-    """Puts one row after the other; those that are refused are told apart."""
+class PuttingClient:
+    """Puts rows one after the other, and separates accepted from refused rows."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -68,7 +68,7 @@ class Putting:
         """How old the lease was where a put was refused before its end."""
 
     def put(self) -> bool:
-        """Put the next row; says whether it was taken."""
+        """Put the next row; return whether the row was accepted."""
         row = {"host": f"h{len(self.done) % 7}", "ts": len(self.done)}
         time.sleep(PAUSE_S)
         try:
@@ -83,20 +83,22 @@ class Putting:
         return True
 
     def during(self, seconds: float) -> None:
-        """Put for so long."""
+        """Put rows for some seconds."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.put()
 
     def until_taken(self) -> None:
-        """Put until one is taken again, as it must be soon."""
+        """Put rows until one is accepted again, within a timeout."""
         until = time.monotonic() + BACK_S
         while not self.put():
             assert time.monotonic() < until
 
 
-def through(putting: Putting, outage: AbstractContextManager[None], seconds: float) -> None:
-    """Put before an outage, in it, and after it."""
+def put_through_outage(
+    putting: PuttingClient, outage: AbstractContextManager[None], seconds: float
+) -> None:
+    """Put rows before, during and after an outage."""
     putting.during(0.5)
     with outage:
         putting.during(seconds)
@@ -104,26 +106,31 @@ def through(putting: Putting, outage: AbstractContextManager[None], seconds: flo
     putting.during(0.5)
 
 
-def hold_to_what_was_taken(putting: Putting) -> None:
-    """Every row that was taken is there, where some live generation puts it, and no other."""
+def check_accepted_rows(putting: PuttingClient) -> None:
+    """Check that exactly the accepted rows are stored, where a live generation puts them."""
     table = putting.table
     assert putting.done == table.get_many(putting.done)
     assert putting.done == sorted(table.scan(), key=lambda row: row["ts"])
-    assert [] == misplaced(table)
+    assert [] == list_misplaced_rows(table)
 
 
-EACH = [OUTAGES[0], *(pytest.param(kind, marks=pytest.mark.long) for kind in OUTAGES[1:])]
+OUTAGE_PARAMETERS = [
+    OUTAGES[0],
+    *(pytest.param(kind, marks=pytest.mark.long) for kind in OUTAGES[1:]),
+]
 
 
-@pytest.mark.parametrize("kind", EACH)
-def test_no_write_fails_in_a_short_outage(way: ZooKeeperLink, tmp_path: Path, kind: str) -> None:
-    """One that is over before the lease is costs nobody anything."""
-    with made(way, tmp_path, PATIENT_S) as table:
-        putting = Putting(table)
-        through(putting, way.outage(kind), 5.0)
+@pytest.mark.parametrize("kind", OUTAGE_PARAMETERS)
+def test_no_write_fails_in_a_short_outage(
+    zookeeper_route: ZooKeeperLink, tmp_path: Path, kind: str
+) -> None:
+    """No write fails in an outage that is shorter than the lease."""
+    with create_table(zookeeper_route, tmp_path, PATIENT_S) as table:
+        putting = PuttingClient(table)
+        put_through_outage(putting, zookeeper_route.outage(kind), 5.0)
         assert 0 == putting.refused
         assert putting.oldest_s > PATIENT_S / REFRESH_DIVISOR  # it asked in vain, and went on
-        hold_to_what_was_taken(putting)
+        check_accepted_rows(putting)
 
 
 @pytest.mark.parametrize(
@@ -136,20 +143,22 @@ def test_no_write_fails_in_a_short_outage(way: ZooKeeperLink, tmp_path: Path, ki
     ],
 )
 def test_a_long_outage_ends_in_refusals(
-    way: ZooKeeperLink, tmp_path: Path, kind: str, seconds: float
+    zookeeper_route: ZooKeeperLink, tmp_path: Path, kind: str, seconds: float
 ) -> None:
-    """Until its lease is over a client writes, then nothing, and all again once it can ask."""
-    with made(way, tmp_path, STALE_S) as table:
-        putting = Putting(table)
-        through(putting, way.outage(kind), seconds)
+    """Writes are accepted until the lease ends, refused after that, and accepted again."""
+    with create_table(zookeeper_route, tmp_path, STALE_S) as table:
+        putting = PuttingClient(table)
+        put_through_outage(putting, zookeeper_route.outage(kind), seconds)
         assert putting.refused > 0
         assert [] == putting.early
-        hold_to_what_was_taken(putting)
+        check_accepted_rows(putting)
 
 
 @contextmanager
-def beside(far: Table, place: str, zookeeper: ZooKeeper, way: ZooKeeperLink) -> Iterator[Table]:
-    """Another client of a table, which reaches ZooKeeper by a way of its own."""
+def open_second_client(
+    far: Table, place: str, zookeeper: ZooKeeper, way: ZooKeeperLink
+) -> Iterator[Table]:
+    """Open the table as another client, with its own route to ZooKeeper."""
     url = far.design.declaration.catalog
     assert url is not None
     with (
@@ -165,16 +174,16 @@ RUNS = [0, *(pytest.param(run, marks=pytest.mark.long) for run in range(1, 50))]
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_client_that_is_cut_off_is_fenced(
-    zookeeper: ZooKeeper, way: ZooKeeperLink, tmp_path: Path, run: int
+    zookeeper: ZooKeeper, zookeeper_route: ZooKeeperLink, tmp_path: Path, run: int
 ) -> None:
-    """While others change the buckets it writes the old ones, then none, and then the new ones."""
+    """A disconnected client writes old buckets, then nothing, and new buckets at the end."""
     with (
-        made(way, tmp_path, STALE_S) as far,
-        beside(far, f"memory:{tmp_path}", zookeeper, way) as near,
+        create_table(zookeeper_route, tmp_path, STALE_S) as far,
+        open_second_client(far, f"memory:{tmp_path}", zookeeper, zookeeper_route) as near,
     ):
-        putting = Putting(far)
+        putting = PuttingClient(far)
         putting.during(0.1 + 0.02 * run)
-        with way.outage("held"):
+        with zookeeper_route.outage("held"):
             setter = Thread(target=near.set_buckets, args=(32,))
             setter.start()
             while setter.is_alive():
@@ -195,4 +204,4 @@ def test_a_client_that_is_cut_off_is_fenced(
         for table in (far, near):
             assert rows == list(table.scan(order="host, ts"))
             assert rows == table.get_many(rows)
-            assert [] == misplaced(table)
+            assert [] == list_misplaced_rows(table)

@@ -1,4 +1,4 @@
-"""Whatever two clients do amid changes of the number of buckets, the table is a dictionary."""
+"""With two clients and bucket changes, a table still equals a dictionary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis.stateful import initialize, rule, run_state_machine_as_test
 
 from ramdisk import RAM_FOLDER
 from table import test_machine
-from table.pairs import COUNTS, DESIGNS, Leaping, Pair
+from table.pairs import COUNTS, DESIGNS, ClientPair, RisingClock
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 LENGTH = 60 if IS_LONG else 30
@@ -21,51 +21,53 @@ EXAMPLES = {"memory": 60 if IS_LONG else 3, "rocks": 60 if IS_LONG else 1}
 
 
 class Machine(test_machine.Machine):
-    """The steps of a table, by either of two clients, and those of a change of its buckets."""
+    """The steps of a table by either of two clients, and those of a bucket change."""
 
-    both: Pair
+    both: ClientPair
 
     @initialize()
     def create(self) -> None:
-        """A new table with two clients."""
+        """Create a table with two clients."""
         self.place = TemporaryDirectory(dir=RAM_FOLDER)
-        self.both = Pair(self.name, f"{self.scheme}:{self.place.name}", Leaping(moves=True))
+        self.both = ClientPair(
+            self.name, f"{self.scheme}:{self.place.name}", RisingClock(moves=True)
+        )
 
     @rule()
     def turn(self) -> None:
-        """The other client goes on."""
+        """Continue with the other client."""
         self.both.turn()
 
     @rule()
     def renew(self) -> None:
-        """A client reads of a change early."""
+        """Let a client read of a change early."""
         self.both.renew()
 
     @rule(count=st.sampled_from(COUNTS), part=st.integers(0, 1))
     def announce(self, count: int, part: int) -> None:
-        """A change is begun."""
+        """Begin a change."""
         self.both.announce(count, part)
 
     @rule(seconds=st.sampled_from([1.0, 25.0, 59.0, 70.0]))
     def wait(self, seconds: float) -> None:
-        """Time passes."""
+        """Let time pass."""
         self.both.wait(seconds)
 
     @rule()
     def finish(self) -> None:
-        """A change is ended."""
+        """End a change."""
         self.both.finish()
 
     @rule(limit=st.integers(1, 4), count=st.sampled_from(COUNTS), falls=st.booleans())
     def go_on(self, limit: int, count: int, falls: bool) -> None:
-        """A scan goes on behind a change."""
+        """Continue a scan after a change."""
         self.both.go_on(limit, count, falls=falls)
 
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("scheme", EXAMPLES)
 def test_a_table_is_a_dictionary_during_changes(scheme: str) -> None:
-    """However two clients and the steps of changes interleave, no row is lost or doubled."""
+    """In any order of steps of two clients and of changes, no row is lost or doubled."""
     compared: set[str] = set()
     depth = settings(max_examples=EXAMPLES[scheme], stateful_step_count=LENGTH)
     for name in DESIGNS:

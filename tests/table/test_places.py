@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import rowkey
 from ramdisk import RAM_FOLDER
-from table.places import Placed, placed, questions
-from table.worlds import is_there, stands
+from table.places import PlacedWorld, draw_placed_reads, draw_placed_worlds
+from table.worlds import make_presence_check, make_row_order
 
 if TYPE_CHECKING:
     from rowkey.table import Table
@@ -25,11 +25,11 @@ ON_DISK = 500 if IS_LONG else 12
 EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 
 
-def filled(world: Placed, url: str, *, in_columns: bool) -> Table:
-    """The table of a world: each row put, or all loaded as columns."""
+def fill_table(world: PlacedWorld, url: str, *, in_columns: bool) -> Table:
+    """Create a table with each row put, or all rows loaded as columns."""
     table = rowkey.open(world.design, url)
     if in_columns:
-        table.load(pa.RecordBatch.from_pylist(list(world.rows), _schema(world)))
+        table.load(pa.RecordBatch.from_pylist(list(world.rows), _build_schema(world)))
         return table
     with table.batch() as batch:
         for row in world.rows:
@@ -37,13 +37,13 @@ def filled(world: Placed, url: str, *, in_columns: bool) -> Table:
     return table
 
 
-def _schema(world: Placed) -> pa.Schema:
+def _build_schema(world: PlacedWorld) -> pa.Schema:
     fields = world.design.fields
     return pa.schema([(name, field.type.build_arrow_type()) for name, field in fields.items()])
 
 
-def as_put(row: Row) -> Row:
-    """A row of Arrow's values as the table gives it: times are numbers of milliseconds."""
+def from_arrow_row(row: Row) -> Row:
+    """Return a row of Arrow's values in the form of the table: times in milliseconds."""
     return {
         name: (value - EPOCH) // dt.timedelta(milliseconds=1)
         if isinstance(value, dt.datetime)
@@ -52,27 +52,27 @@ def as_put(row: Row) -> Row:
     }
 
 
-def bag(rows: list[Row]) -> Counter[tuple[tuple[str, Any], ...]]:
-    """Rows without an order."""
+def count_rows(rows: list[Row]) -> Counter[tuple[tuple[str, Any], ...]]:
+    """Return rows with their counts, regardless of order."""
     return Counter(tuple(sorted(row.items())) for row in rows)
 
 
-def check(world: Placed, table: Table, data: st.DataObject) -> None:
-    """One question asked in every way."""
-    asked = data.draw(questions(world))
-    rows = [row for row in world.rows if asked.holds(row)]
+def check_read(world: PlacedWorld, table: Table, data: st.DataObject) -> None:
+    """Check one random read by rows, columns, counts, limits and tokens."""
+    asked = data.draw(draw_placed_reads(world))
+    rows = [row for row in world.rows if asked.matches(row)]
     found = list(table.scan(asked.where, *asked.values))
-    assert bag(rows) == bag(found)
+    assert count_rows(rows) == count_rows(found)
     if world.is_ordered:
-        assert world.sorted(rows) == found
+        assert world.sort_rows(rows) == found
     assert len(rows) == table.count(asked.where, *asked.values)
     columns = table.scan(asked.where, *asked.values).to_arrow()
-    assert found == [as_put(row) for row in columns.to_pylist()]
+    assert found == [from_arrow_row(row) for row in columns.to_pylist()]
     limit = data.draw(st.integers(0, len(rows) + 1))
     limited = table.scan(asked.where, *asked.values, limit=limit)
     assert found[:limit] == list(limited)
     assert min(limit, len(rows)) == table.scan(asked.where, *asked.values, limit=limit).count()
-    assert found[:limit] == [as_put(row) for row in limited.to_arrow().to_pylist()]
+    assert found[:limit] == [from_arrow_row(row) for row in limited.to_arrow().to_pylist()]
     check_pieces(table, asked.where, asked.values, "", found, limit)
     check_order(world, table, data, asked.where, asked.values, rows)
 
@@ -80,7 +80,7 @@ def check(world: Placed, table: Table, data: st.DataObject) -> None:
 def check_pieces(
     table: Table, where: str, values: tuple[Any, ...], order: str, rows: list[Row], size: int
 ) -> None:
-    """A scan that stops and goes on from its token gives each row once, in the same order."""
+    """Check that a scan resumed from its tokens gives each row once, in the same order."""
     found: list[Row] = []
     token = None
     while True:
@@ -97,14 +97,14 @@ def check_pieces(
 
 
 def check_order(
-    world: Placed,
+    world: PlacedWorld,
     table: Table,
     data: st.DataObject,
     where: str,
     values: tuple[Any, ...],
     rows: list[Row],
 ) -> None:
-    """An order asked for, whether the key gives it or not: by values, nulls first both ways."""
+    """Check a random order, whether from the key or sorted, with nulls first."""
     names = data.draw(st.lists(st.sampled_from(sorted(world.values)), min_size=1, max_size=3,
                                unique=True))  # fmt: skip
     natural = data.draw(st.booleans())
@@ -117,23 +117,25 @@ def check_order(
     order = ", ".join(f"{name} desc" if falls[name] else name for name in names)
     expected = list(rows)
     for name in reversed(names):
-        expected.sort(key=stands(name), reverse=falls[name])
-        expected.sort(key=is_there(name))
+        expected.sort(key=make_row_order(name), reverse=falls[name])
+        expected.sort(key=make_presence_check(name))
     shown = [[row[name] for name in names] for row in expected]
     found = list(table.scan(where, *values, order=order))
     assert shown == [[row[name] for name in names] for row in found]
-    assert bag(rows) == bag(found)
+    assert count_rows(rows) == count_rows(found)
     limit = data.draw(st.integers(0, len(rows) + 1))
     limited = list(table.scan(where, *values, order=order, limit=limit))
     assert shown[:limit] == [[row[name] for name in names] for row in limited]
-    assert bag(limited) <= bag(rows)
+    assert count_rows(limited) <= count_rows(rows)
     columns = table.scan(where, *values, order=order).to_arrow()
-    assert shown == [[row[name] for name in names] for row in map(as_put, columns.to_pylist())]
+    assert shown == [
+        [row[name] for name in names] for row in map(from_arrow_row, columns.to_pylist())
+    ]
     check_pieces(table, where, values, order, found, limit)
 
 
-def check_events(world: Placed, table: Table, data: st.DataObject) -> None:
-    """Each row is got by itself, and deleted by itself."""
+def check_events(world: PlacedWorld, table: Table, data: st.DataObject) -> None:
+    """Check that each row is got by itself, and deleted by itself."""
     assert list(world.rows) == table.get_many(world.rows)
     if not world.rows:
         return
@@ -143,7 +145,7 @@ def check_events(world: Placed, table: Table, data: st.DataObject) -> None:
     left = [row for row in world.rows if row is not gone]
     assert left == table.get_many(left)
     assert len(left) == table.count()
-    assert bag(left) == bag(list(table.scan()))
+    assert count_rows(left) == count_rows(list(table.scan()))
     if "stamp" not in world.values:
         table.put(gone)
         assert gone == table.get(gone)
@@ -151,22 +153,22 @@ def check_events(world: Placed, table: Table, data: st.DataObject) -> None:
 
 
 @settings(max_examples=DEEP)
-@given(world=placed(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere(world: Placed, in_columns: bool, data: st.DataObject) -> None:
-    """Wherever fields live, events come back in order, are counted, limited, got and deleted."""
-    with filled(world, "memory:", in_columns=in_columns) as table:
-        check(world, table, data)
+@given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+    """Events in any placement are scanned in order, counted, limited, got and deleted."""
+    with fill_table(world, "memory:", in_columns=in_columns) as table:
+        check_read(world, table, data)
         check_events(world, table, data)
 
 
 @settings(max_examples=ON_DISK)
-@given(world=placed(), in_columns=st.booleans(), data=st.data())
-def test_events_anywhere_on_disk(world: Placed, in_columns: bool, data: st.DataObject) -> None:
-    """The same on the embedded engine."""
+@given(world=draw_placed_worlds(), in_columns=st.booleans(), data=st.data())
+def test_events_anywhere_on_disk(world: PlacedWorld, in_columns: bool, data: st.DataObject) -> None:
+    """Events in any placement are read and deleted on the embedded engine."""
     with (
         TemporaryDirectory(dir=RAM_FOLDER) as place,
-        filled(world, f"rocks:{place}", in_columns=in_columns) as table,
+        fill_table(world, f"rocks:{place}", in_columns=in_columns) as table,
     ):
-        check(world, table, data)
+        check_read(world, table, data)
         table.compact()
         check_events(world, table, data)

@@ -1,4 +1,4 @@
-"""What a plan says it reads is what the regions count: no more, no less, region by region."""
+"""A plan names exactly the rows that the regions count as read."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from rowkey.explanations import explain_read
 from rowkey.keys import Determinant
 from rowkey.plan import bind_read, plan_read
 from rowkey.schema import Equal, FieldFacts, OneOf
-from table.places import Placed, placed, questions
-from table.worlds import World, reads, worlds
+from table.places import PlacedWorld, draw_placed_reads, draw_placed_worlds
+from table.worlds import World, draw_reads, draw_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rowkey.plan import BoundRead, Plan
     from rowkey.table import Scan, Table
-    from table.places import Question
-    from table.worlds import Asked as Words
+    from table.places import PlacedRead
+    from table.worlds import DrawnRead as Words
     from table.worlds import Row
 
-Stored = dict[bytes, set[bytes]]
+StoredKeys = dict[bytes, set[bytes]]
 """Row keys, and the qualifiers of each."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DEEP = 5_000 if IS_LONG else 60
 ON_DISK = 500 if IS_LONG else 12
-WAYS: dict[str, Callable[[Scan], int]] = {
+READ_METHODS: dict[str, Callable[[Scan], int]] = {
     "rows": lambda scan: len(list(scan)),
     "a count": lambda scan: scan.count(),
     "columns": lambda scan: scan.to_arrow().num_rows,
@@ -45,19 +45,19 @@ WAYS: dict[str, Callable[[Scan], int]] = {
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[World | Placed, Words | Question]:
-    """A table of any design, and a read of it."""
+def draw_cases(draw: st.DrawFn) -> tuple[World | PlacedWorld, Words | PlacedRead]:
+    """Draw a table of any design, and a read of the table."""
     if draw(st.booleans()):
-        tall = draw(worlds())
+        tall = draw(draw_worlds())
         assume(tall.rows)
-        return tall, draw(reads(tall))
-    world = draw(placed())
+        return tall, draw(draw_reads(tall))
+    world = draw(draw_placed_worlds())
     assume(world.rows)
-    return world, draw(questions(world))
+    return world, draw(draw_placed_reads(world))
 
 
-def filled(world: World | Placed, url: str) -> Table:
-    """The table of a world; each put has a moment of its own, so that salts differ."""
+def fill_table(world: World | PlacedWorld, url: str) -> Table:
+    """Create a table in which each put has its own time, so that salts differ."""
     table = rowkey.open(world.design, url, clock=count(1_700_000_000_000).__next__)
     with table.batch() as batch:
         for row in (*world.rows[::3], *world.rows):
@@ -65,8 +65,8 @@ def filled(world: World | Placed, url: str) -> Table:
     return table
 
 
-def stored(world: World | Placed, table: Table) -> Stored:
-    """The keys under which rows are stored, encoded again; which salts they have the table says."""
+def list_stored_keys(world: World | PlacedWorld, table: Table) -> StoredKeys:
+    """Return the stored row keys, encoded again under each salt and checked in the table."""
     key = table.design.key
     salts = [
         part.cardinality or 0 for part in key.parts if part.determined_by is Determinant.CHANCE
@@ -80,15 +80,17 @@ def stored(world: World | Placed, table: Table) -> Stored:
     return found
 
 
-def counted(table: Table) -> Counter[bytes]:
-    """How many rows each region has read."""
+def count_region_reads(table: Table) -> Counter[bytes]:
+    """Return how many rows each region has read."""
     return Counter({region.start: region.reads for region in table.regions()})
 
 
-def predicted(table: Table, plan: Plan, asked: BoundRead, keys: Stored) -> Counter[bytes]:
-    """How many of the keys lie in the ranges of a plan, by region.
+def predict_region_reads(
+    table: Table, plan: Plan, asked: BoundRead, keys: StoredKeys
+) -> Counter[bytes]:
+    """Return how many of the keys are in the ranges of a plan, by region.
 
-    Of rows that many events share, those without a qualifier in the range asked for do not count.
+    A row of many events counts only if a qualifier is in the range of the read.
     """
     starts = [region.start for region in table.regions()]
     low, high = table.design.layout.find_qualifier_range(asked.bounds)
@@ -99,8 +101,8 @@ def predicted(table: Table, plan: Plan, asked: BoundRead, keys: Stored) -> Count
     )
 
 
-def facts_of(rows: Sequence[Row], name: str) -> FieldFacts:
-    """Everything about the values of a field, so that shares are exact."""
+def compute_facts(rows: Sequence[Row], name: str) -> FieldFacts:
+    """Return exact facts of a field's values."""
     values = Counter(row[name] for row in rows)
     nulls = values.pop(None, 0)
     listed = tuple((value, times / len(rows)) for value, times in values.items())
@@ -109,28 +111,30 @@ def facts_of(rows: Sequence[Row], name: str) -> FieldFacts:
     )
 
 
-def check(world: World | Placed, asked: Words | Question, table: Table, way: str) -> None:
-    """One read drained, its rows counted by the regions and predicted from the keys alone."""
-    keys = stored(world, table)
+def check_read(
+    world: World | PlacedWorld, asked: Words | PlacedRead, table: Table, way: str
+) -> None:
+    """Run one read, and compare counted reads with those predicted from the keys."""
+    keys = list_stored_keys(world, table)
     bound = bind_read(asked.where, "", asked.values, table.design.fields)
     plan = plan_read(table.design.key, bound.bounds, bound.order)
-    before = counted(table)
-    returned = WAYS[way](table.scan(asked.where, *asked.values))
-    found = counted(table) - before
-    assert predicted(table, plan, bound, keys) == found
+    before = count_region_reads(table)
+    returned = READ_METHODS[way](table.scan(asked.where, *asked.values))
+    found = count_region_reads(table) - before
+    assert predict_region_reads(table, plan, bound, keys) == found
     event(
         f"{'full scan' if plan.is_full_scan else 'ranges'}, residual {bool(plan.residual_fields)}"
     )
-    check_told(world, bound, plan, found.total(), returned)
+    check_explained_rows(world, bound, plan, found.total(), returned)
 
 
-def check_told(
-    world: World | Placed, bound: BoundRead, plan: Plan, read: int, returned: int
+def check_explained_rows(
+    world: World | PlacedWorld, bound: BoundRead, plan: Plan, read: int, returned: int
 ) -> None:
-    """The rows read for each that is returned, wherever `explain` knows them exactly."""
+    """Check rows read per returned row wherever `explain` knows them exactly."""
     if world.design.layout.has_shared_rows or world.design.key.is_salted or not plan.fan_out:
         return
-    known = {name: facts_of(world.rows, name) for name in plan.residual_fields}
+    known = {name: compute_facts(world.rows, name) for name in plan.residual_fields}
     told = explain_read(world.design.key, bound, facts=known).rows_read
     if not plan.residual_fields:
         event("told: one for one")
@@ -143,34 +147,34 @@ def check_told(
             assert read == pytest.approx(returned * (told or 0))
 
 
-def check_limit(asked: Words | Question, table: Table, limit: int) -> None:
-    """A limited read takes the rows it gives, and one of each range to compare them with."""
+def check_limit(asked: Words | PlacedRead, table: Table, limit: int) -> None:
+    """Check that a limited read reads its rows and at most one more in each range."""
     scan = table.scan(asked.where, *asked.values, limit=limit)
     if scan.plan.residual_fields or scan.plan.needs_sort:
         return
-    before = counted(table)
+    before = count_region_reads(table)
     given = len(list(scan))
     copies = 2 if table.design.key.is_salted else 1  # a row is put twice at most
-    assert (counted(table) - before).total() <= given * copies + scan.plan.fan_out
+    assert (count_region_reads(table) - before).total() <= given * copies + scan.plan.fan_out
 
 
 @settings(max_examples=DEEP)
-@given(case=cases(), way=st.sampled_from(sorted(WAYS)), limit=st.integers(0, 9))
+@given(case=draw_cases(), way=st.sampled_from(sorted(READ_METHODS)), limit=st.integers(0, 9))
 def test_regions_count_the_rows_that_the_plan_names(case: Any, way: str, limit: int) -> None:
-    """The stored keys in the ranges, told one by one, are the rows that a drained scan reads."""
+    """A complete scan reads exactly the stored keys in its plan's ranges."""
     world, asked = case
-    with filled(world, "memory:") as table:
-        check(world, asked, table, way)
+    with fill_table(world, "memory:") as table:
+        check_read(world, asked, table, way)
         check_limit(asked, table, limit)
 
 
 @settings(max_examples=ON_DISK)
-@given(case=cases(), way=st.sampled_from(sorted(WAYS)), limit=st.integers(0, 9))
+@given(case=draw_cases(), way=st.sampled_from(sorted(READ_METHODS)), limit=st.integers(0, 9))
 def test_regions_on_disk_count_the_rows_that_the_plan_names(
     case: Any, way: str, limit: int
 ) -> None:
-    """The same on the embedded engine."""
+    """On the embedded engine a scan reads exactly the keys in its plan's ranges."""
     world, asked = case
-    with TemporaryDirectory(dir=RAM_FOLDER) as place, filled(world, f"rocks:{place}") as table:
-        check(world, asked, table, way)
+    with TemporaryDirectory(dir=RAM_FOLDER) as place, fill_table(world, f"rocks:{place}") as table:
+        check_read(world, asked, table, way)
         check_limit(asked, table, limit)

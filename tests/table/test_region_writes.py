@@ -8,15 +8,15 @@ from rowkey.simulate import run
 from rowkey.table import load_file
 from table.recordings import RECORDINGS, SHARED
 
-MOST = None if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 20_000
+MAX_ROWS = None if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 20_000
 """Rows of each file that are loaded; all of them in `make test-long`."""
 
 
 @pytest.mark.parametrize("name", sorted(RECORDINGS))
 def test_regions_count_what_was_predicted(name: str, tmp_path: Path) -> None:
-    """Every row of a real recording lands where simulate says, region by region, exactly."""
+    """Each row of a real recording is in the region that simulate predicts."""
     recording = RECORDINGS[name]
-    sample = recording.sample(MOST, tmp_path)
+    sample = recording.sample(MAX_ROWS, tmp_path)
     design = recording.design(sample)
     assert recording.columns == len(design.fields)
     predicted = run(design, sample)
@@ -34,7 +34,7 @@ def test_regions_count_what_was_predicted(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="NOT LOADED: shared/data is not beside rowkey")
 def test_no_recording_is_left_out() -> None:
-    """Each file of recordings is one of those that are loaded, or a copy of it is."""
+    """Each file of recordings, or a copy of the file, is loaded by these tests."""
     loaded = {recording.path.name.replace("apache_access.", "apache_access_10k.")
               for recording in RECORDINGS.values()}  # fmt: skip
     kinds = (".zip", ".gz")

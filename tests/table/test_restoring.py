@@ -1,4 +1,4 @@
-"""A catalog that has lost a table, or is an old copy: told when it is opened, and put back."""
+"""A catalog that lost a table, or is an old copy, is reported and repaired."""
 
 from __future__ import annotations
 
@@ -27,42 +27,42 @@ ROWS = [{"host": f"h{n % 9}", "ts": n, "size": n} for n in range(20)]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
-    """Where the table is."""
+def table_url(tmp_path: Path) -> str:
+    """The URL of the table."""
     return f"memory:{tmp_path}"
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> str:
-    """Where it is remembered."""
+def catalog_url(tmp_path: Path) -> str:
+    """The URL of the catalog."""
     return f"file:{tmp_path / 'designs'}"
 
 
-def design(kept: str, key: str = KEY, **words: Any) -> rowkey.Design:
-    """The design of a small log."""
+def build_design(kept: str, key: str = KEY, **words: Any) -> rowkey.Design:
+    """Build the design of a small log."""
     given = {"fields": FIELDS, "splits": "per_bucket", "catalog": kept} | words
     return rowkey.Design("logs", key, **given)
 
 
 @pytest.fixture
-def logs(place: str, kept: str) -> rowkey.Design:
+def logs(table_url: str, catalog_url: str) -> rowkey.Design:
     """The design of a table with some rows."""
-    found = design(kept)
-    with rowkey.open(found, place) as table:
+    found = build_design(catalog_url)
+    with rowkey.open(found, table_url) as table:
         for row in ROWS:
             table.put(row)
     return found
 
 
 @pytest.fixture
-def catalog(kept: str) -> Iterator[Catalog]:
-    """What remembers it."""
-    with closing(open_catalog(kept)) as catalog:
+def catalog(catalog_url: str) -> Iterator[Catalog]:
+    """The open catalog."""
+    with closing(open_catalog(catalog_url)) as catalog:
         yield catalog
 
 
-def annotated(place: str, **words: str) -> None:
-    """Give the table other words of its own."""
+def set_attributes(place: str, **words: str) -> None:
+    """Change attributes of the table."""
     with open_engine(place) as engine:
         store = engine.open_table("logs")
         told = {f"rowkey.{word}": text for word, text in words.items()}
@@ -70,73 +70,73 @@ def annotated(place: str, **words: str) -> None:
 
 
 def test_a_lost_entry_is_reported_with_a_remedy(
-    logs: rowkey.Design, place: str, kept: str, catalog: Catalog
+    logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """The entry of a table with several generations is restored only by a repair."""
     catalog.remove("logs")
-    annotated(place, generation="3", counts="0=32")
+    set_attributes(table_url, generation="3", counts="0=32")
     for opened in (logs, "logs"):
         with pytest.raises(
             Unavailable,
             match=r"rowkey.generation '3' and rowkey.counts '0=32'. Run rowkey repair .* DESIGN",
         ):
-            rowkey.open(opened, place, catalog=kept)
+            rowkey.open(opened, table_url, catalog=catalog_url)
     assert catalog.read("logs") is None
 
 
 def test_a_lost_entry_is_put_back(
-    logs: rowkey.Design, place: str, kept: str, catalog: Catalog
+    logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
-    """It is what it was, but for the time; looking alone changes nothing."""
+    """A repaired entry equals the lost one except for times, and a dry run changes nothing."""
     before = catalog.read("logs")
     assert before is not None
     catalog.remove("logs")
-    looked = repair_catalog(logs, place)
+    looked = repair_catalog(logs, table_url)
     assert looked is not None
     assert (False, "", None) == (looked.is_repaired, looked.obstacle, catalog.read("logs"))
-    mended = repair_catalog(logs, place, apply=True)
+    mended = repair_catalog(logs, table_url, apply=True)
     assert mended is not None
     assert (True, looked.correct_entry) == (mended.is_repaired, mended.correct_entry)
     after = catalog.read("logs")
     assert after is not None
     first = replace(before.generations[0], opened_ms=None)
     assert replace(before, generations=(first,), version=1) == after
-    assert repair_catalog(logs, place, apply=True) is None
-    with rowkey.open("logs", place, catalog=kept) as table:
+    assert repair_catalog(logs, table_url, apply=True) is None
+    with rowkey.open("logs", table_url, catalog=catalog_url) as table:
         assert ROWS == sorted(table.scan(), key=lambda row: row["ts"])
 
 
 def test_another_design_puts_back_the_tables_own(
-    logs: rowkey.Design, place: str, kept: str, catalog: Catalog
+    logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
-    """What was declared is what the table keeps; the design at hand is compared with it later."""
+    """A repair restores the design in the attributes, and compares the given design later."""
     catalog.remove("logs")
-    other = design(kept, "[bucket(host, 16)][ts][host]")
-    assert repair_catalog(other, place, apply=True) is not None
+    other = build_design(catalog_url, "[bucket(host, 16)][ts][host]")
+    assert repair_catalog(other, table_url, apply=True) is not None
     with pytest.raises(CatalogMismatch):
-        rowkey.open(other, place)
-    with rowkey.open("logs", place, catalog=kept) as table:
+        rowkey.open(other, table_url)
+    with rowkey.open("logs", table_url, catalog=catalog_url) as table:
         assert logs == table.design
 
 
 def test_a_table_that_was_created_again_is_refused(
-    logs: rowkey.Design, place: str, kept: str, catalog: Catalog
+    logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog
 ) -> None:
     """A table whose attributes have other counts than its catalog is not opened or changed."""
-    annotated(place, counts="0=32")
+    set_attributes(table_url, counts="0=32")
     for opened in (logs, "logs"):
         with pytest.raises(Unavailable, match=r"counts 0=16 for logs, but its attributes 0=32"):
-            rowkey.open(opened, place, catalog=kept)
-    with open_engine(place) as engine:
+            rowkey.open(opened, table_url, catalog=catalog_url)
+    with open_engine(table_url) as engine:
         assert "0=32" == engine.open_table("logs").families_and_attributes[1]["rowkey.counts"]
-    assert repair_catalog(logs, place, apply=True) is not None
+    assert repair_catalog(logs, table_url, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [{0: 32}] == [one.counts for one in entry.generations]
 
 
 def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
-    """Nobody is told to drop what rowkey did not make."""
+    """The error for a foreign table proposes to describe the table, not to drop it."""
     place = f"rocks:{tmp_path / 'data'}"
     with open_engine(place) as engine:
         engine.create_table(TableSpec("theirs", (Family("d"),), (), {}))
@@ -148,12 +148,12 @@ def test_a_table_of_others_is_described_not_repaired(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", [KEY, KEY.replace("16", "32"), KEY.replace("16", "24")])
 def test_all_generations_come_back(
-    logs: rowkey.Design, place: str, kept: str, catalog: Catalog, key: str
+    logs: rowkey.Design, table_url: str, catalog_url: str, catalog: Catalog, key: str
 ) -> None:
-    """Those that the table tells of, as they were declared, whatever counts the file has now."""
+    """A repair restores all generations in the attributes, whatever counts the file has."""
     catalog.remove("logs")
-    annotated(place, generation="3", counts="0=32", live="1:0=16 3:0=32")
-    assert repair_catalog(design(kept, key), place, apply=True) is not None
+    set_attributes(table_url, generation="3", counts="0=32", live="1:0=16 3:0=32")
+    assert repair_catalog(build_design(catalog_url, key), table_url, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
@@ -163,17 +163,17 @@ def test_all_generations_come_back(
     )
 
 
-def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Catalog) -> None:
-    """A catalog of generation 1 under a table of generation 3 knows both afterwards."""
-    annotated(place, generation="3", counts="0=32")
+def test_an_old_copy_is_brought_up(logs: rowkey.Design, table_url: str, catalog: Catalog) -> None:
+    """A catalog copy of generation 1 is repaired to generation 3."""
+    set_attributes(table_url, generation="3", counts="0=32")
     with pytest.raises(
         Unavailable,
         match=r"lacks 2 changes .*generation 1, but rowkey.generation of the table is 3.*repair",
     ):
-        rowkey.open(logs, place)
+        rowkey.open(logs, table_url)
     before = catalog.read("logs")
     assert before is not None
-    assert repair_catalog(logs, place, apply=True) is not None
+    assert repair_catalog(logs, table_url, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert [(1, {0: 16}), (3, {0: 32})] == [(one.number, one.counts) for one in entry.generations]
@@ -183,15 +183,15 @@ def test_an_old_copy_is_brought_up(logs: rowkey.Design, place: str, catalog: Cat
 
 
 def test_an_announcement_that_rules_by_now_keeps_its_time(
-    logs: rowkey.Design, place: str, catalog: Catalog
+    logs: rowkey.Design, table_url: str, catalog: Catalog
 ) -> None:
-    """An old copy has it as announced, the table tells that it rules: no time is made up."""
+    """A generation that an old copy has as announced is restored with its original time."""
     before = catalog.read("logs")
     assert before is not None
     announced = before.announce_generation({0: 32}, (b"\1",), 5)
     catalog.write("logs", announced, before.version)
-    annotated(place, generation="3", counts="0=64", live="1:0=16 2:0=32 3:0=64")
-    assert repair_catalog(logs, place, apply=True) is not None
+    set_attributes(table_url, generation="3", counts="0=64", live="1:0=16 2:0=32 3:0=64")
+    assert repair_catalog(logs, table_url, apply=True) is not None
     entry = catalog.read("logs")
     assert entry is not None
     assert (True, True, True) == tuple(one.is_active for one in entry.generations)
@@ -220,25 +220,25 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
     ],
 )
 def test_attributes_that_were_changed_by_hand(
-    logs: rowkey.Design, place: str, catalog: Catalog, words: dict[str, str], said: str
+    logs: rowkey.Design, table_url: str, catalog: Catalog, words: dict[str, str], said: str
 ) -> None:
     """Attributes that were changed by hand are reported and not used."""
     catalog.remove("logs")
-    annotated(place, **words)
-    found = repair_catalog(logs, place)
+    set_attributes(table_url, **words)
+    found = repair_catalog(logs, table_url)
     assert found is not None
     assert said in found.obstacle
     with pytest.raises(Unavailable, match="has no entry for logs"):
-        rowkey.open(logs, place)
+        rowkey.open(logs, table_url)
 
 
-def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
-    """What `code` has numbered stands nowhere else: without it no row can be read."""
-    coded = design(kept, "[code(host)][ts]", splits=None)
-    with rowkey.open(coded, place) as table:
+def test_ids_are_not_invented(table_url: str, catalog_url: str, catalog: Catalog) -> None:
+    """Lost ids of `code` cannot be repaired, as only the entry has them."""
+    coded = build_design(catalog_url, "[code(host)][ts]", splits=None)
+    with rowkey.open(coded, table_url) as table:
         table.put(ROWS[0])
     catalog.remove("logs")
-    found = repair_catalog(coded, place, apply=True)
+    found = repair_catalog(coded, table_url, apply=True)
     assert found is not None
     assert (
         "its rows have ids of code(…) that only its lost catalog entry can decode" in found.obstacle
@@ -246,33 +246,35 @@ def test_ids_are_not_invented(place: str, kept: str, catalog: Catalog) -> None:
     assert catalog.read("logs") is None
 
 
-def test_an_entry_without_a_table_is_forgotten(place: str, kept: str, catalog: Catalog) -> None:
-    """An interrupted create leaves it, and it is in the way of the next one."""
-    logs = design(kept)
+def test_an_entry_without_a_table_is_forgotten(
+    table_url: str, catalog_url: str, catalog: Catalog
+) -> None:
+    """A repair removes the entry that an interrupted create left."""
+    logs = build_design(catalog_url)
     catalog.write("logs", replace(CatalogEntry.from_design(logs, (), 0), is_created=False), None)
-    open_engine(place).close()
+    open_engine(table_url).close()
     with pytest.raises(
         InvalidArgument, match=r"has an entry for a table logs already.*rowkey repair URL DESIGN"
     ):
-        create_table(logs, place)
-    found = repair_catalog(logs, place)
+        create_table(logs, table_url)
+    found = repair_catalog(logs, table_url)
     assert found is not None
     assert "the engine has no such table. The entry would be removed; check" in str(found)
     assert catalog.read("logs") is not None
-    repair_catalog(logs, place, apply=True)
+    repair_catalog(logs, table_url, apply=True)
     assert catalog.read("logs") is None
-    create_table(logs, place).close()
+    create_table(logs, table_url).close()
 
 
-def test_what_is_nowhere_is_refused(place: str, kept: str) -> None:
-    """Neither the engine nor the catalog knows it."""
-    open_engine(place).close()
+def test_what_is_nowhere_is_refused(table_url: str, catalog_url: str) -> None:
+    """A table that neither engine nor catalog knows is not repaired."""
+    open_engine(table_url).close()
     with pytest.raises(InvalidArgument, match="there is no table logs"):
-        repair_catalog(design(kept), place)
+        repair_catalog(build_design(catalog_url), table_url)
 
 
 def test_a_table_with_rows_gets_no_first_generation(
-    logs: rowkey.Design, place: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+    logs: rowkey.Design, table_url: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry that is lost while a table is opened is not replaced by a first generation."""
     read, times = type(catalog).read, []
@@ -283,16 +285,16 @@ def test_a_table_with_rows_gets_no_first_generation(
 
     monkeypatch.setattr(type(catalog), "read", losing)
     with pytest.raises(Unavailable, match="the catalog has no entry for it any more"):
-        rowkey.open(logs, place)
+        rowkey.open(logs, table_url)
     with pytest.raises(Unavailable, match="has no entry for it any more"):
         register_design(catalog, logs, opened_ms=0, may_be_new=False)
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -> None:
-    """With `catalog = "table"` the entry lies in a table of the same engine."""
+    """With `catalog = "table"` the entry is in a table of the same engine."""
     place = f"{engine}:{tmp_path / 'data'}"
-    with rowkey.open(design("table"), place) as table:
+    with rowkey.open(build_design("table"), place) as table:
         table.put(ROWS[0])
         assert "table" == table.store.spec.attributes["rowkey.catalog"]
         assert ["logs"] == table.catalog.list_tables()
@@ -307,33 +309,33 @@ def test_the_catalog_table_lies_on_the_own_engine(engine: str, tmp_path: Path) -
         assert ["rowkey.catalog"] == found.list_tables()
 
 
-def test_a_catalog_url_needs_a_location(place: str) -> None:
+def test_a_catalog_url_needs_a_location(table_url: str) -> None:
     """A catalog URL of another type needs a location."""
     with pytest.raises(
         InvalidArgument,
         match="'memory' alone does not say where the catalog is; expected memory:WHERE",
     ):
-        rowkey.open(design("memory"), place)
+        rowkey.open(build_design("memory"), table_url)
     with pytest.raises(
         InvalidArgument, match=r"'tabel' is not the URL of a catalog.*Did you mean table"
     ):
-        rowkey.open(design("tabel"), place)
+        rowkey.open(build_design("tabel"), table_url)
 
 
-def test_a_table_remembered_in_zookeeper(zookeeper: Any, place: str, tmp_path: Path) -> None:
-    """Its own words lead whoever opens it by its name there, and put it back where it is lost."""
+def test_a_table_remembered_in_zookeeper(zookeeper: Any, table_url: str, tmp_path: Path) -> None:
+    """A table whose catalog is in ZooKeeper is opened by name and repaired."""
     url = zookeeper.url(f"/rowkey/{tmp_path.name}")
-    logs = design(url)
-    with rowkey.open(logs, place) as table:
+    logs = build_design(url)
+    with rowkey.open(logs, table_url) as table:
         table.put(ROWS[0])
         assert url == table.store.spec.attributes["rowkey.catalog"]
-    with rowkey.open("logs", place, catalog=url) as table:
+    with rowkey.open("logs", table_url, catalog=url) as table:
         assert [ROWS[0]] == list(table.scan())
     with closing(open_catalog(url)) as catalog:
         assert ["logs"] == catalog.list_tables()
         catalog.remove("logs")
-        assert repair_catalog(logs, place, apply=True) is not None
+        assert repair_catalog(logs, table_url, apply=True) is not None
         assert ["logs"] == catalog.list_tables()
-    drop_table("logs", place, catalog=url)
+    drop_table("logs", table_url, catalog=url)
     with closing(open_catalog(url)) as catalog:
         assert [] == catalog.list_tables()

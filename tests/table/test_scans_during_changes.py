@@ -1,7 +1,7 @@
-"""Scans amid which the number of buckets changes, where an engine shows a table as it becomes.
+"""Scans during a change of the number of buckets, on an engine without snapshots.
 
-A cluster does so: what is read late is seen as it is then. Here a table in memory is taken for one;
-its cursors show what was there when they were opened, so that only what is opened anew is seen.
+On a cluster, rows that are read late are seen as they are then. Here a table in memory is treated
+as shared; a cursor shows the rows of its opening, so only new cursors show a change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 import rowkey
 from rowkey.errors import Unavailable
-from table.clients import Time, client, set_buckets
+from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,20 +25,20 @@ FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
 Row = dict[str, Any]
 
 
-def rows(count: int) -> list[Row]:
-    """Rows in the order of host and time."""
+def make_rows(count: int) -> list[Row]:
+    """Return rows in the order of host and time."""
     found = [{"host": f"w{n % 5}", "ts": n, "size": 1} for n in range(count)]
-    return sorted(found, key=place)
+    return sorted(found, key=get_identity)
 
 
-def place(row: Row) -> tuple[Any, ...]:
-    """Where a row stands."""
+def get_identity(row: Row) -> tuple[Any, ...]:
+    """Return the values that identify a row."""
     return row["host"], row["ts"]
 
 
-def filled(key: str, count: int, monkeypatch: pytest.MonkeyPatch) -> Table:
-    """A table that is taken for one on a cluster."""
-    table = client(rowkey.Design("t", key, fields=FIELDS), "memory:", Time())
+def fill_shared_table(key: str, count: int, monkeypatch: pytest.MonkeyPatch) -> Table:
+    """Create a table on an engine that is treated as shared, like a cluster."""
+    table = open_client(rowkey.Design("t", key, fields=FIELDS), "memory:", ManualClock())
     monkeypatch.setattr(table.engine, "is_shared", True)
     # Small blocks, so that many are read.
     monkeypatch.setattr("rowkey.table.scans.blocks.BLOCK_ROWS", 25)
@@ -47,12 +47,12 @@ def filled(key: str, count: int, monkeypatch: pytest.MonkeyPatch) -> Table:
     schema = pa.schema(
         [(name, f.type.build_arrow_type()) for name, f in table.design.fields.items()]
     )
-    table.load(pa.RecordBatch.from_pylist(rows(count), schema))
+    table.load(pa.RecordBatch.from_pylist(make_rows(count), schema))
     return table
 
 
-def change(table: Table, given: list[Row]) -> None:
-    """Change the number of buckets, and have every row written anew under it, as another time."""
+def rewrite_under_new_count(table: Table, given: list[Row]) -> None:
+    """Change the number of buckets, and rewrite rows under the new count with size 2."""
     set_buckets(table, 7)
     with table.batch() as batch:
         for row in given:
@@ -60,13 +60,13 @@ def change(table: Table, given: list[Row]) -> None:
             batch.put(row | {"size": 2})
 
 
-def sizes(found: list[Row]) -> list[int]:
-    """The sizes of rows: 1 of those of before the change, 2 of those that were seen after it."""
+def list_sizes(found: list[Row]) -> list[int]:
+    """Return the sizes of rows: 1 from before the change, 2 from after the change."""
     return [row["size"] for row in found]
 
 
 def read_by_rows(scan: Scan, then: Callable[[], None]) -> list[Row]:
-    """Iterate, with a change behind the twentieth row."""
+    """Iterate over a scan, with a change after the twentieth row."""
     found = []
     for number, row in enumerate(scan):
         found.append(row)
@@ -76,7 +76,7 @@ def read_by_rows(scan: Scan, then: Callable[[], None]) -> list[Row]:
 
 
 def read_by_columns(scan: Scan, then: Callable[[], None]) -> list[Row]:
-    """Columns, with a change behind the first batch."""
+    """Read batches of a scan, with a change after the first batch."""
     found: list[Row] = []
     for number, batch in enumerate(scan.batches(125)):
         found += batch.to_pylist()
@@ -93,49 +93,54 @@ def test_a_scan_continues_after_a_change(
     key: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that move during a scan are returned once each and in order."""
-    given = rows(500)
+    given = make_rows(500)
     for read, limit in ((read_by_rows, None), (read_by_rows, 475), (read_by_columns, None)):
-        with filled(key, 500, monkeypatch) as table:
+        with fill_shared_table(key, 500, monkeypatch) as table:
             scan = table.scan(order=order, limit=limit)
-            found = read(scan, partial(change, table, given))
-            expected = sorted(given, key=place, reverse=bool(order))[:limit]
-            assert list(map(place, expected)) == list(map(place, found))
-            assert sizes(found) == sorted(sizes(found))
-            assert {1, 2} == set(sizes(found))
+            found = read(scan, partial(rewrite_under_new_count, table, given))
+            expected = sorted(given, key=get_identity, reverse=bool(order))[:limit]
+            assert list(map(get_identity, expected)) == list(map(get_identity, found))
+            assert list_sizes(found) == sorted(list_sizes(found))
+            assert {1, 2} == set(list_sizes(found))
             assert scan.state is table.get_state()
             again = list(scan)
-            assert (list(map(place, expected)), {2}) == (list(map(place, again)), {*sizes(again)})
+            assert (list(map(get_identity, expected)), {2}) == (
+                list(map(get_identity, again)),
+                {*list_sizes(again)},
+            )
 
 
 def test_a_token_resumes_over_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan is resumed from a token over a change, and from the token after that."""
-    given = rows(60)
-    with filled("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
+    given = make_rows(60)
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
         first = table.scan(limit=10)
         assert given[:10] == list(first)
         rest = table.scan(limit=40, resume=first.token)
-        found = read_by_rows(rest, lambda: change(table, given))
-        assert list(map(place, given[10:50])) == list(map(place, found))
-        assert list(map(place, given[50:])) == list(map(place, table.scan(resume=rest.token)))
-        assert list(map(place, given[10:50])) == list(map(place, rest))
+        found = read_by_rows(rest, lambda: rewrite_under_new_count(table, given))
+        assert list(map(get_identity, given[10:50])) == list(map(get_identity, found))
+        assert list(map(get_identity, given[50:])) == list(
+            map(get_identity, table.scan(resume=rest.token))
+        )
+        assert list(map(get_identity, given[10:50])) == list(map(get_identity, rest))
 
 
 def test_counts_and_sorts_survive_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A count or a sort during a change takes each row once."""
-    given = rows(1_000)
-    with filled("[bucket(host, ts, 3)][host][ts]", 1_000, monkeypatch) as table:
+    given = make_rows(1_000)
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 1_000, monkeypatch) as table:
         times = iter(range(3))
         now = table.get_state
 
         def once_more() -> Any:
             if next(times, None) == 2:
-                change(table, given)
+                rewrite_under_new_count(table, given)
             return now()
 
         scan = table.scan()
         scan.get_state = once_more
         assert (1_000, None) == (scan.count(), next(times, None))
-    with filled("[bucket(host, ts, 3)][host][ts]", 1_000, monkeypatch) as table:
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 1_000, monkeypatch) as table:
         times, now = iter(range(3)), table.get_state
         scan = table.scan(order="ts")
         scan.get_state = once_more
@@ -144,42 +149,44 @@ def test_counts_and_sorts_survive_a_change(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_scan_without_one_order_fails_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scan whose count stands within the key fails if the count changes."""
-    given = rows(60)
+    """A scan fails if a count within the key changes, as no order covers both counts."""
+    given = make_rows(60)
     with (
-        filled("[host][mod(ts, 3)][ts]", 60, monkeypatch) as table,
+        fill_shared_table("[host][mod(ts, 3)][ts]", 60, monkeypatch) as table,
         pytest.raises(Unavailable, match="number of buckets was changed while it was read"),
     ):
-        read_by_rows(table.scan(limit=50), lambda: change(table, given))
+        read_by_rows(table.scan(limit=50), lambda: rewrite_under_new_count(table, given))
 
 
 def test_a_scan_of_one_host_continues_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan of one host continues in the order of what follows the host in the key."""
-    given = rows(200)
+    given = make_rows(200)
     host = given[0]["host"]
     key = "[host][mod(ts, 3)][ts]"
-    with filled(key, 200, monkeypatch) as table:
+    with fill_shared_table(key, 200, monkeypatch) as table:
         scan = table.scan("host = ?", host, order="ts", limit=50)
         expected = [row["ts"] for row in given if row["host"] == host]
-        found = read_by_rows(scan, lambda: change(table, given))
+        found = read_by_rows(scan, lambda: rewrite_under_new_count(table, given))
         assert expected == [row["ts"] for row in found]
-        assert {1, 2} == set(sizes(found))
+        assert {1, 2} == set(list_sizes(found))
     with (
-        filled(key, 200, monkeypatch) as table,
+        fill_shared_table(key, 200, monkeypatch) as table,
         pytest.raises(Unavailable, match="number of buckets was changed while it was read"),
     ):
-        read_by_rows(table.scan("host = ?", host, limit=50), lambda: change(table, given))
+        read_by_rows(
+            table.scan("host = ?", host, limit=50), lambda: rewrite_under_new_count(table, given)
+        )
 
 
 def test_a_snapshot_scan_ignores_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """A snapshot, or an embedded engine, shows the rows of the start of the scan."""
-    given = rows(60)
-    with filled("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
+    given = make_rows(60)
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
         snapshot = table.snapshot()
         scan = table.scan(reader=snapshot, limit=50)
-        found = read_by_rows(scan, lambda: change(table, given))
+        found = read_by_rows(scan, lambda: rewrite_under_new_count(table, given))
         snapshot.close()
-        assert [1] * 50 == sizes(found)
+        assert [1] * 50 == list_sizes(found)
         monkeypatch.setattr(table.engine, "is_shared", False)
         found = read_by_rows(table.scan(limit=50), partial(table.delete, given[-1]))
-        assert [2] * 50 == sizes(found)
+        assert [2] * 50 == list_sizes(found)

@@ -1,4 +1,4 @@
-"""Clients that learn late of another number of buckets, counts, and rows that were waiting."""
+"""Clients that learn late of a change of buckets: writes, increments, pending rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rowkey.errors import BatchError, Conflict, InvalidArgument, Unavailable
 from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
 from rowkey.table.generations.column_copies import copy_newest_columns
-from table.buckets import KEY, ROWS, by_key, design, moved_on, no_time
-from table.clients import Time, client, misplaced, set_buckets
+from table.buckets import KEY, ROWS, advance_clock, build_design, refuse_to_wait, sort_by_key
+from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a table, on each embedded engine."""
+    """A URL of a table, on each embedded engine."""
     return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
 
 
 @pytest.fixture
 def logs(url: str) -> Iterator[Table]:
-    """A table with ninety rows under 16 buckets."""
-    with client(design(), url, Time()) as table:
+    """A table with ninety rows in 16 buckets."""
+    with open_client(build_design(), url, ManualClock()) as table:
         with table.batch() as batch:
             for row in ROWS:
                 batch.put(row)
@@ -44,18 +44,18 @@ def logs(url: str) -> Iterator[Table]:
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Table, Table]]:
-    """Two clients of one table, each with a time of its own."""
+def client_pair(tmp_path: Path) -> Iterator[tuple[Table, Table]]:
+    """Two clients of one table, each with its own clock."""
     place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
-    one, other = (client(design(), place, Time(), clock) for _ in range(2))
+    one, other = (open_client(build_design(), place, ManualClock(), clock) for _ in range(2))
     yield one, other
     one.close()
     other.close()
 
 
-def test_a_stale_client_loses_no_write(pair: tuple[Table, Table]) -> None:
+def test_a_stale_client_loses_no_write(client_pair: tuple[Table, Table]) -> None:
     """A client that still writes under the old count loses nothing, and all find its rows."""
-    setter, behind = pair
+    setter, behind = client_pair
     set_buckets(setter, 32)
     behind.put(ROWS[0])
     behind.replace(ROWS[1] | {"note": "old"})
@@ -63,20 +63,20 @@ def test_a_stale_client_loses_no_write(pair: tuple[Table, Table]) -> None:
     setter.put(ROWS[2])
     assert [ROWS[0], ROWS[1]] == setter.get_many(ROWS[:2])
     assert ROWS[:3] == list(setter.scan())
-    moved_on(behind, 60.0)
+    advance_clock(behind, 60.0)
     behind.put(ROWS[3])
     assert 32 == behind.buckets.parts[0].count
-    assert by_key(ROWS[:4]) == list(behind.scan()) == list(setter.scan())
-    assert [] == misplaced(setter)
+    assert sort_by_key(ROWS[:4]) == list(behind.scan()) == list(setter.scan())
+    assert [] == list_misplaced_rows(setter)
 
 
-def test_a_suspended_client_is_fenced(pair: tuple[Table, Table]) -> None:
+def test_a_suspended_client_is_fenced(client_pair: tuple[Table, Table]) -> None:
     """A client that was suspended reads the entry first, and fails if it cannot."""
-    setter, asleep = pair
+    setter, asleep = client_pair
     asleep.put(ROWS[0])
     set_buckets(setter, 32)
-    moved_on(asleep, 90.0)
-    asleep.lease.catalog = cast("Catalog", Lost())
+    advance_clock(asleep, 90.0)
+    asleep.lease.catalog = cast("Catalog", UnreachableCatalog())
     for use in (
         lambda: asleep.put(ROWS[1]), lambda: asleep.get(ROWS[0]), lambda: asleep.delete(ROWS[0]),
         lambda: list(asleep.scan()), lambda: asleep.increment(ROWS[0], hits=1), asleep.count,
@@ -88,24 +88,24 @@ def test_a_suspended_client_is_fenced(pair: tuple[Table, Table]) -> None:
     asleep.lease.catalog = setter.catalog
     asleep.put(ROWS[1])
     under = asleep.get_state().active_design.key.encode(ROWS[1])
-    assert under == design(KEY.replace("16", "32")).key.encode(ROWS[1])
-    assert by_key(ROWS[:2]) == list(setter.scan())
+    assert under == build_design(KEY.replace("16", "32")).key.encode(ROWS[1])
+    assert sort_by_key(ROWS[:2]) == list(setter.scan())
 
 
-class Lost:
-    """A catalog that is out of reach."""
+class UnreachableCatalog:
+    """A catalog that cannot be reached."""
 
     def read(self, table: str) -> None:
-        """Nobody answers."""
+        """Raise the error of an unreachable catalog."""
         raise Unavailable("lost", "nobody is there")
 
 
-def test_a_delete_before_activation_holds(pair: tuple[Table, Table]) -> None:
-    """A client that knows of the announcement deletes in the new places too."""
-    setter, knows = pair
+def test_a_delete_before_activation_holds(client_pair: tuple[Table, Table]) -> None:
+    """A client that knows of an announced change deletes in the new places too."""
+    setter, knows = client_pair
     for row in ROWS[:10]:
         setter.put(row)
-    change = BucketChange(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+    change = BucketChange(setter, 32, pause=lambda seconds: advance_clock(setter, seconds))
     change._announce_counts()
     knows.lease.renew_entry()
     assert (16, 2) == (knows.buckets.parts[0].count, knows.buckets.keys_per_get)
@@ -125,7 +125,7 @@ def test_a_put_after_a_delete_of_the_same_millisecond_is_seen(logs: Table) -> No
     """The timestamps of a row rise across a change of buckets."""
     logs.store.row_clock.clock = lambda: 2_000_000_000_000
     for number in (32, 8, 16):
-        BucketChange(logs, number, pause=no_time)._announce_counts()
+        BucketChange(logs, number, pause=refuse_to_wait)._announce_counts()
         logs.delete(ROWS[0])
         set_buckets(logs, number)
         logs.put(ROWS[0])
@@ -133,7 +133,7 @@ def test_a_put_after_a_delete_of_the_same_millisecond_is_seen(logs: Table) -> No
 
 
 def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
-    """Fields that are not given, and those that are given as None."""
+    """A replace removes omitted fields and fields given as None in every place."""
     set_buckets(logs, 32)
     logs.replace({**ROWS[0], "hits": None})
     logs.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": None})
@@ -142,17 +142,17 @@ def test_what_a_replace_takes_away_is_gone_in_every_place(logs: Table) -> None:
     assert left == list(logs.scan("ts < 2", order="ts"))
 
 
-def test_increments_wait_for_activation(pair: tuple[Table, Table]) -> None:
-    """An increment waits while a generation is announced, so that all are made in one place."""
-    setter, other = pair
+def test_increments_wait_for_activation(client_pair: tuple[Table, Table]) -> None:
+    """An increment waits while a generation is announced, so that all are in one place."""
+    setter, other = client_pair
     setter.put(ROWS[0])
-    entry = BucketChange(setter, 32, pause=no_time)._announce_counts()
+    entry = BucketChange(setter, 32, pause=refuse_to_wait)._announce_counts()
     other.lease.renew_entry()
     waited: list[float] = []
 
     def pause(seconds: float) -> None:
         waited.append(seconds)
-        moved_on(other, seconds)
+        advance_clock(other, seconds)
         if len(waited) == 5:
             activate_announced(other.catalog, "logs", entry.generations[-1], other.store)
 
@@ -164,39 +164,43 @@ def test_increments_wait_for_activation(pair: tuple[Table, Table]) -> None:
     assert {**ROWS[0], "note": "new", "hits": 1} == other.get(ROWS[0])
 
 
-def test_an_increment_activates_an_abandoned_generation(pair: tuple[Table, Table]) -> None:
+def test_an_increment_activates_an_abandoned_generation(client_pair: tuple[Table, Table]) -> None:
     """An increment that waited long enough activates a generation whose client died."""
-    dead, other = pair
+    dead, other = client_pair
     dead.put(ROWS[1])
-    BucketChange(dead, 32, pause=no_time)._announce_counts()
+    BucketChange(dead, 32, pause=refuse_to_wait)._announce_counts()
     other.lease.renew_entry()
     assert {"hits": 6} == other.increment(ROWS[1], hits=5)
     assert (66.0, 2) == (round(other.lease.clock()), other.buckets.active_generation)
     assert {"hits": 7} == other.increment(ROWS[1], hits=1)
 
 
-def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_path: Path) -> None:
-    """One that follows between two looks of who waits has a time of its own, for all to know it."""
-    setter, counter = pair
-    bystander = client(design(), f"memory:{tmp_path}", Time(), counter.store.row_clock.clock)
+def test_each_announcement_is_waited_for_in_full(
+    client_pair: tuple[Table, Table], tmp_path: Path
+) -> None:
+    """An increment that waits for one announcement also waits for the next one."""
+    setter, counter = client_pair
+    bystander = open_client(
+        build_design(), f"memory:{tmp_path}", ManualClock(), counter.store.row_clock.clock
+    )
     everyone = (setter, counter, bystander)
     elsewhere = {"host": "w2", "ts": 1}
-    under = [design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
+    under = [build_design(KEY.replace("16", str(n))).key.encode(elsewhere) for n in (16, 32, 64)]
     assert 3 == len(set(under))
     setter.put({**elsewhere, "hits": 1})
-    second = BucketChange(setter, 32, pause=no_time)._announce_counts()
+    second = BucketChange(setter, 32, pause=refuse_to_wait)._announce_counts()
     counter.lease.renew_entry()
     third: list[float] = []
 
     def pause(seconds: float) -> None:
         for one in everyone:
-            moved_on(one, seconds)
+            advance_clock(one, seconds)
         if not third and counter.lease.clock() >= 65.0:
             setter.lease.adopt_entry(
                 activate_announced(setter.catalog, "logs", second.generations[-1], setter.store)
             )
             bystander.lease.renew_entry()
-            BucketChange(setter, 64, pause=no_time)._announce_counts()
+            BucketChange(setter, 64, pause=refuse_to_wait)._announce_counts()
             third.append(counter.lease.clock())
 
     counter.tracker.pause = pause
@@ -211,113 +215,115 @@ def test_each_announcement_is_waited_for_in_full(pair: tuple[Table, Table], tmp_
     bystander.close()
 
 
-def test_a_slow_increment_raises_conflict(pair: tuple[Table, Table]) -> None:
+def test_a_slow_increment_raises_conflict(client_pair: tuple[Table, Table]) -> None:
     """An increment during which the buckets changed raises a conflict."""
-    setter, slow = pair
+    setter, slow = client_pair
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any, **more: Any) -> Any:
+    def run_late(*words: Any, **more: Any) -> Any:
         found = increment(*words, **more)
         set_buckets(setter, 32)
-        moved_on(slow, 70.0)
+        advance_clock(slow, 70.0)
         return found
 
-    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    slow.get_state().writer.store = _SlowCounter(slow.store, run_late)  # type: ignore[assignment]
     with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
         slow.increment(ROWS[1], hits=1)
 
 
 def test_a_slow_increment_raises_conflict_after_a_renewal(
-    pair: tuple[Table, Table],
+    client_pair: tuple[Table, Table],
 ) -> None:
     """A renewed lease does not hide that another generation is active."""
-    setter, slow = pair
+    setter, slow = client_pair
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any, **more: Any) -> Any:
+    def run_late(*words: Any, **more: Any) -> Any:
         set_buckets(setter, 32)
         slow.lease.renew_entry()
         return increment(*words, **more)
 
-    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    slow.get_state().writer.store = _SlowCounter(slow.store, run_late)  # type: ignore[assignment]
     with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
         slow.increment(ROWS[1], hits=1)
 
 
 def test_a_slow_increment_raises_conflict_after_an_announcement(
-    pair: tuple[Table, Table],
+    client_pair: tuple[Table, Table],
 ) -> None:
     """An increment reads the entry again if a generation was announced meanwhile."""
-    setter, slow = pair
+    setter, slow = client_pair
     slow.put(ROWS[1])
     increment = slow.store.increment
 
-    def late(*words: Any, **more: Any) -> Any:
-        change = BucketChange(setter, 32, pause=lambda seconds: moved_on(setter, seconds))
+    def run_late(*words: Any, **more: Any) -> Any:
+        change = BucketChange(setter, 32, pause=lambda seconds: advance_clock(setter, seconds))
         change._announce_counts()
         slow.lease.renew_entry()
         change.run()
         return increment(*words, **more)
 
-    slow.get_state().writer.store = _Slow(slow.store, late)  # type: ignore[assignment]
+    slow.get_state().writer.store = _SlowCounter(slow.store, run_late)  # type: ignore[assignment]
     with pytest.raises(Conflict, match="buckets were changed during this change of a row"):
         slow.increment(ROWS[1], hits=1)
 
 
-def put_none(table: Table) -> None:
-    """Take a field away by a put."""
+def put_null(table: Table) -> None:
+    """Remove a field by a put of None."""
     table.put({**ROWS[1], "hits": None})
 
 
-def replace_without(table: Table) -> None:
-    """Take a field away by leaving it out."""
+def replace_without_field(table: Table) -> None:
+    """Remove a field by a replace without the field."""
     table.replace({"host": ROWS[1]["host"], "ts": ROWS[1]["ts"], "note": "n1"})
 
 
-def delete(table: Table) -> None:
-    """Take the whole row away."""
+def delete_row(table: Table) -> None:
+    """Delete a row."""
     table.delete(ROWS[1])
 
 
-def delete_among_others(table: Table) -> None:
-    """Take it away in a batch."""
+def delete_in_batch(table: Table) -> None:
+    """Delete a row in a batch."""
     with table.batch() as batch:
         batch.put(ROWS[0])
         batch.delete(ROWS[1])
         batch.delete(ROWS[2])
 
 
-KNOWS = {"nothing": 70.0, "the announcement": 0.0}
+SECONDS_BY_KNOWLEDGE = {"nothing": 70.0, "the announcement": 0.0}
 
 
-@pytest.mark.parametrize("knows", KNOWS)
+@pytest.mark.parametrize("knows", SECONDS_BY_KNOWLEDGE)
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
-@pytest.mark.parametrize("take", [put_none, replace_without, delete, delete_among_others])
+@pytest.mark.parametrize("take", [put_null, replace_without_field, delete_row, delete_in_batch])
 @pytest.mark.parametrize("key", [KEY, "[salt(2)][bucket(host, 16)][host][ts]"])
 def test_a_late_delete_reaches_new_places(
     key: str, take: Callable[[Table], None], twice: bool, knows: str, tmp_path: Path
 ) -> None:
     """A delete reaches a cell that was copied while the delete was on its way."""
     place, clock = f"memory:{tmp_path}", count(1_700_000_000_000, 10).__next__
-    setter, slow = (client(design(key, splits=None), place, Time(), clock) for _ in range(2))
+    setter, slow = (
+        open_client(build_design(key, splits=None), place, ManualClock(), clock) for _ in range(2)
+    )
     setter.put(ROWS[1])
     counts = iter([32, 8] if twice else [32])
 
-    def meanwhile() -> None:
+    def run_meanwhile() -> None:
         if number := next(counts, None):
             change = BucketChange(
-                setter, number, 1 if "salt" in key else None, pause=moving(setter)
+                setter, number, 1 if "salt" in key else None, pause=make_waiter(setter)
             )
             change._announce_counts()
             if knows == "the announcement":
                 slow.lease.renew_entry()
             change.run()
-            brought(setter, ROWS[1])
-            moved_on(slow, KNOWS[knows])
+            copy_to_all_places(setter, ROWS[1])
+            advance_clock(slow, SECONDS_BY_KNOWLEDGE[knows])
 
-    stalled(slow, meanwhile)
+    stall_writes(slow, run_meanwhile)
     take(slow)
     assert None is next(counts, None)
     slow.lease.renew_entry()
@@ -329,45 +335,48 @@ def test_a_late_delete_reaches_new_places(
     slow.close()
 
 
-def moving(table: Table) -> Callable[[float], None]:
-    """Waiting, by the time of a client."""
-    return lambda seconds: moved_on(table, seconds)
+def make_waiter(table: Table) -> Callable[[float], None]:
+    """Return a function that advances the clock of a client."""
+    return lambda seconds: advance_clock(table, seconds)
 
 
-def brought(table: Table, row: dict[str, Any]) -> None:
-    """Have what stands of a row in every place where it may stand, as a count would bring it."""
+def copy_to_all_places(table: Table, row: dict[str, Any]) -> None:
+    """Copy a row to every place where the row may be, as an increment does."""
     writing = table.get_state().writer
     family, qualifier = writing.layout.find_column("hits", row)
     first, *others = writing.encode_row_keys(row)
     copy_newest_columns(table.store, [first, *others], {family: (qualifier,)})
 
 
-def stalled(table: Table, meanwhile: Callable[[], None]) -> None:
-    """Have a client stand still before each of its writes, while something happens."""
+def stall_writes(table: Table, meanwhile: Callable[[], None]) -> None:
+    """Run a function before each write of a client."""
 
-    class Stalled(type(table.store)):  # type: ignore[misc]
-        """The engine's table, before which somebody stands still."""
+    class StallingStore(type(table.store)):  # type: ignore[misc]
+        """The engine's table, before whose writes a function runs."""
 
         def mutate(self, *words: Any, **named: Any) -> None:
             meanwhile()
             super().mutate(*words, **named)
 
-    table.store.__class__ = Stalled
+    table.store.__class__ = StallingStore
 
 
 def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
     """A late delete whose key is a digest is reported with its row."""
     key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
-    setter, slow = (client(design(key, splits=None), f"memory:{tmp_path}", Time()) for _ in "12")
+    setter, slow = (
+        open_client(build_design(key, splits=None), f"memory:{tmp_path}", ManualClock())
+        for _ in "12"
+    )
     setter.put(ROWS[0])
     counts = iter([8])
 
-    def meanwhile() -> None:
+    def run_meanwhile() -> None:
         if number := next(counts, None):
             set_buckets(setter, number)
-            moved_on(slow, 70.0)
+            advance_clock(slow, 70.0)
 
-    stalled(slow, meanwhile)
+    stall_writes(slow, run_meanwhile)
     batch = slow.batch()
     batch.put(ROWS[2])
     batch.delete(ROWS[0])
@@ -377,8 +386,8 @@ def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
     assert [ROWS[2]] == list(setter.scan())
 
 
-class _Slow:
-    """A store whose counts take their time."""
+class _SlowCounter:
+    """A store whose increments take some time."""
 
     def __init__(self, store: Any, increment: Any) -> None:
         self.increment = increment
@@ -386,17 +395,17 @@ class _Slow:
         self.is_shared = store.is_shared
 
 
-def test_a_copy_undoes_no_increment(pair: tuple[Table, Table]) -> None:
+def test_a_copy_undoes_no_increment(client_pair: tuple[Table, Table]) -> None:
     """A copied column does not undo an increment that another client made meanwhile."""
-    one, other = pair
+    one, other = client_pair
     one.put(ROWS[1])
     set_buckets(one, 32)
     other.lease.renew_entry()
     meanwhile = iter([1])
     store = one.store
 
-    class Between(type(store)):  # type: ignore[misc]
-        """The engine's table, in which somebody else is faster once."""
+    class RacingStore(type(store)):  # type: ignore[misc]
+        """The engine's table, in which another client is faster once."""
 
         def get(self, *words: Any) -> Any:
             found = super().get(*words)
@@ -404,15 +413,15 @@ def test_a_copy_undoes_no_increment(pair: tuple[Table, Table]) -> None:
                 assert {"hits": 11} == other.increment(ROWS[1], hits=10)
             return found
 
-    store.__class__ = Between
+    store.__class__ = RacingStore
     assert {"hits": 111} == one.increment(ROWS[1], hits=100)
     assert 111 == one.get(ROWS[1])["hits"] == other.get(ROWS[1])["hits"]
 
 
 @pytest.mark.parametrize("key", [KEY, "[host][bucket(ts, 4)][ts]"])
 def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
-    """Threads that find a count under the old number at once bring it once, and lose nothing."""
-    with client(design(key, splits=None), url, Time()) as table:
+    """Concurrent increments copy a row to its new place once, and none is lost."""
+    with open_client(build_design(key, splits=None), url, ManualClock()) as table:
         for row in ROWS[:12]:
             table.put(row)
         for after in (32, 8, 5):
@@ -456,13 +465,13 @@ def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
     assert {**ROWS[1], "note": None} == logs.get(ROWS[1])
     assert extra == logs.get_many(extra)
     assert len(ROWS) + len(extra) + 1 == logs.count() + (logs.get(ROWS[0]) is None)
-    assert [] == misplaced(logs)
+    assert [] == list_misplaced_rows(logs)
 
 
 def test_a_pending_row_without_a_place_is_reported() -> None:
     """A pending row whose key is a digest is reported, to be put again."""
     key = "[bucket(digest(host, 4), 4)][digest(host, 4)][ts]"
-    with client(design(key, splits=None), "memory:", Time()) as table:
+    with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         batch = table.batch()
         batch.put(ROWS[0])
         set_buckets(table, 8)
@@ -481,8 +490,8 @@ def test_a_pending_row_without_a_place_is_reported() -> None:
     ],
 )
 def test_a_batch_that_waited_of_other_keys(key: str) -> None:
-    """Behind a salt, and where many events share a row, rows are placed anew as well."""
-    with client(design(key, splits=None), "memory:", Time()) as table:
+    """Pending rows of salted keys and of shared rows get new places too."""
+    with open_client(build_design(key, splits=None), "memory:", ManualClock()) as table:
         for row in ROWS[:40]:
             table.put(row)
         with table.batch() as batch:
@@ -495,18 +504,18 @@ def test_a_batch_that_waited_of_other_keys(key: str) -> None:
         expected = [*ROWS[10:20], *({**row, "hits": None, "note": "again"} for row in ROWS[20:60])]
         assert expected == sorted(table.scan(), key=lambda row: row["ts"])
         assert expected == table.get_many(expected)
-        assert [] == misplaced(table)
+        assert [] == list_misplaced_rows(table)
 
 
 def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
-    """Arrow columns go where rows are written now, and are read back among the old ones."""
+    """Arrow columns are loaded under the new count, and read together with old rows."""
     set_buckets(logs, 32)
     extra = [{"host": f"x{n}", "ts": n, "note": "", "hits": n} for n in range(50)]
     schema = pa.schema(
         [(name, f.type.build_arrow_type()) for name, f in logs.design.fields.items()]
     )
     assert 50 == logs.load(pa.RecordBatch.from_pylist(extra, schema))
-    assert by_key([*ROWS, *extra]) == list(logs.scan())
+    assert sort_by_key([*ROWS, *extra]) == list(logs.scan())
     assert len(ROWS) + 50 == logs.scan().to_arrow().num_rows
     ruling = logs.get_state().active_design.key
     keys = {ruling.encode(row) for row in extra}
@@ -515,29 +524,29 @@ def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
 
 
 def test_a_snapshot_is_read_under_all_numbers(logs: Table) -> None:
-    """What was written before it was taken is there, whatever the number is since."""
+    """A snapshot shows all rows from before it was taken, whatever the count is later."""
     snapshot = logs.snapshot()
     set_buckets(logs, 32)
     logs.put({"host": "new", "ts": 1})
-    assert by_key(ROWS) == list(logs.scan(reader=snapshot))
+    assert sort_by_key(ROWS) == list(logs.scan(reader=snapshot))
     snapshot.close()
 
 
 def test_a_scan_that_is_read_again_knows_the_new_number(logs: Table) -> None:
-    """Each time it is iterated, counted or turned to columns it reads the table as it is then."""
+    """A scan object that is run again uses the current number of buckets."""
     scan = logs.scan(order="host, ts")
-    assert by_key(ROWS) == list(scan)
+    assert sort_by_key(ROWS) == list(scan)
     set_buckets(logs, 32)
     logs.put({"host": "w1", "ts": 500, "note": None, "hits": None})
-    expected = by_key([*ROWS, {"host": "w1", "ts": 500, "note": None, "hits": None}])
+    expected = sort_by_key([*ROWS, {"host": "w1", "ts": 500, "note": None, "hits": None}])
     assert expected == list(scan)
     assert len(expected) == scan.count() == scan.to_arrow().num_rows
     assert expected[0] == scan.first()
 
 
 def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
-    """A catalog that knows of fewer generations than the table itself is not opened."""
-    with client(design(), url, Time()) as table:
+    """An entry with fewer generations than the table's attributes is refused."""
+    with open_client(build_design(), url, ManualClock()) as table:
         place = table.engine.catalog_url
         before = table.catalog.read("logs")
         assert before is not None
@@ -555,7 +564,7 @@ def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
 
 def test_max_stale_is_kept_with_the_table(url: str) -> None:
     """The time of a table is declared at its creation; later clients may ask for less."""
-    with rowkey.open(design(), url, max_stale=7.0) as table:
+    with rowkey.open(build_design(), url, max_stale=7.0) as table:
         assert (7.0, 7.0) == (table.buckets.max_stale_s, table.lease.max_stale_s)
     for given, expected in ((None, 7.0), (3.0, 3.0), (500.0, 7.0)):
         with rowkey.open("logs", url, max_stale=given) as table:

@@ -1,4 +1,4 @@
-"""Clients that slept while a catalog was put back, or their table was made anew."""
+"""Clients that were suspended while their catalog was restored or their table recreated."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rowkey.catalog import CatalogEntry, open_catalog
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.errors import Unavailable
 from rowkey.table import drop_table, repair_catalog
-from table.buckets import design, moved_on
-from table.clients import Time, client, set_buckets
+from table.buckets import advance_clock, build_design
+from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,53 +22,58 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 ROW = {"host": "w1", "ts": 1, "note": "new", "hits": None}
-USES: list[Callable[[Table], Any]] = [
+OPERATIONS: list[Callable[[Table], Any]] = [
     lambda table: table.get(ROW),
     lambda table: table.delete(ROW),
     lambda table: table.put({**ROW, "note": "old"}),
     lambda table: table.increment(ROW, hits=1),
     lambda table: list(table.scan()),
 ]
-SAID = "its catalog was restored from a backup, or it was created again; expected version 2"
+RESTORED_MESSAGE = (
+    "its catalog was restored from a backup, or it was created again; expected version 2"
+)
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("use", OPERATIONS)
 def test_a_sleeper_over_a_repair_is_fenced(use: Callable[[Table], Any], tmp_path: Path) -> None:
-    """Versions begin with 1 once more: what was put back must be looked at, not its version."""
+    """A suspended client notices a restored entry, although versions begin with 1 again."""
     place = f"memory:{tmp_path}"
-    with client(design(), place, Time()) as table, client(design(), place, Time()) as asleep:
+    with (
+        open_client(build_design(), place, ManualClock()) as table,
+        open_client(build_design(), place, ManualClock()) as asleep,
+    ):
         set_buckets(table, 32)
         table.put(ROW)
         table.catalog.remove("logs")
-        repair_catalog(design(), place, apply=True)
+        repair_catalog(build_design(), place, apply=True)
         now = table.catalog.read("logs")
         assert now is not None
         assert asleep.lease.last_entry.version == table.catalog.write("logs", now, now.version)
-        moved_on(asleep, 90.0)
+        advance_clock(asleep, 90.0)
         for _ in range(2):
-            with pytest.raises(Unavailable, match=SAID):
+            with pytest.raises(Unavailable, match=RESTORED_MESSAGE):
                 use(asleep)
         with rowkey.open("logs", place) as awake:
             assert ROW == awake.get(ROW)
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("use", OPERATIONS)
 @pytest.mark.parametrize("key", ["[bucket(ts, 16)][ts][host]", "[bucket(host, 16)][host][ts]"])
 def test_a_suspended_client_of_a_recreated_table_is_fenced(
     key: str, use: Callable[[Table], Any], tmp_path: Path
 ) -> None:
     """A client does not write to a table that was dropped and created again."""
     place = f"memory:{tmp_path}"
-    with client(design("[bucket(host, 4)][host][ts]"), place, Time()) as asleep:
+    with open_client(build_design("[bucket(host, 4)][host][ts]"), place, ManualClock()) as asleep:
         drop_table("logs", place)
-        with rowkey.open(design(key, splits=None), place) as table:
+        with rowkey.open(build_design(key, splits=None), place) as table:
             table.put(ROW)
             asleep.get_state().writer.store = (
                 table.store
             )  # as a cluster has it, by the table's name
             asleep.get_state().getter.store = asleep.store = table.store
-            moved_on(asleep, 90.0)
-            with pytest.raises(Unavailable, match=SAID):
+            advance_clock(asleep, 90.0)
+            with pytest.raises(Unavailable, match=RESTORED_MESSAGE):
                 use(asleep)
             assert [ROW] == list(table.scan())
 
@@ -79,19 +84,21 @@ def test_concurrent_creators_write_one_entry(
     """Of two clients that create a table at once, the entry of the first one stays."""
     create = MemoryEngine.create_table
 
-    def overtaken(engine: MemoryEngine, *words: Any) -> Any:
+    def create_first(engine: MemoryEngine, *words: Any) -> Any:
         made = create(engine, *words)
         catalog = open_catalog(engine.catalog_url)
         found = catalog.read("logs")
         assert found is not None
         other = replace(
-            CatalogEntry.from_design(design(), (), 3), codes={"host": ("x",)}, table_id="of another"
+            CatalogEntry.from_design(build_design(), (), 3),
+            codes={"host": ("x",)},
+            table_id="of another",
         )
         catalog.write("logs", other, found.version)
         return made
 
-    monkeypatch.setattr(MemoryEngine, "create_table", overtaken)
-    with rowkey.open(design(), f"memory:{tmp_path}") as table:
+    monkeypatch.setattr(MemoryEngine, "create_table", create_first)
+    with rowkey.open(build_design(), f"memory:{tmp_path}") as table:
         entry = table.catalog.read("logs")
         assert entry is not None
         assert (entry.table_id, 16) == (

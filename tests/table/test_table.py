@@ -22,24 +22,24 @@ FIELDS: dict[str, Any] = {
 }
 KEY = "[bucket(host, 16)][host][level][desc(ts)]"
 ROW: dict[str, Any] = {"host": "web-1", "ts": 1_609_459_200_000, "level": "ERROR"}
-WHOLE = {**ROW, "message": "disk full", "size": 7, "hits": None}
+FULL_ROW = {**ROW, "message": "disk full", "size": 7, "hits": None}
 
 
-def design(key: str = KEY, **words: Any) -> rowkey.Design:
-    """The log's design under a key."""
+def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
+    """Build the log's design with a key."""
     return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
 
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for tables, on each embedded engine."""
+    """A URL of tables, on each embedded engine."""
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
 
 
 @pytest.fixture
 def logs(url: str) -> Iterator[Table]:
     """An empty table of the log."""
-    with rowkey.open(design(), url) as table:
+    with rowkey.open(build_design(), url) as table:
         yield table
 
 
@@ -47,33 +47,33 @@ def logs(url: str) -> Iterator[Table]:
 
 
 def test_a_row_comes_back(logs: Table) -> None:
-    """What was put is what is got: by a mapping, by names, in a scan, in normal values."""
-    logs.put(WHOLE)
-    assert WHOLE == logs.get(ROW) == logs.get(**ROW) == logs.scan().first()
-    assert [WHOLE] == list(logs.scan("host = ?", "web-1"))
+    """A row is returned in normal values by a get with a mapping, with names, and by a scan."""
+    logs.put(FULL_ROW)
+    assert FULL_ROW == logs.get(ROW) == logs.get(**ROW) == logs.scan().first()
+    assert [FULL_ROW] == list(logs.scan("host = ?", "web-1"))
 
 
 def test_a_row_that_is_not_there(logs: Table) -> None:
-    """It is None, and no row of a scan."""
+    """A get of a missing row returns None, and no scan returns the row."""
     assert logs.get(ROW) is None
     assert [] == list(logs.scan())
     assert 0 == logs.count()
 
 
 def test_put_leaves_what_is_not_named(logs: Table) -> None:
-    """A field left out stays; None takes it away; both may come back."""
-    logs.put(WHOLE)
+    """A put keeps omitted fields, deletes fields given as None, and can restore both."""
+    logs.put(FULL_ROW)
     logs.put({**ROW, "size": 8})
-    assert {**WHOLE, "size": 8} == logs.get(ROW)
+    assert {**FULL_ROW, "size": 8} == logs.get(ROW)
     logs.put({**ROW, "message": None})
-    assert {**WHOLE, "size": 8, "message": None} == logs.get(ROW)
+    assert {**FULL_ROW, "size": 8, "message": None} == logs.get(ROW)
     logs.put({**ROW, "message": "again"})
-    assert {**WHOLE, "size": 8, "message": "again"} == logs.get(ROW)
+    assert {**FULL_ROW, "size": 8, "message": "again"} == logs.get(ROW)
 
 
 def test_replace_takes_the_rest_away(logs: Table) -> None:
-    """Only the fields given are left."""
-    logs.put({**WHOLE, "hits": 3})
+    """A replaced row has only the given fields."""
+    logs.put({**FULL_ROW, "hits": 3})
     logs.replace({**ROW, "size": 9})
     assert {**ROW, "message": None, "size": 9, "hits": None} == logs.get(ROW)
 
@@ -88,25 +88,25 @@ def test_a_row_of_nulls_exists(logs: Table) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_delete_then_put_in_one_millisecond(url: str) -> None:
-    """A clock that stands still does not let a delete hide the put that follows it."""
-    with rowkey.open(design(), url, clock=lambda: 1_700_000_000_000) as logs:
+    """A put after a delete of the same millisecond is visible, with a stopped clock as well."""
+    with rowkey.open(build_design(), url, clock=lambda: 1_700_000_000_000) as logs:
         for _ in range(20):
-            logs.put(WHOLE)
+            logs.put(FULL_ROW)
             logs.delete(ROW)
             assert logs.get(ROW) is None
-            logs.put(WHOLE)
-            assert WHOLE == logs.get(ROW)
+            logs.put(FULL_ROW)
+            assert FULL_ROW == logs.get(ROW)
             logs.replace({**ROW, "size": 1})
-            assert {**WHOLE, "message": None, "size": 1} == logs.get(ROW)
+            assert {**FULL_ROW, "message": None, "size": 1} == logs.get(ROW)
 
 
 @pytest.mark.claims(23)
 def test_move_changes_the_key(logs: Table) -> None:
-    """The row stands under its new key with all its fields, and no longer under the old one."""
-    logs.put(WHOLE)
+    """A moved row has all its fields under the new key and is gone from the old one."""
+    logs.put(FULL_ROW)
     assert logs.move(ROW, host="web-2", size=1)
     assert logs.get(ROW) is None
-    moved = {**WHOLE, "host": "web-2", "size": 1}
+    moved = {**FULL_ROW, "host": "web-2", "size": 1}
     assert moved == logs.get({**ROW, "host": "web-2"})
     assert logs.move(moved, message="same key")
     assert {**moved, "message": "same key"} == logs.get(moved)
@@ -114,7 +114,7 @@ def test_move_changes_the_key(logs: Table) -> None:
 
 
 def test_a_batch_keeps_the_rows_that_are_right(logs: Table) -> None:
-    """The errors name the rows by their numbers; the others are written."""
+    """The errors of a batch name its wrong rows by number, and the others are written."""
     rows = [{**ROW, "ts": n, "size": "many" if n in (2, 7) else n} for n in range(10)]
     with pytest.raises(BatchError) as found, logs.batch(rows=3) as batch:
         deque(map(batch.put, rows), maxlen=0)
@@ -124,16 +124,16 @@ def test_a_batch_keeps_the_rows_that_are_right(logs: Table) -> None:
 
 
 def test_a_batch_may_delete(logs: Table) -> None:
-    """Puts and deletes of one row in one batch count in their order."""
+    """Puts and deletes of one row in one batch take effect in their order."""
     with logs.batch() as batch:
-        batch.put(WHOLE)
+        batch.put(FULL_ROW)
         batch.delete(ROW)
         batch.put({**ROW, "size": 1})
     assert {**ROW, "message": None, "size": 1, "hits": None} == logs.get(ROW)
 
 
 def test_counters(logs: Table) -> None:
-    """Increments add to a column of i64, from nothing or from what was put."""
+    """Increments add to an i64 column, from nothing or from a put value."""
     assert {"hits": 5} == logs.increment(ROW, hits=5)
     assert {"hits": 3} == logs.increment(ROW, hits=-2)
     assert 3 == logs.get(ROW)["hits"]
@@ -146,14 +146,14 @@ def test_counters(logs: Table) -> None:
 
 
 def test_append(logs: Table) -> None:
-    """Texts grow at their end, from nothing too."""
+    """An append extends a text at its end, and begins with an empty text."""
     logs.append(ROW, message="disk")
     logs.append(ROW, message=" füll")
     assert "disk füll" == logs.get(ROW)["message"]
 
 
 def test_check_and_put(logs: Table) -> None:
-    """A row is put only if one of its columns is as expected, or absent if that is expected."""
+    """A row is put only if a column has the expected value, or is absent as expected."""
     assert logs.check_and_put({**ROW, "size": 1}, size=None)
     assert not logs.check_and_put({**ROW, "size": 2}, size=None)
     assert logs.check_and_put({**ROW, "size": 2}, size=1)
@@ -173,7 +173,7 @@ def test_check_and_put(logs: Table) -> None:
     ],
 )
 def test_a_wrong_row_is_refused_by_its_field(logs: Table, row: Any, said: str) -> None:
-    """The error names the field, and nothing is written."""
+    """The error of a wrong row names the field, and nothing is written."""
     with pytest.raises(RowError, match=said):
         logs.put(row)
     assert 0 == logs.count()
@@ -183,34 +183,38 @@ def test_a_wrong_row_is_refused_by_its_field(logs: Table, row: Any, said: str) -
 
 
 @pytest.fixture
-def salted(url: str) -> Iterator[Table]:
-    """A table whose rows are salted by chance."""
-    with rowkey.open(design("[salt(7)][host][level][desc(ts)]"), url) as table:
+def salted_logs(url: str) -> Iterator[Table]:
+    """A table with a random salt."""
+    with rowkey.open(build_design("[salt(7)][host][level][desc(ts)]"), url) as table:
         yield table
 
 
-def test_a_salted_row_is_one_row(salted: Table) -> None:
-    """However often it is put, get and scan give it once, with the newest of each field."""
+def test_a_salted_row_is_one_row(salted_logs: Table) -> None:
+    """A salted row that is put repeatedly is returned once, with the newest field values."""
     for number in range(30):
-        salted.put({**ROW, "size": number})
-    salted.put({**ROW, "message": "last"})
-    assert {**WHOLE, "message": "last", "size": 29} == salted.get(ROW) == salted.scan().first()
-    assert 1 == salted.count() == salted.scan().to_arrow().num_rows
-    salted.put({**ROW, "size": None})
-    assert salted.get(ROW)["size"] is None
-    salted.replace({**ROW, "size": 1})
-    assert {**ROW, "message": None, "size": 1, "hits": None} == salted.get(ROW)
-    salted.delete(ROW)
-    assert salted.get(ROW) is None
-    assert 0 == salted.count()
+        salted_logs.put({**ROW, "size": number})
+    salted_logs.put({**ROW, "message": "last"})
+    assert (
+        {**FULL_ROW, "message": "last", "size": 29}
+        == salted_logs.get(ROW)
+        == salted_logs.scan().first()
+    )
+    assert 1 == salted_logs.count() == salted_logs.scan().to_arrow().num_rows
+    salted_logs.put({**ROW, "size": None})
+    assert salted_logs.get(ROW)["size"] is None
+    salted_logs.replace({**ROW, "size": 1})
+    assert {**ROW, "message": None, "size": 1, "hits": None} == salted_logs.get(ROW)
+    salted_logs.delete(ROW)
+    assert salted_logs.get(ROW) is None
+    assert 0 == salted_logs.count()
 
 
-def test_a_salt_refuses_what_needs_the_one_row(salted: Table) -> None:
-    """Increments, appends and checks are refused with the reason and the remedy."""
+def test_a_salt_refuses_what_needs_the_one_row(salted_logs: Table) -> None:
+    """Increments, appends and checks of salted rows are refused with reason and remedy."""
     calls: list[Callable[[], Any]] = [
-        lambda: salted.increment(ROW, hits=1),
-        lambda: salted.append(ROW, message="x"),
-        lambda: salted.check_and_put(ROW, size=1),
+        lambda: salted_logs.increment(ROW, hits=1),
+        lambda: salted_logs.append(ROW, message="x"),
+        lambda: salted_logs.check_and_put(ROW, size=1),
     ]
     for call in calls:
         with pytest.raises(DesignRefused, match=r"random salt.*Use bucket\(field, n\)"):
@@ -221,9 +225,9 @@ def test_a_salt_refuses_what_needs_the_one_row(salted: Table) -> None:
 
 
 def test_a_declared_read_by_its_name(url: str) -> None:
-    """Its conditions, order and limit are the design's; its values are given."""
+    """A declared read has the design's conditions, order and limit, and given values."""
     reads = [{"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 2}]
-    with rowkey.open(design(reads=reads), url) as logs:
+    with rowkey.open(build_design(reads=reads), url) as logs:
         with logs.batch() as batch:
             for ts in range(5):
                 batch.put({"host": "web-1", "ts": ts, "level": "INFO" if ts % 2 else "ERROR"})
@@ -233,7 +237,7 @@ def test_a_declared_read_by_its_name(url: str) -> None:
 
 
 def test_an_order_that_no_key_gives_is_sorted(logs: Table) -> None:
-    """Rows come sorted all the same, with a limit as well."""
+    """Rows are sorted in any order, with a limit as well."""
     with logs.batch() as batch:
         for number in range(50):
             batch.put({**ROW, "ts": number, "size": number * 7 % 50})
@@ -242,7 +246,7 @@ def test_an_order_that_no_key_gives_is_sorted(logs: Table) -> None:
 
 
 def test_a_token_of_another_read_is_refused(logs: Table) -> None:
-    """A token goes with its conditions; a text that is none is said to be none."""
+    """A token of other conditions, and a text that is not a token, are refused."""
     logs.put(ROW)
     scan = logs.scan("host = ?", "web-1")
     list(scan)
@@ -265,7 +269,7 @@ def test_a_token_of_another_read_is_refused(logs: Table) -> None:
 def test_a_wrong_read_is_refused_before_it_runs(
     logs: Table, where: str, values: list[Any], said: str
 ) -> None:
-    """The mistake is told when the scan is made, not when its rows are read."""
+    """A wrong read is refused when the scan is created."""
     with pytest.raises(ReadError, match=said):
         logs.scan(where, *values)
 
@@ -290,7 +294,7 @@ class Model(BaseModel):
 
 
 def test_rows_as_classes(logs: Table) -> None:
-    """Dataclasses and pydantic models go in and come out."""
+    """Dataclasses and pydantic models can be put and returned."""
     event = Event(host="web-1", ts=5, level="INFO", size=3)
     logs.put(event)
     assert event == logs.get({"host": "web-1", "ts": 5, "level": "INFO"}, into=Event)
@@ -303,17 +307,17 @@ def test_rows_as_classes(logs: Table) -> None:
 
 
 def test_a_snapshot_stands_still(logs: Table) -> None:
-    """What is written later is not seen through it."""
-    logs.put(WHOLE)
+    """A snapshot does not show later writes."""
+    logs.put(FULL_ROW)
     snapshot = logs.snapshot()
     logs.delete(ROW)
-    assert [WHOLE] == list(logs.scan(reader=snapshot))
+    assert [FULL_ROW] == list(logs.scan(reader=snapshot))
     assert [] == list(logs.scan())
     snapshot.close()
 
 
 def test_arrow_in_and_out(logs: Table) -> None:
-    """Columns that are loaded come back as columns of the fields' types."""
+    """Loaded columns are returned as columns of the fields' types."""
     import pyarrow as pa
 
     count = 1_000
@@ -338,13 +342,13 @@ def test_arrow_in_and_out(logs: Table) -> None:
 
 
 def test_rows_expire(url: str) -> None:
-    """A row is gone when its family's time to live is over."""
+    """A row is gone after its family's ttl."""
     now = [1_700_000_000_000]
-    kept = design(families={"d": {"ttl": "10s"}})
+    kept = build_design(families={"d": {"ttl": "10s"}})
     with rowkey.open(kept, url, clock=lambda: now[0]) as logs:
-        logs.put(WHOLE)
+        logs.put(FULL_ROW)
         now[0] += 10_000
-        assert WHOLE == logs.get(ROW)
+        assert FULL_ROW == logs.get(ROW)
         now[0] += 1
         assert logs.get(ROW) is None
         logs.compact()
@@ -355,11 +359,11 @@ def test_rows_expire(url: str) -> None:
 
 
 def test_time_slices_hold_events(url: str) -> None:
-    """Rows are hours, events are what is put, counted, limited and deleted; latest first."""
-    sliced = design("[bucket(host, 4)][host][desc(time_slice(ts, 1h))]", fields=FIELDS)
+    """Events of time slices are put, counted, limited and deleted, latest first."""
+    sliced = build_design("[bucket(host, 4)][host][desc(time_slice(ts, 1h))]", fields=FIELDS)
     start = 1_609_459_200_000
     with rowkey.open(sliced, url) as logs:
-        events = [{**WHOLE, "ts": start + n * 600_000, "size": n} for n in range(20)]
+        events = [{**FULL_ROW, "ts": start + n * 600_000, "size": n} for n in range(20)]
         with logs.batch() as batch:
             for event in events:
                 batch.put(event)
@@ -380,7 +384,7 @@ def test_time_slices_hold_events(url: str) -> None:
 
 
 def test_wide_rows_hold_events(url: str) -> None:
-    """A field in the qualifier tells events of one row apart."""
+    """A field in the qualifier distinguishes the events of one row."""
     fields = {"user": "text", "post": {"type": "text", "at": "qualifier"}, "stars": "u8"}
     wide = rowkey.Design("likes", "[user]", fields=fields)
     with rowkey.open(wide, url) as likes:
@@ -406,7 +410,7 @@ def test_wide_rows_hold_events(url: str) -> None:
 
 
 def test_packed_cells(url: str) -> None:
-    """Fields that share a cell come back, nulls as well."""
+    """Fields that share a cell are returned, nulls as well."""
     fields = {
         "id": "u64",
         "name": {"type": "text", "pack": "p"},
@@ -434,7 +438,7 @@ def test_packed_cells(url: str) -> None:
 
 
 def test_a_field_as_the_timestamp(url: str) -> None:
-    """The cell's timestamp is the field; it comes back, and the time to live counts from it."""
+    """A field that is the cells' timestamp is returned, and the ttl counts from its value."""
     fields = {"host": "text", "at": {"type": "timestamp_ms", "at": "timestamp"}, "load": "u8"}
     stamped = rowkey.Design("t", "[host]", fields=fields, families={"d": {"ttl": "1h"}})
     now = 1_700_000_000_000
@@ -446,7 +450,7 @@ def test_a_field_as_the_timestamp(url: str) -> None:
 
 
 def test_codes_are_the_tables(url: str) -> None:
-    """Values behind a dictionary come back, after the table was closed as well."""
+    """Values coded by a dictionary are returned, also after the table was closed."""
     coded = rowkey.Design("t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms"})
     place = url if url.startswith("rocks") else "memory:codes"
     rows: list[dict[str, Any]] = [{"host": f"h{n % 5}", "ts": n} for n in range(20)]

@@ -1,4 +1,4 @@
-"""A table whose families are not those of its design is refused, whatever the difference."""
+"""A table whose families differ from those of its design in any attribute is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DESIGN = Design(
 def test_a_different_family_attribute_is_reported(
     tmp_path: Path, attribute: str, here: Any, actual: Any
 ) -> None:
-    """A number, a duration, a flag or a word that differs is reported alone, with both values."""
+    """A different number, duration, flag or word is reported alone, with both values."""
     with open_engine(f"memory:{tmp_path}") as engine:
         engine.create_table(build_table_spec(DESIGN, ()))
         store = engine.open_table("logs")

@@ -1,4 +1,4 @@
-"""What two clocks and two processes must not hide from each other: puts behind earlier changes."""
+"""Timestamps of several clocks and processes never hide a later write."""
 
 import time
 from collections.abc import Iterator
@@ -18,56 +18,56 @@ FIELDS = {
 ROW = {"id": 1}
 
 
-def opened(place: Path, key: str = "[id]") -> Table:
-    """The table under the machine's own clock."""
+def open_table(place: Path, key: str = "[id]") -> Table:
+    """Open the table with the machine's own clock."""
     return rowkey.open(rowkey.Design("t", key, fields=FIELDS), f"rocks:{place}")
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[Table]:
     """An empty table."""
-    with opened(tmp_path) as found:
+    with open_table(tmp_path) as found:
         yield found
 
 
 def test_a_row_that_was_changed_quickly_is_written_by_the_next(tmp_path: Path) -> None:
-    """Closing waits for the clock, so that who opens next is not behind it."""
-    with opened(tmp_path) as table:
+    """A close waits for the clock, so that the next client's timestamps are later."""
+    with open_table(tmp_path) as table:
         for number in range(200):
             table.replace({**ROW, "v": number})
         table.delete(ROW)
-    with opened(tmp_path) as table:
+    with open_table(tmp_path) as table:
         table.put({**ROW, "v": 5})
         assert {**ROW, "v": 5, "n": None} == table.get(ROW)
 
 
 def test_a_busy_row_behind_a_salt_does_not_run_ahead(tmp_path: Path) -> None:
-    """Puts of one millisecond share a copy, where the later one counts."""
-    with opened(tmp_path, "[salt(4)][id]") as table:
+    """Of salted puts within one millisecond the last one is read."""
+    with open_table(tmp_path, "[salt(4)][id]") as table:
         with table.batch() as batch:
             for number in range(5_000):
                 batch.put({**ROW, "v": number})
         assert 4_999 == table.get(ROW)["v"]
-    with opened(tmp_path, "[salt(4)][id]") as table:
+    with open_table(tmp_path, "[salt(4)][id]") as table:
         for number in range(20):
             table.put({**ROW, "v": number})
             assert number == table.get(ROW)["v"]
 
 
 def test_a_load_behind_a_salt_keeps_the_last_row(tmp_path: Path) -> None:
-    """Of rows of one key in one load the last one counts, as it does without a salt."""
+    """Of salted rows with one key in one load the last one is read, as without a salt."""
     import pyarrow as pa
 
     ids = [number // 2 for number in range(200)]
     rows = pa.table({"id": pa.array(ids, pa.uint32()), "v": pa.array([1, 2] * 100, pa.uint32())})
-    with opened(tmp_path, "[salt(16)][id]") as table:
+    with open_table(tmp_path, "[salt(16)][id]") as table:
         table.load(rows)
         assert {2} == {row["v"] for row in table.scan()}
         assert 100 == table.count()
 
 
 def test_counts_after_deletes_and_loads_are_seen(table: Table) -> None:
-    """A count is never hidden by what was deleted before it, whatever was loaded in between."""
+    """An increment is visible after any deletes and loads."""
     import pyarrow as pa
 
     other = pa.table({"id": pa.array([2], pa.uint32()), "v": pa.array([0], pa.uint32())})
@@ -80,7 +80,7 @@ def test_counts_after_deletes_and_loads_are_seen(table: Table) -> None:
 
 
 def test_a_put_after_many_counts_is_seen(table: Table) -> None:
-    """The engine's counts may run ahead of the clock; a put comes after them."""
+    """A put is visible although increments are ahead of the clock."""
     for _ in range(200):
         table.increment(ROW, n=1)
     table.put({**ROW, "n": -7})
@@ -94,7 +94,7 @@ NOTES: dict[str, Any] = {"host": "text", "v": "u32", "note": {"type": "text", "n
 @pytest.mark.parametrize("url", ["memory:", "rocks:"])
 @pytest.mark.parametrize("is_still", [True, False])
 def test_of_puts_behind_a_salt_the_last_counts(url: str, is_still: bool, tmp_path: Path) -> None:
-    """Whether they take a field away or not, in one millisecond or in several."""
+    """Of salted puts, of values and of None, the last one is read."""
     place = url if url == "memory:" else f"rocks:{tmp_path}"
     clock = (lambda: 1_700_000_000_000) if is_still else None
     design = rowkey.Design("t", "[salt(4)][host]", fields=NOTES)
@@ -109,7 +109,7 @@ def test_of_puts_behind_a_salt_the_last_counts(url: str, is_still: bool, tmp_pat
 
 @pytest.mark.parametrize("key", ["[host]", "[salt(4)][host]"])
 def test_who_opens_next_in_the_same_tick_is_not_behind(key: str) -> None:
-    """A clock of coarse ticks: what is given at a close is in the past at the next opening."""
+    """With a coarse clock, timestamps before a close are in the past at the next open."""
     design = rowkey.Design("t", key, fields=NOTES)
     place = f"memory:ticks-{key}"
 

@@ -1,4 +1,4 @@
-"""Rows with a place under each of two numbers of buckets: no change loses a part of one."""
+"""No change loses part of a row that has a place under each of two bucket counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowkey.cells import Cell, RowCells
 from rowkey.errors import Conflict, RowError
 from rowkey.table import row_getter
 from rowkey.table.row_writer import select_deletes
-from table.linear_history import design
+from table.linear_history import build_design
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ ENGINES = ("memory", "rocks", "shared memory")
 def open_table(engine: str, patch: pytest.MonkeyPatch, key: str = "") -> Iterator[Table]:
     """Open an empty table with four buckets."""
     name = engine.removeprefix("shared ")
-    made = rowkey.Design("t", key, fields={"id": "u64", "s": "text"}) if key else design()
+    made = rowkey.Design("t", key, fields={"id": "u64", "s": "text"}) if key else build_design()
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         with rowkey.open(made, f"{name}:{place}", max_stale=0.1) as table:
             if name != engine:
@@ -49,7 +49,7 @@ def move_to_eight(table: Table) -> None:
 
 
 def moved_rows(table: Table) -> list[int]:
-    """The rows whose two places differ."""
+    """Return the rows whose two places differ."""
     found = [row for row in ROWS if len(table.get_state().writer.encode_row_keys({"id": row})) > 1]
     assert found
     return found
@@ -57,7 +57,7 @@ def moved_rows(table: Table) -> list[int]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_check_that_fails_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it would have deleted is counted up later, also once the old number is back."""
+    """A failed conditional delete changes nothing, also after the old count is back."""
     with open_table(engine, monkeypatch) as table:
         move_to_eight(table)
         for row in ROWS:
@@ -71,7 +71,7 @@ def test_a_check_that_fails_changes_nothing(engine: str, monkeypatch: pytest.Mon
 def test_a_check_that_holds_takes_columns_away(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it deletes is gone in both places, also once the old number is back."""
+    """A conditional delete deletes in both places, also after the old count is back."""
     with open_table(engine, monkeypatch) as table:
         move_to_eight(table)
         for row in ROWS:
@@ -113,7 +113,7 @@ def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("key", ["[salt(4)][id]", "[bucket(id, 4)][id]"])
 def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A value that is too large replaces nothing, wherever the old one stands."""
+    """A replace with a too large value changes neither place."""
     with open_table("shared memory", monkeypatch, key) as table:
         for row in ROWS:
             table.put({"id": row, "s": "old"})
@@ -126,18 +126,18 @@ def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.Monk
 
 
 def test_a_batch_of_deletes_costs_few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A get, the copies, the deletes elsewhere, and the deletes here: whatever the rows are."""
+    """A batch of deletes makes four engine calls, however many rows it has."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
         calls: list[str] = []
         for name in ("get", "mutate", "check_and_mutate"):
             call = getattr(table.store, name)
 
-            def counted(*given: Any, name: str = name, call: Any = call, **named: Any) -> Any:
+            def count_call(*given: Any, name: str = name, call: Any = call, **named: Any) -> Any:
                 calls.append(name)
                 return call(*given, **named)
 
-            monkeypatch.setattr(table.store, name, counted)
+            monkeypatch.setattr(table.store, name, count_call)
         with table.batch() as batch:
             for row in ROWS:
                 batch.delete({"id": row})
@@ -146,7 +146,7 @@ def test_a_batch_of_deletes_costs_few_calls(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_changes_of_one_row_in_a_batch_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A put after a delete is there, a delete after a put is not hidden by a copy."""
+    """Puts and deletes of a row in one batch take effect in order, despite copies."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
         with table.batch() as batch:
@@ -164,7 +164,7 @@ def test_changes_of_one_row_in_a_batch_keep_their_order(monkeypatch: pytest.Monk
 def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A value of a client whose clock is five seconds ahead, in the old place, does not hide it."""
+    """A conditional put is visible over an old value from a clock five seconds ahead."""
     with open_table("shared memory", monkeypatch) as table:
         for row in ROWS:
             table.put({"id": row, "a": 1, "b": 1})
@@ -179,7 +179,7 @@ def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
 
 
 def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A get whose other places change each time ends with an error that names the row."""
+    """A get whose other place changes at each try ends with an error that names the row."""
     with open_table("shared memory", monkeypatch) as table:
         move_to_eight(table)
         row, get = moved_rows(table)[0], table.store.get

@@ -1,7 +1,6 @@
-"""Small worlds of a design, rows and reads, and the rows that a read must give, from values alone.
+"""Random designs with rows and reads, and the expected rows of each read.
 
-What is expected is sorted and filtered here as values, by rules that are written again: no key, no
-plan and no cell has a part in it.
+The expected rows are sorted and filtered as values, by separate code without keys, plans or cells.
 """
 
 from __future__ import annotations
@@ -33,32 +32,32 @@ COLUMNS: dict[str, Any] = {"note": {"type": "text", "nullable": True}, "size": "
 Row = dict[str, Any]
 
 
-def rank(name: str, value: Any) -> Any:
-    """Where a value stands among those of its field: nulls first, choices as they are listed."""
+def rank_value(name: str, value: Any) -> Any:
+    """Return a value that sorts by its field: nulls first, choices in their listed order."""
     if value is None:
         return (0,)
     return (1, LEVELS.index(value) if name == "level" else value)
 
 
-def stands(name: str) -> Callable[[Row], Any]:
-    """Where rows stand by one field."""
-    return lambda row: rank(name, row[name])
+def make_row_order(name: str) -> Callable[[Row], Any]:
+    """Return a function that orders rows by one field."""
+    return lambda row: rank_value(name, row[name])
 
 
-def is_there(name: str) -> Callable[[Row], bool]:
-    """Whether rows have a field."""
+def make_presence_check(name: str) -> Callable[[Row], bool]:
+    """Return a function that checks whether a row has a field."""
     return lambda row: row[name] is not None
 
 
 @dataclass(frozen=True)
 class World:
-    """A design and what lies in its table.
+    """A design and the rows of its table.
 
     Args:
         design: the design.
-        names: the fields of its key, as they stand behind what spreads.
-        falls: which of them descend.
-        rows: rows of different keys, in the order they are put.
+        names: the fields of the key after the spreading parts.
+        falls: whether each of these fields descends.
+        rows: rows with different keys, in the order of their puts.
     """
 
     design: Design
@@ -66,23 +65,23 @@ class World:
     falls: tuple[bool, ...]
     rows: tuple[Row, ...]
 
-    def sorted(self, rows: list[Row]) -> list[Row]:
-        """Rows in the order of the key less what only spreads."""
+    def sort_rows(self, rows: list[Row]) -> list[Row]:
+        """Return rows in the order of the key after spreading parts."""
         found = list(rows)
         for name, falls in reversed(list(zip(self.names, self.falls, strict=True))):
             nulls_first = falls and any(row[name] is None for row in rows)
-            found.sort(key=stands(name), reverse=falls)
+            found.sort(key=make_row_order(name), reverse=falls)
             if nulls_first:
-                found.sort(key=is_there(name))
+                found.sort(key=make_presence_check(name))
         return found
 
     def identity(self, row: Row) -> tuple[Any, ...]:
-        """What tells a row from others."""
+        """Return the values that identify a row."""
         return tuple(row[name] for name in self.names)
 
 
-def plain(row: Row) -> Row:
-    """A row of Arrow's values as the table gives it: times are numbers of milliseconds."""
+def to_plain_row(row: Row) -> Row:
+    """Return a row of Arrow's values in the form of the table: times in milliseconds."""
     if row.get("ts") is None:
         return row
     since = row["ts"] - dt.datetime.fromtimestamp(0, dt.UTC)
@@ -90,8 +89,8 @@ def plain(row: Row) -> Row:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, most_rows: int = 30) -> World:
-    """Worlds of keys that are spread in any way, or not at all."""
+def draw_worlds(draw: st.DrawFn, most_rows: int = 30) -> World:
+    """Draw a design whose key is spread in any way or not at all, and rows."""
     names = tuple(
         draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=4, unique=True))
     )
@@ -120,36 +119,36 @@ def worlds(draw: st.DrawFn, most_rows: int = 30) -> World:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A read in words, with its values, and the test it means."""
+class DrawnRead:
+    """A read as text, with its values, and a direct check of a row."""
 
     where: str
     values: tuple[Any, ...]
     tests: tuple[tuple[str, str, Any], ...]
 
-    def holds(self, row: Row) -> bool:
-        """Whether a row meets all conditions."""
+    def matches(self, row: Row) -> bool:
+        """Return whether a row satisfies all conditions."""
         return all(
-            _meets(name, operator, row[name], wanted) for name, operator, wanted in self.tests
+            _satisfies(name, operator, row[name], wanted) for name, operator, wanted in self.tests
         )
 
 
-def _meets(name: str, operator: str, value: Any, wanted: Any) -> bool:
+def _satisfies(name: str, operator: str, value: Any, wanted: Any) -> bool:
     if operator == "=":
         return bool(value == wanted)
     if operator == "in":
         return value in wanted
     if value is None:
         return False
-    mine, other = rank(name, value), rank(name, wanted)
+    mine, other = rank_value(name, value), rank_value(name, wanted)
     return bool(
         {"<": mine < other, "<=": mine <= other, ">": mine > other, ">=": mine >= other}[operator]
     )
 
 
 @st.composite
-def reads(draw: st.DrawFn, world: World) -> Asked:
-    """Conditions on fields of the key and on columns."""
+def draw_reads(draw: st.DrawFn, world: World) -> DrawnRead:
+    """Draw conditions on fields of the key and on columns."""
     tests: list[tuple[str, str, Any]] = []
     for name in draw(st.lists(st.sampled_from((*world.names, "size")), max_size=3, unique=True)):
         values = VALUES[name][1] if name in VALUES else st.integers(0, 9)
@@ -162,4 +161,4 @@ def reads(draw: st.DrawFn, world: World) -> Asked:
             wanted = draw(values.filter(lambda value: value is not None))
         tests.append((name, operator, wanted))
     where = " and ".join(f"{name} {operator} ?" for name, operator, _ in tests)
-    return Asked(where, tuple(wanted for _, _, wanted in tests), tuple(tests))
+    return DrawnRead(where, tuple(wanted for _, _, wanted in tests), tuple(tests))

@@ -35,37 +35,37 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Its syntax tree."""
+        """The syntax tree of the file."""
         return ast.parse(self.text)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Every node of its syntax tree."""
+        """Every node of the syntax tree."""
         return tuple(ast.walk(self.tree))
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of its path."""
+        """The parts of the path."""
         return PurePosixPath(self.path).parts
 
     @property
     def name(self) -> str:
-        """Its name without the suffix."""
+        """The file name without the suffix."""
         return PurePosixPath(self.path).stem
 
     @property
     def is_python(self) -> bool:
-        """Whether it is a Python file."""
+        """Whether the file is a Python file."""
         return self.path.endswith(".py")
 
     @property
     def is_package_file(self) -> bool:
-        """Whether it is a Python file of rowkey itself."""
+        """Whether the file is a Python file of rowkey itself."""
         return self.is_python and self.path.startswith(PACKAGE)
 
     @property
     def is_test(self) -> bool:
-        """Whether pytest collects tests from it."""
+        """Whether pytest collects tests from the file."""
         return self.path.startswith("tests/") and self.name.startswith("test_") and self.is_python
 
     @property

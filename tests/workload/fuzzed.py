@@ -1,8 +1,7 @@
 """Read damaged copies of good files, and print the outcome of each.
 
-Started as a program, so that a signal ends it and not the test runner: the last line tells which
-copy was read. A copy that takes ten seconds, or asks for more memory than a process gets, is a
-failure as well.
+This is a program, so that a signal does not end the test runner: the last line names the copy that
+was read. A copy that takes ten seconds, or more memory than the limit, is a failure as well.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ NUMBERS = (0, 1, -1, 8, 0x7F, 0xFF, 0xFFFF, 1 << 24, (1 << 31) - 1, -(1 << 31), 
 
 
 def build_table() -> pa.Table:
-    """Rows of each kind of column: coded and plain text, numbers, times, truth values, nulls."""
+    """Return rows with each type of column: coded and plain text, numbers, times, nulls."""
     chance = random.Random(1)
     numbers = range(ROWS)
     return pa.table(
@@ -67,7 +66,7 @@ def build_table() -> pa.Table:
 
 
 def build_arrow(compression: str | None, *, is_stream: bool) -> bytes:
-    """The rows as Arrow has them, in four batches."""
+    """Return the rows as an Arrow file of four batches."""
     sink, rows = io.BytesIO(), build_table()
     options = pa.ipc.IpcWriteOptions(compression=compression)
     make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
@@ -77,7 +76,7 @@ def build_arrow(compression: str | None, *, is_stream: bool) -> bytes:
 
 
 def build_parquet(compression: str, **options: object) -> bytes:
-    """The rows as Parquet has them, in two groups of rows."""
+    """Return the rows as a Parquet file of two row groups."""
     sink = io.BytesIO()
     parquet.write_table(
         build_table(), sink, compression=compression, row_group_size=ROWS // 2, **options
@@ -86,7 +85,7 @@ def build_parquet(compression: str, **options: object) -> bytes:
 
 
 def build_csv() -> bytes:
-    """The rows as CSV."""
+    """Return the rows as CSV."""
     lines = [",".join(build_table().column_names)]
     lines += [
         ",".join("" if value is None else str(value) for value in row.values())
@@ -96,7 +95,7 @@ def build_csv() -> bytes:
 
 
 def build_json() -> bytes:
-    """The rows as JSON lines."""
+    """Return the rows as JSON lines."""
     rows = build_table().to_pylist()
     return "".join(json.dumps(row, default=str) + "\n" for row in rows).encode()
 
@@ -116,7 +115,7 @@ FILES: dict[str, Callable[[], bytes]] = {
 
 @cache
 def build_file(name: str) -> bytes:
-    """The undamaged file of a name."""
+    """Return the undamaged file of a name."""
     return FILES[name]()
 
 
@@ -174,7 +173,7 @@ def read_copy(name: str, number: int, path: Path) -> str:
 
 
 def main() -> None:
-    """Read damaged copies of files, and print a line for each, and at last the peak memory in MB.
+    """Read damaged copies of files, print a line for each, and the peak memory in MB at the end.
 
     Arguments are a folder, and the copies of each file by their numbers, as `file.arrow=0:40`.
     """

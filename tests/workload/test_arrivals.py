@@ -1,4 +1,4 @@
-"""When generated events come, and in which order: each arrival by its own law."""
+"""Clock and order of generated events, for each type of arrival."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ FIELDS: dict[str, Any] = {
 }
 
 
-def workload(
+def build_workload(
     seed: int = 0, key: str = "[host][id][ts]", fields: Any = FIELDS, **words: Any
 ) -> WorkloadGenerator:
-    """A workload as the words of [writes] say; `lasting` is there called `for`."""
+    """Build a workload from options of [writes]; `lasting` stands for the option `for`."""
     writes = {{"lasting": "for"}.get(word, word): value for word, value in words.items()}
     design = Design("t", key, fields=fields, writes=writes)
     return WorkloadGenerator(design.writes, design.collect_needed_fields(), seed, design.key)
 
 
-def together(made: WorkloadGenerator) -> dict[str, Any]:
-    """Every event: its clock, and a list of values by field, times as whole numbers."""
+def collect_events(made: WorkloadGenerator) -> dict[str, Any]:
+    """Return the clock of every event and the values of every field, times as numbers."""
     some: list[EventBatch] = list(made.generate_events())
     clocks = [events.clock_ms for events in some if events.clock_ms is not None]
     assert len(clocks) == len(some)
     found: dict[str, Any] = {"clock": np.concatenate(clocks)}
     for name in some[0].rows.schema.names:
-        arrays = [_plain(events.rows.column(name)) for events in some]
+        arrays = [_to_plain(events.rows.column(name)) for events in some]
         found[name] = pa.chunked_array(arrays).to_pylist()
     return found
 
 
-def _plain(array: Any) -> Any:
+def _to_plain(array: Any) -> Any:
     if isinstance(array.type, pa.DictionaryType):
         return array.cast(array.type.value_type)
     return array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
@@ -55,8 +55,8 @@ def _plain(array: Any) -> Any:
 
 
 def test_events_come_evenly_and_their_time_is_the_clock() -> None:
-    """As many a second as declared, for as long, each at its moment."""
-    found = together(workload(rate="1000/s", lasting="5m"))
+    """Events arrive evenly at the declared rate, each with the clock as its time."""
+    found = collect_events(build_workload(rate="1000/s", lasting="5m"))
     assert (START_MS + np.arange(300_000)).tolist() == found["clock"].tolist() == found["ts"]
 
 
@@ -65,15 +65,15 @@ def test_events_come_evenly_and_their_time_is_the_clock() -> None:
     [("5/s", "2m", 600), ("90/m", "10s", 15), ("1/h", "1s", 1), ("0.5/s", "10s", 5)],
 )
 def test_as_many_come_as_rate_and_time_say(rate: str, lasting: str, count: int) -> None:
-    """Their product, but at least one."""
-    made = workload(rate=rate, lasting=lasting)
-    assert count == made.event_count == len(together(made)["clock"])
+    """The number of events is rate times duration, but at least one."""
+    made = build_workload(rate=rate, lasting=lasting)
+    assert count == made.event_count == len(collect_events(made)["clock"])
 
 
 def test_late_events_come_after_their_time() -> None:
-    """A fifth is up to ten minutes late, evenly; the others are on time."""
+    """A fifth of the events is evenly up to ten minutes late, and the others are on time."""
     late = {"share": 0.2, "upto": "10m"}
-    found = together(workload(rate="500/s", late=late, lasting="2m"))
+    found = collect_events(build_workload(rate="500/s", late=late, lasting="2m"))
     delays = found["clock"] - np.array(found["ts"])
     assert 0 == delays.min()
     assert pytest.approx(600_000, rel=0.01) == delays.max() <= 600_000
@@ -83,30 +83,30 @@ def test_late_events_come_after_their_time() -> None:
 
 
 def test_bursts_bring_more_for_as_long_as_they_last() -> None:
-    """Three times the rate for ten seconds, half of it for twenty, nothing else changes."""
+    """A burst multiplies the rate for its duration and changes nothing else."""
     bursts = [
         {"at": "30s", "for": "20s", "times": 0.5}, {"at": "10s", "for": "10s", "times": 3},
     ]  # fmt: skip
-    made = workload(rate="100/s", bursts=bursts, lasting="1m")
-    seconds = Counter(((together(made)["clock"] - START_MS) // 1_000).tolist())
+    made = build_workload(rate="100/s", bursts=bursts, lasting="1m")
+    seconds = Counter(((collect_events(made)["clock"] - START_MS) // 1_000).tolist())
     expected = [100] * 10 + [300] * 10 + [100] * 10 + [50] * 20 + [100] * 10
     assert expected == pytest.approx([seconds[n] for n in range(60)], abs=1)
     assert sum(expected) == made.event_count
 
 
 def test_a_burst_beyond_the_end_changes_nothing() -> None:
-    """What would come later does not come; what would last longer is cut."""
+    """A burst after the end adds no events, and one across the end is cut."""
     for at, count in (("2m", 6_000), ("50s", 7_000)):
         bursts = [{"at": at, "for": "1h", "times": 2}]
-        assert count == workload(rate="100/s", bursts=bursts, lasting="1m").event_count
+        assert count == build_workload(rate="100/s", bursts=bursts, lasting="1m").event_count
 
 
 # Other arrivals
 
 
 def test_old_data_has_times_in_no_order() -> None:
-    """Times are spread over the whole stretch, whatever the clock says."""
-    found = together(workload(arrival="random", rate="1000/s", lasting="1m"))
+    """The times of old data are spread over the whole period in random order."""
+    found = collect_events(build_workload(arrival="random", rate="1000/s", lasting="1m"))
     times = np.array(found["ts"]) - START_MS
     assert pytest.approx(6_000, rel=0.1) == np.bincount(times // 6_000, minlength=10)
     assert pytest.approx(0, abs=0.02) == np.corrcoef(times, np.arange(len(times)))[0, 1]
@@ -114,17 +114,19 @@ def test_old_data_has_times_in_no_order() -> None:
 
 
 def test_bursts_of_old_data_reach_no_further() -> None:
-    """More events of a stretch of time are of that stretch."""
+    """A burst in old data has times within its own period."""
     bursts = [{"at": "5s", "for": "50s", "times": 10}]
-    found = together(workload(arrival="random", rate="100/s", lasting="1m", bursts=bursts))
+    found = collect_events(
+        build_workload(arrival="random", rate="100/s", lasting="1m", bursts=bursts)
+    )
     times = np.array(found["ts"]) - START_MS
     assert times.min() >= 0
     assert times.max() < 60_000
 
 
 def test_a_sequence_counts_up_with_the_clock() -> None:
-    """Every field but the time goes through its values one after the other."""
-    found = together(workload(arrival="sequential", rate="10/s", lasting="1m"))
+    """In a sequence every field except the time takes its values one after the other."""
+    found = collect_events(build_workload(arrival="sequential", rate="10/s", lasting="1m"))
     first = found["id"][0]
     assert [first + n % 300 for n in range(600)] == found["id"]
     names = sorted(set(found["host"]))
@@ -133,9 +135,9 @@ def test_a_sequence_counts_up_with_the_clock() -> None:
 
 
 def test_each_entity_sends_one_event_a_period() -> None:
-    """Forty hosts every ten seconds: 4 a second, each host's events exactly ten seconds apart."""
-    made = workload(arrival="per(host)", period="10s", lasting="2m")
-    found = together(made)
+    """Forty hosts with a period of ten seconds each send an event every ten seconds."""
+    made = build_workload(arrival="per(host)", period="10s", lasting="2m")
+    found = collect_events(made)
     assert (4.0, 480) == (made.rate, made.event_count)
     times: dict[str, list[int]] = {}
     for host, time in zip(found["host"], found["clock"].tolist(), strict=True):
@@ -159,11 +161,11 @@ PER: dict[str, Any] = {"arrival": "per(host)", "period": "10s"}
 def test_what_an_arrival_decides_is_not_declared_beside_it(
     words: dict[str, Any], drawn: str, path: str, what: str
 ) -> None:
-    """How often each entity sends, and so the rate, follows from per(field) and its period."""
+    """A draw or a rate that the arrival itself decides is refused next to the arrival."""
     fields = {name: dict(FIELDS[name]) for name in ("host", "id")}
     fields[drawn]["draw"] = {"kind": "zipf", "theta": 1.3}
     with pytest.raises(InvalidDesign) as caught:
-        workload(fields={**fields, "ts": "timestamp_ms"}, **words)
+        build_workload(fields={**fields, "ts": "timestamp_ms"}, **words)
     found = [mistake for mistake in caught.value.mistakes if mistake.path == path]
     assert 1 == len(found) == len(caught.value.mistakes)
     assert what in found[0].problem
@@ -171,8 +173,8 @@ def test_what_an_arrival_decides_is_not_declared_beside_it(
 
 
 def test_a_rate_tells_the_period_of_entities() -> None:
-    """Without a period the rate is kept, and the forty hosts take turns at it."""
-    found = together(workload(arrival="per(host)", rate="8/s", lasting="1m"))
+    """With per(field) and a rate, forty hosts take turns at this rate."""
+    found = collect_events(build_workload(arrival="per(host)", rate="8/s", lasting="1m"))
     assert 480 == len(found["host"])
     assert found["host"][:40] * 12 == found["host"]
 
@@ -181,10 +183,10 @@ def test_a_rate_tells_the_period_of_entities() -> None:
     "key", ["[host][id][ts]", "[bucket(host, 16)][id][ts]", "[desc(ts)][host]"]
 )
 def test_an_import_comes_in_the_order_of_its_keys(key: str) -> None:
-    """The same rows as without it, their keys ascending, the clock going on evenly."""
+    """A sorted import has the same rows in key order, at an even clock."""
     words = {"rate": "1000/s", "lasting": "20s"}
-    made = workload(7, key, arrival="bulk_sorted", **words)
-    found, plain = together(made), together(workload(7, key, **words))
+    made = build_workload(7, key, arrival="bulk_sorted", **words)
+    found, plain = collect_events(made), collect_events(build_workload(7, key, **words))
     assert found.pop("clock").tolist() == plain.pop("clock").tolist()
     rows = list(zip(*found.values(), strict=True))
     assert Counter(rows) == Counter(zip(*plain.values(), strict=True))
@@ -199,22 +201,24 @@ def test_an_import_comes_in_the_order_of_its_keys(key: str) -> None:
     late=st.sampled_from([None, {"share": 0.5, "upto": "5s"}]),
 )
 def test_the_same_seed_gives_the_same_events(seed: int, arrival: str, late: Any) -> None:
-    """Asked again, or made again; another seed gives others, unless nothing is left to chance."""
+    """The same seed gives the same events, and another seed gives other random events."""
     words: dict[str, Any] = {"arrival": arrival, "rate": "100/s", "lasting": "3s", "late": late}
-    made = workload(seed, **words)
-    first = repr(together(made))
-    assert first == repr(together(made)) == repr(together(workload(seed, **words)))
+    made = build_workload(seed, **words)
+    first = repr(collect_events(made))
+    assert (
+        first == repr(collect_events(made)) == repr(collect_events(build_workload(seed, **words)))
+    )
     is_fixed = arrival == "sequential" and late is None
-    assert is_fixed == (first == repr(together(workload(seed + 1, **words))))
+    assert is_fixed == (first == repr(collect_events(build_workload(seed + 1, **words))))
 
 
 def test_blocks_go_on_where_the_last_ended() -> None:
-    """Events of several blocks have no seam: clock and sequence go on, and no block is large."""
-    made = workload(arrival="sequential", rate="50000/s", lasting="10s")
+    """Clock and sequence continue from one block to the next, and blocks are small."""
+    made = build_workload(arrival="sequential", rate="50000/s", lasting="10s")
     sizes = [len(events) for events in made.generate_events()]
     assert 500_000 == sum(sizes)
     assert 3 < len(sizes)
-    found = together(made)
+    found = collect_events(made)
     assert {1, -299} == set(np.diff(found["id"]).tolist())
     assert {0, 1} == set(np.diff(found["clock"]).tolist())
 
@@ -223,8 +227,8 @@ def test_blocks_go_on_where_the_last_ended() -> None:
 
 
 def test_what_is_assumed_is_said() -> None:
-    """Without a rate and without numbers of values each assumption is a sentence."""
-    made = workload(fields={"host": {"type": "text"}, "id": "u32", "ts": "timestamp_ms"})
+    """A missing rate and a missing number of values each give a remark."""
+    made = build_workload(fields={"host": {"type": "text"}, "id": "u32", "ts": "timestamp_ms"})
     list(zip(made.generate_events(), range(1), strict=False))
     said = " ".join(made.assumptions)
     assert 5_000 == made.rate
@@ -233,9 +237,9 @@ def test_what_is_assumed_is_said() -> None:
 
 
 def test_what_is_declared_is_not_assumed() -> None:
-    """With everything declared nothing is said, and there are as many values as declared."""
-    made = workload(rate="1000/s", lasting="30s")
-    found = together(made)
+    """A complete declaration gives no remark, and as many values as declared."""
+    made = build_workload(rate="1000/s", lasting="30s")
+    found = collect_events(made)
     assert [] == made.assumptions
     assert (40, 300) == (len(set(found["host"])), len(set(found["id"])))
 
@@ -245,7 +249,7 @@ def test_what_is_declared_is_not_assumed() -> None:
     [("clock", "1000000000/s", "100d"), ("bulk_sorted", "100000/s", "1h")],
 )
 def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str) -> None:
-    """Events without end are refused before the first is made."""
-    made = workload(arrival=arrival, rate=rate, lasting=lasting)
+    """A workload of too many events is refused before the first one is generated."""
+    made = build_workload(arrival=arrival, rate=rate, lasting=lasting)
     with pytest.raises(InvalidArgument, match="at most"):
         next(made.generate_events())

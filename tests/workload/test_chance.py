@@ -1,4 +1,4 @@
-"""Values that chance makes lie anywhere: a good design is even without a sample too."""
+"""Values of random types are spread evenly, so a good design is even without a sample."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ UNLIKELY = 45.0
 WORDS: dict[str, dict[str, Any]] = {"width": {"width": 8}, "of": {"of": ["a", "b"]}}
 
 
-def of_type(name: str) -> Any:
-    """A field of a type, with the words that it cannot do without."""
+def build_field_options(name: str) -> Any:
+    """Return the options of a field of a type, with those that the type requires."""
     words = {"type": name, "precision": 9} if name == "decimal" else {"type": name}
     for word in TYPES[name].required_options:
         words |= WORDS.get(word, {})
     return words
 
 
-def by_chance() -> list[str]:
-    """The types whose values are drawn otherwise than they are numbered."""
+def list_random_types() -> list[str]:
+    """Return the types whose values are generated at random, not in order."""
     found = []
     for name in TYPES:
-        domain = bind_key("[id]", {"id": of_type(name)}).fields["id"].type.domain
+        domain = bind_key("[id]", {"id": build_field_options(name)}).fields["id"].type.domain
         if domain.draw_value(min(domain.size, 4) - 1) != domain.generate_value(
             min(domain.size, 4) - 1
         ):
@@ -40,9 +40,9 @@ def by_chance() -> list[str]:
     return found
 
 
-def places(name: str) -> Any:
-    """Where the row keys of drawn values lie in the first bytes, 0..1."""
-    key = bind_key("[id]", {"id": of_type(name)})
+def locate_keys(name: str) -> Any:
+    """Return the positions of the row keys of generated values, as numbers from 0 to 1."""
+    key = bind_key("[id]", {"id": build_field_options(name)})
     domain = key.find_domain("id")
     drawn = domain.draw_values(np.arange(MANY))
     values = drawn if isinstance(drawn, list) else drawn.to_pylist()
@@ -54,15 +54,15 @@ def places(name: str) -> Any:
 
 
 def test_some_types_come_by_chance() -> None:
-    """At least UUIDs, bytes and digests; numbers and times do not."""
-    assert {"uuid", "bytes", "hex"} <= set(by_chance())
-    assert not {"u64", "timestamp_ms", "digits", "text"} & set(by_chance())
+    """UUIDs, bytes and digests are random types; numbers and times are not."""
+    assert {"uuid", "bytes", "hex"} <= set(list_random_types())
+    assert not {"u64", "timestamp_ms", "digits", "text"} & set(list_random_types())
 
 
-@pytest.mark.parametrize("name", by_chance())
+@pytest.mark.parametrize("name", list_random_types())
 def test_drawn_values_are_as_even_as_chance_makes_them(name: str) -> None:
-    """Over equal stretches of their range they differ by no more than drawn bytes would."""
-    found = places(name)
+    """Generated values are spread over their range as evenly as random bytes."""
+    found = locate_keys(name)
     low, high = (0.125, 0.25) if name == "ipv6" else (0.0, 1.0)
     counts, _ = np.histogram(found, bins=STRETCHES, range=(low, high))
     assert MANY == counts.sum()
@@ -70,7 +70,7 @@ def test_drawn_values_are_as_even_as_chance_makes_them(name: str) -> None:
     assert 1 < ((counts - expected) ** 2 / expected).sum() < UNLIKELY
 
 
-GOOD: dict[str, tuple[str, Any, Any]] = {
+GOOD_DESIGNS: dict[str, tuple[str, Any, Any]] = {
     "uuid": ("[id][ts]", "uuid", "uniform"),
     "hex": ("[id][ts]", {"type": "hex", "width": 16}, "hex_string"),
     "digest": ("[id:bytes][ts]", {"type": "hex", "width": 32, "distinct": 100_000}, "uniform"),
@@ -83,8 +83,8 @@ GOOD: dict[str, tuple[str, Any, Any]] = {
 }
 
 
-def design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
-    """Events of 8 servers with 16 regions."""
+def build_design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
+    """Build a design with 8 servers and 16 regions."""
     return Design(
         "t",
         key,
@@ -94,27 +94,27 @@ def design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
     )
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", GOOD_DESIGNS)
 def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
-    """No cause is foreseen, and none is found in events made from the file."""
-    made = design(*GOOD[name])
+    """No cause is predicted for a good design, and none is found in its generated events."""
+    made = build_design(*GOOD_DESIGNS[name])
     assert [] == predict_causes(made)
     found = run(made)
     assert ("even", []) == (found.verdict.level, list(found.causes))
 
 
 def test_what_counts_up_is_a_front_whatever_its_type() -> None:
-    """UUIDs that rise with time are told by the arrival, by check and simulate alike."""
-    made = design("[id][ts]", "uuid", "uniform", arrival="sequential")
+    """Rising UUIDs are reported as a front by check and by simulate."""
+    made = build_design("[id][ts]", "uuid", "uniform", arrival="sequential")
     assert ["moving_front"] == [cause.code for cause in predict_causes(made)]
-    drawn = [v for events in _events(made) for v in events.rows.column("id").to_pylist()]
+    drawn = [v for events in _make_events(made) for v in events.rows.column("id").to_pylist()]
     assert drawn == sorted(drawn)
 
 
 @pytest.mark.parametrize(("rate", "is_front"), [("2000/s", False), ("5/s", True)])
 def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -> None:
-    """Numbers of a byte come all within ten seconds, or stand in one region for as long."""
-    made = design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
+    """Rising numbers of a byte are a front unless all of them occur within ten seconds."""
+    made = build_design("[id][ts]", "u8", "uniform", arrival="sequential", rate=rate)
     assert is_front == ("moving_front" in [cause.code for cause in predict_causes(made)])
     if not is_front:
         found = run(made)
@@ -122,7 +122,7 @@ def test_what_counts_up_and_begins_anew_is_no_front(rate: str, is_front: bool) -
         assert "moving_front" not in [cause.code for cause in found.causes]
 
 
-def _events(made: Design) -> Any:
+def _make_events(made: Design) -> Any:
     return WorkloadGenerator(
         made.writes, made.collect_needed_fields(), 0, made.key
     ).generate_events()
@@ -130,10 +130,10 @@ def _events(made: Design) -> Any:
 
 @pytest.mark.parametrize("distinct", [1, 7, 1_000, 140_000])
 def test_as_many_values_come_as_declared(distinct: int) -> None:
-    """Each once, under a draw that brings each once; a listed value is the same as a made one."""
+    """Only declared values are generated, and all of them where there are at most 1,000."""
     field = {"type": "uuid", "distinct": distinct}
-    made = design("[id][ts]", field, "uniform", rate="100000/s", **{"for": "1400ms"})
-    drawn = {v for events in _events(made) for v in events.rows.column("id").to_pylist()}
+    made = build_design("[id][ts]", field, "uniform", rate="100000/s", **{"for": "1400ms"})
+    drawn = {v for events in _make_events(made) for v in events.rows.column("id").to_pylist()}
     every = set(made.find_domain("id").draw_values(np.arange(distinct)))
     assert drawn <= every
     assert len(every) == distinct

@@ -1,4 +1,4 @@
-"""Damaged and hostile files of columns: read or refused, in bounded memory, never a crash."""
+"""Damaged and hostile column files are read or refused, in bounded memory."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rowkey.workload.columnar.batches import MAX_BATCH_BYTES
 from rowkey.workload.sample_streams import MAX_FREE_UNPACKED_BYTES
 from workload import fuzzed
 
-MOST_PEAK_MB = 1_200
+MAX_PEAK_MB = 1_200
 COLUMN_FILES = [name for name in fuzzed.FILES if "arrow" in name or "parquet" in name]
 ROW_FILES = [name for name in fuzzed.FILES if name not in COLUMN_FILES]
-FOUND = {"plain.parquet=2253:2254"}
+EXPECTED_ERRORS = {"plain.parquet=2253:2254"}
 """Copies that once ended the process: contradictory statistics of sizes in a footer."""
 DESIGN = rowkey.Design(
     "t",
@@ -38,7 +38,7 @@ DESIGN = rowkey.Design(
 
 
 def read_copies(folder: Path, copies: list[str]) -> list[str]:
-    """Read damaged copies in a process of their own; return the lines of those that went wrong."""
+    """Read damaged copies in another process; return the lines of those that went wrong."""
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "workload.fuzzed", str(folder), *copies]
     here = Path(__file__).parents[1]
@@ -47,21 +47,21 @@ def read_copies(folder: Path, copies: list[str]) -> list[str]:
     wrong = [line for line in lines[:-1] if line.split(" ", 2)[2] not in ("read", "refused")]
     if done.returncode or not lines[-1].startswith("peak "):
         wrong += [f"exit {done.returncode} at {lines[-1:]}: {done.stderr[-400:]}"]
-    elif int(lines[-1].split()[1]) > MOST_PEAK_MB:
+    elif int(lines[-1].split()[1]) > MAX_PEAK_MB:
         wrong.append(lines[-1])
     return wrong
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
-    """Each kind of file, some copies of it: flipped bits, lost ends, planted lengths."""
+    """Some copies of each type of file, with damaged bytes, are read or refused."""
     copies = [f"{name}=0:8" for name in COLUMN_FILES] + [f"{name}=0:1" for name in ROW_FILES]
-    assert [] == read_copies(tmp_path, [*copies, *FOUND])
+    assert [] == read_copies(tmp_path, [*copies, *EXPECTED_ERRORS])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(fuzzed.FILES))
 def test_many_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
-    """The same, a thousand copies of files of columns, a hundred of the others."""
+    """A thousand damaged copies of column files, and a hundred of others, are read or refused."""
     first, stop = (8, 1_008) if name in COLUMN_FILES else (1, 101)
     assert [] == read_copies(tmp_path, [f"{name}={first}:{stop}"])
 
@@ -69,8 +69,8 @@ def test_many_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> No
 # What a file says of its sizes
 
 
-def batches(path: Path, columns: list[str] | None = None) -> list[pa.RecordBatch]:
-    """All batches of a file."""
+def read_all_batches(path: Path, columns: list[str] | None = None) -> list[pa.RecordBatch]:
+    """Return all batches of a file."""
     form = open_sample(path, DESIGN.fields, None).format
     return list(read_batches(form, path, columns, SkippedRows()))
 
@@ -87,7 +87,7 @@ def write_arrow(path: Path, table: pa.Table, compression: str | None = None) -> 
 
 
 def test_a_repeated_long_value_is_read_in_parts(tmp_path: Path) -> None:
-    """58 kB of Parquet that would be 20 GB of text are refused before they are that."""
+    """58 kB of Parquet that decode to 20 GB of text are refused before they are decoded."""
     path = tmp_path / "long.parquet"
     value = "x" * 1_000_000
     hosts = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array([value]))
@@ -95,51 +95,51 @@ def test_a_repeated_long_value_is_read_in_parts(tmp_path: Path) -> None:
     parquet.write_table(table, path, compression="zstd")
     assert path.stat().st_size < 200_000
     with pytest.raises(SampleError, match=r"bytes declares .* bytes of values"):
-        batches(path)
+        read_all_batches(path)
     small = table.slice(0, 200)
     parquet.write_table(small, path, compression="zstd")
-    found = batches(path)
+    found = read_all_batches(path)
     assert 200 == sum(batch.num_rows for batch in found)
     assert max(batch.nbytes for batch in found) <= MAX_BATCH_BYTES + (1 << 21)
     write_arrow(path.with_suffix(".arrow"), small)
-    found = batches(path.with_suffix(".arrow"))
+    found = read_all_batches(path.with_suffix(".arrow"))
     assert 200 == sum(batch.num_rows for batch in found)
     assert max(batch.nbytes for batch in found) <= MAX_BATCH_BYTES + (1 << 21)
 
 
 def test_an_unpacked_size_is_not_believed(tmp_path: Path) -> None:
-    """A compressed buffer that says it has a terabyte is refused by its number."""
+    """A compressed buffer that claims to have a terabyte is refused with this size."""
     path = tmp_path / "packed.arrow"
     table = pa.table({"n": pa.array([7] * 5_000, pa.uint32())})
     good = write_arrow(path, table, "zstd")
     assert good.count(struct.pack("<q", 20_000)) == 1
     path.write_bytes(good.replace(struct.pack("<q", 20_000), struct.pack("<q", 1 << 40)))
     with pytest.raises(SampleError, match="unpacks to 1,099,511,627,776, more than") as refused:
-        batches(path)
+        read_all_batches(path)
     assert str(refused.value).startswith(f"{path}: the file is damaged, or is not Arrow: a batch")
 
 
 def test_a_long_message_is_not_believed(tmp_path: Path) -> None:
-    """Metadata of two gigabytes is refused before it is asked for."""
+    """Metadata of two gigabytes is refused before memory is allocated."""
     path = tmp_path / "long.arrows"
     path.write_bytes(struct.pack("<Ii", CONTINUATION, (1 << 31) - 1) + bytes(64))
     with pytest.raises(SampleError, match="the metadata of a message has 2,147,483,647 bytes"):
-        batches(path)
+        read_all_batches(path)
 
 
 def test_a_footer_of_another_length_is_refused(tmp_path: Path) -> None:
-    """Its length is the number before the mark at the end."""
+    """A footer whose length disagrees with the number before the final magic is refused."""
     path = tmp_path / "footer.arrow"
     good = write_arrow(path, pa.table({"n": pa.array([1], pa.uint32())}))
     end = MAGIC.rstrip(b"\0")
     for size in (-1, 0, 1 << 20, (1 << 31) - 1):
         path.write_bytes(good[: -len(end) - 4] + struct.pack("<i", size) + end)
         with pytest.raises(SampleError):
-            batches(path)
+            read_all_batches(path)
 
 
 def test_packed_text_may_not_be_absurdly_long(tmp_path: Path) -> None:
-    """A file made to fill memory or time is refused by the ratio of its sizes."""
+    """A compressed text file with an extreme ratio of sizes is refused."""
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(
         gzip.compress(
@@ -147,14 +147,14 @@ def test_packed_text_may_not_be_absurdly_long(tmp_path: Path) -> None:
         )
     )
     with pytest.raises(SampleError, match="unpack to more than 67,108,864"):
-        batches(path)
+        read_all_batches(path)
 
 
 # Values
 
 
 def test_a_number_outside_of_a_dictionary_is_refused(tmp_path: Path) -> None:
-    """It would be read from anywhere in memory."""
+    """An index outside of its dictionary is refused, as it would read foreign memory."""
     path = tmp_path / "coded.arrow"
     codes = pa.array([0, 1, 1 << 28], pa.int32())
     hosts = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]), safe=False)
@@ -166,7 +166,7 @@ def test_a_number_outside_of_a_dictionary_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_checksum_of_a_page_is_verified(tmp_path: Path) -> None:
-    """Each flipped bit of the pages is found where their writer added checksums."""
+    """Each flipped bit of a page with a checksum is found."""
     path = tmp_path / "sums.parquet"
     table = pa.table({"n": pa.array(range(300), pa.uint32())})
     options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
@@ -178,9 +178,9 @@ def test_a_checksum_of_a_page_is_verified(tmp_path: Path) -> None:
         data[at] ^= 1
         path.write_bytes(data)
         with pytest.raises(SampleError):
-            batches(path)
+            read_all_batches(path)
     path.write_bytes(good)
-    assert 300 == sum(batch.num_rows for batch in batches(path))
+    assert 300 == sum(batch.num_rows for batch in read_all_batches(path))
 
 
 EXTREMES = {"64": [-(1 << 63), (1 << 63) - 1, 0, None], "32": [-(1 << 31), (1 << 31) - 1, 0, None]}
@@ -197,7 +197,7 @@ FIELD_TYPES = [
 
 
 def extreme_table(kind: pa.DataType) -> pa.Table:
-    """The least and the greatest numbers of a type, as times that no calendar has."""
+    """Return a table with the smallest and largest numbers of a type as times."""
     width = "64" if kind.bit_width == 64 else "32"
     column = pa.array(EXTREMES[width], f"int{width}").view(kind)
     return pa.table({"n": pa.array(range(4), pa.uint32()), "x": column})
@@ -207,7 +207,7 @@ def extreme_table(kind: pa.DataType) -> pa.Table:
 def test_times_that_no_calendar_has_are_values_or_refused(
     tmp_path: Path, kind: pa.DataType
 ) -> None:
-    """Whatever the field is that takes them, from a file and from memory."""
+    """Times outside of the calendar are values or are refused, for any field type."""
     table, path = extreme_table(kind), tmp_path / "times.arrow"
     write_arrow(path, table)
     with suppress(SampleError):
@@ -224,7 +224,7 @@ def test_times_that_no_calendar_has_are_values_or_refused(
 
 
 def test_columns_of_several_values_a_row_are_named(tmp_path: Path) -> None:
-    """They are left out of a draft, which says so, and refused where a field is read from one."""
+    """Nested columns are left out of a draft with a remark, and refused as a field's column."""
     path = tmp_path / "nested.arrow"
     numbers = pa.array(range(3), pa.uint32())
     table = pa.table({"n": numbers, "host": [["a"], [], None]})
@@ -236,6 +236,6 @@ def test_columns_of_several_values_a_row_are_named(tmp_path: Path) -> None:
             parquet.write_table(table, path)
         form = open_sample(path, DESIGN.fields, None).format
         assert ["host"] == list(form.find_unreadable_columns(path))
-        assert [["n"]] == [batch.schema.names for batch in batches(path)]
+        assert [["n"]] == [batch.schema.names for batch in read_all_batches(path)]
         with pytest.raises(SampleError, match="the column 'host' has the type list<"):
-            batches(path, ["host"])
+            read_all_batches(path, ["host"])

@@ -1,4 +1,4 @@
-"""Times written as digits of the calendar, told from counts, a whole column at once."""
+"""Times as digits of the calendar are distinguished from counts, by whole columns."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ FORMS = {"%Y%m%d": 86_400, "%Y%m%d%H%M%S": 1}
 INSTANTS = st.datetimes(datetime(1970, 1, 1), datetime(2099, 12, 31, 23, 59, 59))  # noqa: DTZ001 - UTC
 
 
-def field(kind: str) -> Field:
-    """A field of times."""
+def build_field(kind: str) -> Field:
+    """Build a field of times."""
     return Design("t", "[ts]", fields={"ts": {"type": kind, "nullable": True}}).fields["ts"]
 
 
@@ -37,14 +37,14 @@ def field(kind: str) -> Field:
 def test_digits_of_the_calendar_are_the_instants_they_say(
     kind: str, written: list[tuple[datetime, str]], *, is_text: bool
 ) -> None:
-    """Days and seconds of the calendar, as text or as numbers, are those that strptime reads."""
+    """Calendar digits, as text or numbers, are parsed as strptime does."""
     digits = [instant.strftime(form) for instant, form in written]
     array = pa.array(digits) if is_text else pa.array(list(map(int, digits)))
     expected = []
     for instant, form in written:
         seconds = int(instant.replace(microsecond=0, tzinfo=UTC).timestamp())
         expected.append(seconds // FORMS[form] * FORMS[form] * PER_SECOND[kind])
-    declared = field(kind)
+    declared = build_field(kind)
     assert has_calendar_digits(declared, array)
     assert expected == parse_calendar_digits(declared, array).cast(pa.int64()).to_pylist()
 
@@ -59,9 +59,9 @@ def test_digits_of_the_calendar_are_the_instants_they_say(
     )
 )
 def test_no_day_is_told_that_the_calendar_lacks(numbers: list[int]) -> None:
-    """A 31st of April, an hour 24 or a second 60 among them makes all of them counts."""
+    """A column with a 31st of April, an hour 24 or a second 60 is parsed as counts."""
     assert all(map(_is_instant, numbers)) == has_calendar_digits(
-        field("timestamp_s"), pa.array(numbers)
+        build_field("timestamp_s"), pa.array(numbers)
     )
 
 
@@ -87,7 +87,7 @@ def _is_instant(number: int) -> bool:
 def test_a_sample_takes_a_column_as_a_whole(
     tmp_path: Path, column: list[str], expected: list[int], said: int
 ) -> None:
-    """All of a column are of the calendar, and that is said; or none is, and nothing is."""
+    """All values of a column are calendar digits, with a remark, or none is."""
     path = tmp_path / "a.csv"
     path.write_text("id,ts\n" + "".join(f"{n},{text}\n" for n, text in enumerate(column)))
     design = Design("t", "[id][ts]", fields={"id": "u32", "ts": "timestamp_s"})
@@ -98,7 +98,9 @@ def test_a_sample_takes_a_column_as_a_whole(
 
 
 def test_empty_columns_tell_nothing() -> None:
-    """Without a value there is nothing to tell; other fields are never of the calendar."""
-    assert has_calendar_digits(field("timestamp_s"), pa.array([None, None], pa.string())) is None
+    """Empty columns and fields of other types are not calendar digits."""
+    assert (
+        has_calendar_digits(build_field("timestamp_s"), pa.array([None, None], pa.string())) is None
+    )
     number = Design("t", "[n]", fields={"n": "u64"}).fields["n"]
     assert False is has_calendar_digits(number, pa.array([20_240_131]))

@@ -1,4 +1,4 @@
-"""How often each value is drawn, against theory: fixed seeds, and the usual test of frequencies."""
+"""The frequencies of drawn values agree with theory, by a chi-square test at fixed seeds."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ WORDS: dict[str, dict[str, Any]] = {
 }
 
 
-def drawn(kind: str, distinct: int, count: int = COUNT, seed: int = 1, first: int = 0) -> Any:
-    """Values of a draw with the words above."""
+def draw_values(kind: str, distinct: int, count: int = COUNT, seed: int = 1, first: int = 0) -> Any:
+    """Return values of a draw with the options above."""
     draw = DISTRIBUTIONS[kind](WORDS.get(kind, {}))
     return draw.draw_indexes(np.random.default_rng(seed), first, count, distinct)
 
 
-def counts(kind: str, distinct: int) -> Any:
-    """How often each value is drawn."""
-    return np.bincount(drawn(kind, distinct), minlength=distinct)
+def count_draws(kind: str, distinct: int) -> Any:
+    """Return how often each value is drawn."""
+    return np.bincount(draw_values(kind, distinct), minlength=distinct)
 
 
-def unlikely(found: Any, shares: Any) -> float:
-    """How far frequencies lie from shares, in standard deviations of chi-square."""
+def compute_deviation(found: Any, shares: Any) -> float:
+    """Return how far frequencies are from shares, in standard deviations of chi-square."""
     expected = shares * found.sum()
     degrees = len(found) - 1
     return float((((found - expected) ** 2 / expected).sum() - degrees) / np.sqrt(2 * degrees))
@@ -46,14 +46,14 @@ def unlikely(found: Any, shares: Any) -> float:
 
 @pytest.mark.parametrize("distinct", [2, 50, 1_000])
 def test_uniform_values_are_equally_frequent(distinct: int) -> None:
-    """Every value has the same share."""
-    assert 4 > unlikely(counts("uniform", distinct), np.full(distinct, 1 / distinct))
+    """Every value of a uniform draw has the same share."""
+    assert 4 > compute_deviation(count_draws("uniform", distinct), np.full(distinct, 1 / distinct))
 
 
 @pytest.mark.parametrize("theta", [0.5, 0.99, 1.0, 1.2, 3.0])
 @pytest.mark.parametrize("draw", [draw_zipf_ranks, draw_by_rejection])
 def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
-    """The k-th rank has a share of 1 / k^theta, by the table and without it."""
+    """The k-th rank of a Zipf draw has a share of 1 / k^theta, with and without the table."""
     found = np.bincount(draw(np.random.default_rng(2), COUNT, 400, theta), minlength=400)
     shares = np.arange(1, 401) ** -theta
     shares /= shares.sum()
@@ -64,60 +64,60 @@ def test_zipf_ranks_follow_the_law(draw: Any, theta: float) -> None:
         found = np.append(found[known], found.sum() - found[known].sum())
     else:
         shares, found = shares[known] / shares[known].sum(), found[known]
-    assert 4 > unlikely(found, shares)
+    assert 4 > compute_deviation(found, shares)
 
 
 def test_zipf_above_the_table_follows_the_law_too() -> None:
-    """Of ten million values the heaviest have the shares that the harmonic sum says."""
+    """The heaviest of ten million Zipf values have the shares of the harmonic sum."""
     distinct = 10_000_000
     assert distinct > MAX_TABLE_VALUES
     ranks = draw_zipf_ranks(np.random.default_rng(3), COUNT, distinct, 0.99)
     shares = np.arange(1, 30) ** -0.99 / compute_harmonic(distinct, 0.99)
     found = np.bincount(np.minimum(ranks, 29), minlength=30)
-    assert 4 > unlikely(found, np.append(shares, 1 - shares.sum()))
+    assert 4 > compute_deviation(found, np.append(shares, 1 - shares.sum()))
     assert 0 <= ranks.min()
     assert distinct > ranks.max()
 
 
 @pytest.mark.parametrize(("distinct", "theta"), [(10, 0.5), (1_000, 1.0), (2_000_000, 0.99)])
 def test_the_harmonic_sum_is_the_sum(distinct: int, theta: float) -> None:
-    """Term by term, and by an integral where there are many terms."""
+    """The harmonic sum equals its terms, and its integral for many terms."""
     assert pytest.approx(
         sum(k**-theta for k in range(1, distinct + 1)), rel=1e-9
     ) == compute_harmonic(distinct, theta)
 
 
 def test_a_hotspot_takes_its_share() -> None:
-    """A tenth of the values takes three quarters of the events, all of them alike."""
-    found = np.sort(counts("hotspot", 200))[::-1]
+    """A tenth of the values takes three quarters of the events, all equally."""
+    found = np.sort(count_draws("hotspot", 200))[::-1]
     shares = np.append(np.full(20, 0.75 / 20), np.full(180, 0.25 / 180))
-    assert 4 > unlikely(found[:20], np.full(20, 1 / 20))
-    assert 4 > unlikely(found[20:], np.full(180, 1 / 180))
+    assert 4 > compute_deviation(found[:20], np.full(20, 1 / 20))
+    assert 4 > compute_deviation(found[20:], np.full(180, 1 / 180))
     assert pytest.approx(shares[:20].sum(), abs=0.004) == found[:20].sum() / COUNT
 
 
 @pytest.mark.parametrize("kind", ["zipf", "hotspot"])
 def test_hot_values_lie_anywhere(kind: str) -> None:
-    """The heaviest values are not the first ones: each third of the values has some of them."""
-    heavy = np.argsort(-counts(kind, 300))[:30]
+    """The heaviest values are spread over all thirds of the values."""
+    heavy = np.argsort(-count_draws(kind, 300))[:30]
     assert {0, 1, 2} == set((heavy // 100).tolist())
 
 
 def test_a_sequence_goes_round() -> None:
-    """One after the other, from any event on, and from the first again."""
-    assert [5, 6, 0, 1, 2, 3, 4, 5] == drawn("sequential", 7, 8, first=5).tolist()
+    """A sequence takes its values in order from any event on, and begins again after the last."""
+    assert [5, 6, 0, 1, 2, 3, 4, 5] == draw_values("sequential", 7, 8, first=5).tolist()
 
 
-def ages_of(values: Any, first: int, distinct: int, every: int = 5) -> tuple[Any, Any]:
-    """How many values are newer than each event's, and how many there are at each event."""
+def compute_ages(values: Any, first: int, distinct: int, every: int = 5) -> tuple[Any, Any]:
+    """Return how many values are newer than each event's, and how many exist at each event."""
     newest = np.arange(first, first + len(values)) // every
     return (newest - values) % distinct, np.minimum(newest + 1, distinct)
 
 
-def spots_of(ages: Any, populations: Any, theta: float) -> Any:
-    """Where each age lies in the law of its own event, as a number of 0 to 1.
+def compute_ranks(ages: Any, populations: Any, theta: float) -> Any:
+    """Return the position of each age in its own distribution, as a number of 0 to 1.
 
-    If the k-th newest of n comes in proportion to 1 / k^theta, these numbers are even, whatever n.
+    If the k-th newest of n has a share of 1 / k^theta, these numbers are uniform for every n.
     """
     shares = np.arange(1, populations.max() + 1, dtype=np.float64) ** -theta
     sums = np.concatenate([[0.0], np.cumsum(shares)])
@@ -134,20 +134,20 @@ def spots_of(ages: Any, populations: Any, theta: float) -> Any:
 def test_the_newest_values_are_the_most_frequent(
     theta: float, first: int, count: int, distinct: int
 ) -> None:
-    """The k-th newest has a share of 1 / k^theta among those that stand when its event comes."""
+    """The k-th newest value has a share of 1 / k^theta of the values of its event's time."""
     draw = DISTRIBUTIONS["latest"]({"every": 5, "theta": theta})
     values = draw.draw_indexes(np.random.default_rng(4), first, count, distinct)
-    ages, populations = ages_of(values, first, distinct)
+    ages, populations = compute_ages(values, first, distinct)
     assert (ages < populations).all()
     bins = min(200, count // 20)
-    spots = (spots_of(ages, populations, theta) * bins).astype(int)
+    spots = (compute_ranks(ages, populations, theta) * bins).astype(int)
     found = np.bincount(np.minimum(spots, bins - 1), minlength=bins)
-    assert 4 > unlikely(found, np.full(bins, 1 / bins))
+    assert 4 > compute_deviation(found, np.full(bins, 1 / bins))
 
 
 def test_new_values_take_the_place_of_the_oldest() -> None:
-    """Once every number was used the oldest is used again, so that none stays the newest."""
-    values = drawn("latest", 100, COUNT)
+    """Once every number was used, the oldest number is used as the newest value."""
+    values = draw_values("latest", 100, COUNT)
     newest = np.arange(COUNT) // 5 % 100
     assert pytest.approx(1 / compute_harmonic(100, 0.99), abs=0.005) == (values == newest).mean()
     busiest = np.bincount(values[COUNT // 2 :], minlength=100).max() / (COUNT // 2)
@@ -156,7 +156,7 @@ def test_new_values_take_the_place_of_the_oldest() -> None:
 
 @pytest.mark.parametrize(("count", "distinct"), [(3, 50), (2_000, 10**6), (500, 100), (740, 100)])
 def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: int) -> None:
-    """Of a run too short for the long run to show, the share of the first value is told."""
+    """In a short run the share of the first value is predicted as the largest."""
     draw = DISTRIBUTIONS["latest"]({"every": 5})
     chance = np.random.default_rng(6)
     runs = [(draw.draw_indexes(chance, 0, count, distinct) == 0).mean() for _ in range(400)]
@@ -167,9 +167,9 @@ def test_the_first_value_is_the_heaviest_of_a_short_run(count: int, distinct: in
 @pytest.mark.parametrize("kind", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("distinct", [1, 2, 30, 500])
 def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
-    """What a draw says of its most frequent value is what a count finds, in a run and in long."""
+    """The predicted share of the most frequent value is what a count finds."""
     draw = DISTRIBUTIONS[kind](WORDS.get(kind, {}))
-    found = counts(kind, distinct).max() / COUNT
+    found = count_draws(kind, distinct).max() / COUNT
     for told in (
         draw.compute_heaviest_share(distinct),
         draw.compute_heaviest_share(distinct, COUNT),
@@ -187,19 +187,19 @@ def test_the_heaviest_share_is_what_comes(kind: str, distinct: int) -> None:
 def test_values_are_those_there_are(
     kind: str, distinct: int, first: int, count: int, seed: int
 ) -> None:
-    """As many as asked for, each of 0 .. distinct-1, the same for the same seed."""
-    found = drawn(kind, distinct, count, seed, first)
+    """A draw gives the requested number of values below `distinct`, the same for one seed."""
+    found = draw_values(kind, distinct, count, seed, first)
     assert count == len(found)
     assert all(0 <= value < distinct for value in found.tolist())
-    assert found.tolist() == drawn(kind, distinct, count, seed, first).tolist()
+    assert found.tolist() == draw_values(kind, distinct, count, seed, first).tolist()
 
 
 @pytest.mark.parametrize(
     "kind", sorted(name for name, one in DISTRIBUTIONS.items() if one.is_ascending)
 )
 def test_what_ascends_ascends(kind: str) -> None:
-    """A draw that says so gives no value below the one before, but for starting anew."""
-    steps = np.diff(drawn(kind, 1_000, 5_000).astype(np.int64))
+    """An ascending draw gives no value below the one before, except when it starts again."""
+    steps = np.diff(draw_values(kind, 1_000, 5_000).astype(np.int64))
     assert {-999} >= set(steps[steps < 0].tolist())
 
 
@@ -210,12 +210,12 @@ def test_what_ascends_ascends(kind: str) -> None:
      ("latest", {"every": 2.5}), ("uniform", {"theta": 1})],
 )  # fmt: skip
 def test_words_out_of_range_are_refused(kind: str, words: dict[str, Any]) -> None:
-    """Each word has a range, and a draw takes only its own."""
+    """An option out of its range, or of another draw, is refused."""
     with pytest.raises(InvalidArgument):
         DISTRIBUTIONS[kind](words)
 
 
 @pytest.mark.parametrize("arrival", ARRIVAL_MODES)
 def test_an_arrival_implies_one_draw(arrival: str) -> None:
-    """Where a field declares no draw, exactly one kind says that it is drawn so."""
+    """Exactly one draw is the default of each arrival."""
     assert 1 == sum(arrival in kind.default_arrivals for kind in DISTRIBUTIONS.values())

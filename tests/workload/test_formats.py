@@ -1,4 +1,4 @@
-"""Every format gives the same events of the same records, and says clearly what it cannot read."""
+"""Every format gives the same events of the same records, and describes unreadable files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ Record = tuple[str, int, int, str]
 NAMES = tuple(FIELDS)
 
 
-def events(
+def read_events(
     path: Path, words: Mapping[str, Any] | None = None, fields: Mapping[str, Any] = FIELDS
 ) -> tuple[list[dict[str, Any]], int]:
-    """The events of a file as normal values, and how many rows were left out."""
+    """Return the events of a file as normal values, and the number of skipped rows."""
     key = "".join(f"[{name}]" for name in fields)
     design = Design("t", key, fields=fields)
     sample = open_sample(path, design.collect_needed_fields(), design.writes.time, words)
@@ -53,18 +53,18 @@ def events(
     return rows, sample.skipped_rows.count
 
 
-def refused(path: Path, words: Mapping[str, Any] | None = None) -> str:
-    """What a sample that cannot be read says."""
+def get_refusal(path: Path, words: Mapping[str, Any] | None = None) -> str:
+    """Return the error message of a sample that cannot be read."""
     with pytest.raises(SampleError) as caught:
-        events(path, words)
+        read_events(path, words)
     return str(caught.value)
 
 
 # One text, every file
 
 
-def as_csv(records: Sequence[Record], delimiter: str = ",", end: str = "\n") -> bytes:
-    """The records as CSV with a line of names."""
+def encode_csv(records: Sequence[Record], delimiter: str = ",", end: str = "\n") -> bytes:
+    """Return the records as CSV with a header line."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator=end)
     writer.writerow(NAMES)
@@ -72,14 +72,14 @@ def as_csv(records: Sequence[Record], delimiter: str = ",", end: str = "\n") -> 
     return out.getvalue().encode()
 
 
-def as_json_lines(records: Sequence[Record]) -> bytes:
-    """The records as an object a line."""
+def encode_json_lines(records: Sequence[Record]) -> bytes:
+    """Return the records as an object a line."""
     lines = (json.dumps(dict(zip(NAMES, one, strict=True))) for one in records)
     return "\n".join(lines).encode() + b"\n"
 
 
-def as_table(records: Sequence[Record]) -> pa.Table:
-    """The records as a typed table, the host as a dictionary, the time in microseconds."""
+def build_table(records: Sequence[Record]) -> pa.Table:
+    """Return the records as a typed table, with a dictionary of hosts and microseconds."""
     host, n, ts, note = zip(*records, strict=True)
     return pa.table(
         {
@@ -91,28 +91,28 @@ def as_table(records: Sequence[Record]) -> pa.Table:
     )
 
 
-def as_parquet(records: Sequence[Record]) -> bytes:
-    """The table as Parquet, in groups of three rows."""
+def encode_parquet(records: Sequence[Record]) -> bytes:
+    """Return the table as Parquet, in row groups of three rows."""
     sink = io.BytesIO()
-    parquet.write_table(as_table(records), sink, row_group_size=3)
+    parquet.write_table(build_table(records), sink, row_group_size=3)
     return sink.getvalue()
 
 
-def as_arrow(records: Sequence[Record], writer: Any) -> bytes:
-    """The table as Arrow writes it, in batches of three rows."""
-    table, sink = as_table(records), io.BytesIO()
+def encode_arrow(records: Sequence[Record], writer: Any) -> bytes:
+    """Return the table as an Arrow file or stream, in batches of three rows."""
+    table, sink = build_table(records), io.BytesIO()
     with writer(sink, table.schema) as out:
         out.write_table(table, max_chunksize=3)
     return sink.getvalue()
 
 
-def plain(data: bytes) -> bytes:
-    """As it is."""
+def leave_unpacked(data: bytes) -> bytes:
+    """Return the data unchanged."""
     return data
 
 
-def zipped(data: bytes) -> bytes:
-    """A zip archive of one file, in a folder."""
+def pack_zip(data: bytes) -> bytes:
+    """Return a zip archive of one file in a folder."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("inside/", b"")
@@ -121,17 +121,17 @@ def zipped(data: bytes) -> bytes:
 
 
 WRITERS: dict[str, Callable[[Sequence[Record]], bytes]] = {
-    "a.csv": as_csv,
-    "a.jsonl": as_json_lines,
-    "a.ndjson": as_json_lines,
-    "a.parquet": as_parquet,
-    "a.arrow": lambda records: as_arrow(records, pa.ipc.new_file),
-    "a.arrows": lambda records: as_arrow(records, pa.ipc.new_stream),
-    "a.tsv": lambda records: as_csv(records, "\t"),
-    "crlf.csv": lambda records: as_csv(records, end="\r\n"),
-    "bom.csv": lambda records: b"\xef\xbb\xbf" + as_csv(records),
+    "a.csv": encode_csv,
+    "a.jsonl": encode_json_lines,
+    "a.ndjson": encode_json_lines,
+    "a.parquet": encode_parquet,
+    "a.arrow": lambda records: encode_arrow(records, pa.ipc.new_file),
+    "a.arrows": lambda records: encode_arrow(records, pa.ipc.new_stream),
+    "a.tsv": lambda records: encode_csv(records, "\t"),
+    "crlf.csv": lambda records: encode_csv(records, end="\r\n"),
+    "bom.csv": lambda records: b"\xef\xbb\xbf" + encode_csv(records),
 }
-PACKERS = {"": plain, ".gz": gzip.compress, ".zip": zipped}
+PACKERS = {"": leave_unpacked, ".gz": gzip.compress, ".zip": pack_zip}
 VALUES = st.text(
     st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from(",;\"' "), max_size=12
 )
@@ -157,45 +157,45 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_format_gives_the_same_events(
     folder: Path, name: str, packing: str, records: list[Record]
 ) -> None:
-    """CSV, JSON lines and Parquet, plain and packed, hold the records that were written."""
+    """CSV, JSON lines, Parquet and Arrow, plain and compressed, give the written records."""
     path = folder / f"{name}{packing}"
     path.write_bytes(PACKERS[packing](WRITERS[name](records)))
     expected = [dict(zip(NAMES, one, strict=True)) for one in records]
-    assert (expected, 0) == events(path)
+    assert (expected, 0) == read_events(path)
 
 
 def test_values_of_csv_may_hold_quotes_delimiters_and_line_ends(folder: Path) -> None:
-    """Quoted values keep what stands in them, and so do quoted names of columns."""
+    """Quoted values and column names keep quotes, delimiters and line ends."""
     path = folder / "quoted.csv"
     path.write_bytes(b'"ho\nst",n,ts\n"a,b",1,1\n"x\ny",2,2\n"q""q",3,3\n"",4,4\n')
     fields = {"host": {"type": "text", "from": "ho\nst"}, "n": "i32", "ts": "timestamp_s"}
-    rows, _ = events(path, fields=fields)
+    rows, _ = read_events(path, fields=fields)
     assert ["a,b", "x\ny", 'q"q', ""] == [row["host"] for row in rows]
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_a_byte_order_mark_within_a_value_is_of_the_value(folder: Path, mark: str) -> None:
-    """Only the one at the beginning of a file is none of its text."""
+    """Only a byte order mark at the beginning of a file is removed."""
     path = folder / "mark.csv"
     path.write_text(f"{mark}host\n\ufeffx\n\ufeff\n", "utf-8")
-    found, left_out = events(path, fields={"host": "text"})
+    found, left_out = read_events(path, fields={"host": "text"})
     assert ([{"host": "\ufeffx"}, {"host": "\ufeff"}], 0) == (found, left_out)
 
 
 def test_an_empty_value_is_text_but_no_number(folder: Path) -> None:
-    """Nothing between two commas is an empty text, a null note, and no time at all."""
+    """An empty CSV value is an empty text, a null note, and an invalid time."""
     path = folder / "empty-values.csv"
     path.write_bytes(b"host,n,ts,note\n,1,1,\na,2,,x\nb,3,3,y\n")
-    rows, left_out = events(path)
+    rows, left_out = read_events(path)
     assert (["", "b"], 1) == ([row["host"] for row in rows], left_out)
 
 
 @pytest.mark.parametrize("delimiter", [";", "|", "\t", " "])
 def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
-    """A declared delimiter separates values, and commas no more."""
+    """With a declared delimiter, commas do not separate values."""
     path = folder / "delimited.csv"
-    path.write_bytes(as_csv([("a,b", 1, 2, "c")], delimiter))
-    rows, _ = events(path, {"kind": "csv", "delimiter": delimiter})
+    path.write_bytes(encode_csv([("a,b", 1, 2, "c")], delimiter))
+    rows, _ = read_events(path, {"kind": "csv", "delimiter": delimiter})
     assert [{"host": "a,b", "n": 1, "ts": 2, "note": "c"}] == rows
 
 
@@ -212,53 +212,53 @@ def test_csv_of_another_delimiter(folder: Path, delimiter: str) -> None:
 def test_another_delimiter_is_proposed_and_works(
     folder: Path, name: str, words: dict[str, Any] | None, delimiter: str, said: str
 ) -> None:
-    """A line of names that is one name tells which delimiter it holds, quotes or not."""
+    """A header with a single name gives a hint at the delimiter in it, and the hint works."""
     path = folder / name
-    path.write_bytes(as_csv([("a", 1, 2, "c")], delimiter).replace(b"host", b'"host"'))
-    message = refused(path, words)
+    path.write_bytes(encode_csv([("a", 1, 2, "c")], delimiter).replace(b"host", b'"host"'))
+    message = get_refusal(path, words)
     assert f'[sample] format = {{ kind = "csv", {said}' in message
     assert "Did you mean" not in message
-    rows, _ = events(path, {"kind": "csv", "delimiter": delimiter})
+    rows, _ = read_events(path, {"kind": "csv", "delimiter": delimiter})
     assert [{"host": "a", "n": 1, "ts": 2, "note": "c"}] == rows
 
 
 def test_no_delimiter_is_proposed_that_does_not_help(folder: Path) -> None:
-    """One column whose name holds a semicolon is not cut where nothing wanted comes of it."""
+    """No delimiter is proposed where splitting by it gives no needed column."""
     path = folder / "one.csv"
     path.write_text("a;b\n1\n")
-    said = refused(path)
+    said = get_refusal(path)
     assert "delimiter" not in said
     assert "has no column 'host'" in said
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
 def test_what_cannot_stand_between_values_is_refused(folder: Path, delimiter: str) -> None:
-    """A delimiter is one byte, and none that has a meaning of its own."""
+    """A delimiter must be one byte without another meaning."""
     path = folder / "a.csv"
-    assert "sample.format.delimiter" in refused(path, {"kind": "csv", "delimiter": delimiter})
+    assert "sample.format.delimiter" in get_refusal(path, {"kind": "csv", "delimiter": delimiter})
 
 
 @pytest.mark.parametrize("kind", ["csv", "columns"])
 def test_a_file_without_a_line_of_names(folder: Path, kind: str) -> None:
-    """Declared names stand for the line that is missing."""
+    """Declared names replace a missing header."""
     path = folder / "nameless.data"
     between = "," if kind == "csv" else "   "
     lines = [between.join(map(str, (f"h{n}", n, n, "x"))) for n in range(3)]
     path.write_text("\n".join(lines))
-    rows, _ = events(path, {"kind": kind, "names": list(NAMES)})
+    rows, _ = read_events(path, {"kind": kind, "names": list(NAMES)})
     assert ["h0", "h1", "h2"] == [row["host"] for row in rows]
 
 
 def test_columns_apart_by_white_space(folder: Path) -> None:
-    """Lines of another number of values are left out, empty ones do not count."""
+    """Lines with another number of values are skipped, and empty lines do not count."""
     path = folder / "a.txt"
     path.write_text(" host  n\tts note\n a 1 1 x\n\nb 2 2\n c  3 3  y z\nd 4 4 w\n")
-    rows, left_out = events(path)
+    rows, left_out = read_events(path)
     assert (["a", "d"], 2) == ([row["host"] for row in rows], left_out)
 
 
 def test_json_goes_into_objects_by_dots(folder: Path) -> None:
-    """A dot leads into an object, unless the name itself has one; other types become text."""
+    """A dot in a column name leads into an object, and values of other types become text."""
     path = folder / "nested.jsonl"
     lines = [
         {"request": {"host": "a", "n": 1}, "ts": 1, "note.x": "dotted"},
@@ -273,7 +273,7 @@ def test_json_goes_into_objects_by_dots(folder: Path) -> None:
         "ts": "timestamp_s",
         "note": {"type": "text", "nullable": True, "from": "note.x"},
     }
-    rows, left_out = events(path, fields=fields)
+    rows, left_out = read_events(path, fields=fields)
     assert [("a", 1, 1, "dotted"), ("true", 2, 2, '[1, "b"]'), ("3.5", 3, 3, None)] == [
         tuple(row.values()) for row in rows
     ]
@@ -281,12 +281,12 @@ def test_json_goes_into_objects_by_dots(folder: Path) -> None:
 
 
 def test_broken_lines_of_json_are_counted(folder: Path) -> None:
-    """Lines that are no objects are left out, the first of them is shown."""
+    """Lines that are not objects are skipped and counted, and the first one is shown."""
     good = '{"host": "a", "n": 1, "ts": 1}\n'
     bad = ["nope", "[1]", '{"host":', "[" * 200_000, '{"n": ' + "9" * 5_000 + "}", "\ufeff{"]
     path = folder / "broken.jsonl"
     path.write_text(good * 7 + "\n".join(bad) + "\n\n" + good)
-    rows, left_out = events(path)
+    rows, left_out = read_events(path)
     assert (8, 6) == (len(rows), left_out)
 
 
@@ -310,11 +310,11 @@ LOG_FIELDS: dict[str, Any] = {
 
 @pytest.mark.parametrize("packing", PACKERS)
 def test_apache_logs_common_combined_and_odd(folder: Path, packing: str) -> None:
-    """Every line that is one is read, whatever its request; `-` is no value; two are left out."""
+    """Every valid line is read with any request, `-` is null, and two lines are skipped."""
     path = folder / f"access.log{packing}"
     path.write_bytes(PACKERS[packing](LOG.encode()))
     fields = {**LOG_FIELDS, "ts": {"type": "timestamp_s", "from": "time"}}
-    rows, left_out = events(path, fields=fields)
+    rows, left_out = read_events(path, fields=fields)
     start = int(datetime(2015, 5, 17, 10, 5, 3, tzinfo=UTC).timestamp())
     assert [("h1", 0), ("h2", 0), ("h3", 1), ("h4", 1), ("h5", 2), ("h7", 3)] == [
         (row["client"], row["ts"] - start) for row in rows
@@ -329,7 +329,7 @@ def test_apache_logs_common_combined_and_odd(folder: Path, packing: str) -> None
 
 
 def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
-    """Names take what stands between fixed texts, `{}` skips, a time is read in its form."""
+    """Names take the text between fixed texts, `{}` skips it, and times have a format."""
     path = folder / "app.log"
     path.write_text(
         "<3> web-1 05/01/2021 10:00:00 [7] disk full\n"
@@ -339,7 +339,7 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
         "<1>  05/01/2021 10:00:02 [9] [in] brackets\n"
     )
     words = {"kind": "tokens", "pattern": "<{}> {host} {ts:%d/%m/%Y %H:%M:%S} [{n}] {note}"}
-    rows, left_out = events(path, words)
+    rows, left_out = read_events(path, words)
     start = int(datetime(2021, 1, 5, 10, tzinfo=UTC).timestamp())
     assert [
         ("web-1", 7, start, "disk full"),
@@ -364,26 +364,26 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
     ],
 )
 def test_patterns_that_cut_nothing_are_refused(folder: Path, pattern: str, what: str) -> None:
-    """A pattern has one to 64 names with fixed text between them."""
-    said = refused(folder / "a.log", {"kind": "tokens", "pattern": pattern})
+    """A pattern needs 1 to 64 names with fixed text between them."""
+    said = get_refusal(folder / "a.log", {"kind": "tokens", "pattern": pattern})
     assert "sample.format.pattern" in said
     assert what in said
 
 
 def test_no_pattern_is_slow(folder: Path) -> None:
-    """A pattern that would make a regular expression search for ever is cut in one pass."""
+    """A pattern that would make a regular expression backtrack is applied in one pass."""
     path = folder / "evil.log"
     path.write_text("a" * 900_000 + "\n" + "a b" * 3 + "\n")
     pattern = "a".join(f"{{f{n}}}" for n in range(64))
-    assert "2 of 2 lines do not follow the format" in refused(
+    assert "2 of 2 lines do not follow the format" in get_refusal(
         path, {"kind": "tokens", "pattern": pattern + "!"}
-    ) or "has no column" in refused(path, {"kind": "tokens", "pattern": pattern + "!"})
+    ) or "has no column" in get_refusal(path, {"kind": "tokens", "pattern": pattern + "!"})
 
 
 # What cannot be read
 
 GARBAGE = random.Random(11).randbytes(40_000)
-CSV = as_csv([(f"h{n}", n, n, "x") for n in range(2_000)])
+CSV = encode_csv([(f"h{n}", n, n, "x") for n in range(2_000)])
 LONG = b"x" * (2 << 20)
 BROKEN: dict[str, tuple[bytes, str]] = {
     "empty.csv": (b"", "is empty"),
@@ -431,8 +431,8 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 }
 
 
-def _bytes_of(name: str) -> bytes:
-    """The bytes of a broken file; archives are made by hand."""
+def _build_broken_file(name: str) -> bytes:
+    """Return the bytes of a broken file; archives are built by hand."""
     if name == "two.csv.zip":
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as archive:
@@ -440,7 +440,7 @@ def _bytes_of(name: str) -> bytes:
             archive.writestr("b.csv", CSV)
         return out.getvalue()
     if name in ("locked.csv.zip", "method.csv.zip"):
-        data = bytearray(zipped(CSV))
+        data = bytearray(pack_zip(CSV))
         central = data.rfind(b"PK\x01\x02")
         local = data.rfind(b"PK\x03\x04", 0, central)
         flag, method = (1, 8) if name == "locked.csv.zip" else (0, 97)
@@ -452,10 +452,10 @@ def _bytes_of(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_cannot_be_read_is_said_clearly(folder: Path, name: str) -> None:
-    """Each broken file is an error of the sample that names the file and what is wrong with it."""
+    """The error of each broken file names the file and what is wrong with it."""
     path = folder / name
-    path.write_bytes(_bytes_of(name))
-    said = refused(path)
+    path.write_bytes(_build_broken_file(name))
+    said = get_refusal(path)
     assert BROKEN[name][1] in said
     assert str(path) in said
     assert "\n" not in said.split(";")[0]
@@ -463,7 +463,7 @@ def test_what_cannot_be_read_is_said_clearly(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["none.csv", "none.log", "none.parquet", "none.jsonl.gz"])
 def test_a_file_that_is_not_there(folder: Path, name: str) -> None:
-    """A missing file is missing, whatever its format."""
+    """A missing file is reported as missing in every format."""
     fields = {"client": {"type": "text"}} if name.endswith("log") else FIELDS
     design = Design("t", "".join(f"[{one}]" for one in fields), fields=fields)
     with pytest.raises(SampleError, match="there is no such file"):
@@ -471,18 +471,18 @@ def test_a_file_that_is_not_there(folder: Path, name: str) -> None:
 
 
 def test_a_folder_is_no_sample(folder: Path) -> None:
-    """A folder with the name of a file is said to be one."""
+    """A folder with the name of a sample is refused as a folder."""
     (folder / "folder.csv").mkdir(exist_ok=True)
-    assert "directory" in refused(folder / "folder.csv")
+    assert "directory" in get_refusal(folder / "folder.csv")
 
 
 def test_a_corrupt_parquet_file(folder: Path) -> None:
-    """Pages that do not decode are a mistake of the file, not a crash."""
-    data = bytearray(as_parquet([(f"host-{n}", n, n, "x" * 20) for n in range(300)]))
+    """Parquet pages that do not decode are an error of the file, not a crash."""
+    data = bytearray(encode_parquet([(f"host-{n}", n, n, "x" * 20) for n in range(300)]))
     data[8:300] = GARBAGE[:292]
     path = folder / "corrupt.parquet"
     path.write_bytes(bytes(data))
-    assert "Parquet" in refused(path) or "cannot be read" in refused(path)
+    assert "Parquet" in get_refusal(path) or "cannot be read" in get_refusal(path)
 
 
 def test_batches_of_long_values_hold_few_of_them() -> None:
@@ -494,17 +494,19 @@ def test_batches_of_long_values_hold_few_of_them() -> None:
 
 
 def test_names_that_tell_no_format(folder: Path) -> None:
-    """An unknown ending, or none, asks for the format; an unknown format for a known one."""
-    assert "the format of a file with the suffix" in refused(folder / "sample.xyz")
-    assert "the format of a file with the suffix" in refused(folder / "sample")
-    assert "Did you mean csv?" in refused(folder / "a.csv", {"kind": "csvv"})
-    assert "no option 'delimeter'" in refused(folder / "a.csv", {"kind": "csv", "delimeter": ";"})
-    assert "tokens needs the option pattern" in refused(folder / "a.csv", {"kind": "tokens"})
-    assert "does not fit" in refused(folder / "a.csv", {"kind": "csv", "delimiter": 5})
+    """An unknown ending is refused with a request for the format, an unknown format with a list."""
+    assert "the format of a file with the suffix" in get_refusal(folder / "sample.xyz")
+    assert "the format of a file with the suffix" in get_refusal(folder / "sample")
+    assert "Did you mean csv?" in get_refusal(folder / "a.csv", {"kind": "csvv"})
+    assert "no option 'delimeter'" in get_refusal(
+        folder / "a.csv", {"kind": "csv", "delimeter": ";"}
+    )
+    assert "tokens needs the option pattern" in get_refusal(folder / "a.csv", {"kind": "tokens"})
+    assert "does not fit" in get_refusal(folder / "a.csv", {"kind": "csv", "delimiter": 5})
 
 
 def test_every_format_has_a_test_of_its_own() -> None:
-    """Each format of the drawer is read here, by the ending of a file or by its name."""
+    """Each format plugin is read in this file."""
     text = Path(__file__).read_text(encoding="utf-8")
     told = {name: [*(f"a{end}" for end in kind.suffixes), name] for name, kind in FORMATS.items()}
     assert [] == [

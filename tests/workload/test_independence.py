@@ -1,4 +1,4 @@
-"""What is drawn and what is kept go by different numbers, so that no sample is biased."""
+"""Generating and sampling use independent random numbers, so that no sample is biased."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rowkey.workload import DISTRIBUTIONS, Reservoir, WorkloadGenerator
 from rowkey.workload.contract import build_rng
 
 
-def drawn(draw: str, seed: int, more: bool = False) -> WorkloadGenerator:
-    """A workload of 400,000 events over 500 values, with another field before it or not."""
+def build_workload(draw: str, seed: int, more: bool = False) -> WorkloadGenerator:
+    """Build a workload of 400,000 events over 500 values, with or without another field."""
     fields = {"metric": {"type": "u32", "distinct": 500, "draw": draw}, "ts": "timestamp_ms"}
     design = Design(
         "t",
@@ -25,8 +25,8 @@ def drawn(draw: str, seed: int, more: bool = False) -> WorkloadGenerator:
     return WorkloadGenerator(design.writes, wanted, seed, design.key)
 
 
-def codes(workload: WorkloadGenerator) -> np.ndarray[Any, Any]:
-    """The drawn values in order."""
+def list_codes(workload: WorkloadGenerator) -> np.ndarray[Any, Any]:
+    """Return the generated values in order."""
     batches = [events.rows.column("metric") for events in workload.generate_events()]
     return np.concatenate([metrics.to_numpy() for metrics in batches])
 
@@ -34,9 +34,9 @@ def codes(workload: WorkloadGenerator) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("draw", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("seed", [0, 7])
 def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
-    """With one seed for both, every value is kept as often as it came, but for chance."""
+    """With one seed for both, every value is sampled as often as it occurs."""
     reservoir, total = Reservoir(seed=seed), np.zeros(500)
-    for events in drawn(draw, seed).generate_events():
+    for events in build_workload(draw, seed).generate_events():
         reservoir.offer(events.rows)
         total += np.bincount(events.rows.column("metric").to_numpy(), minlength=500)
     kept = np.bincount(reservoir.collect_rows().column("metric").to_numpy(), minlength=500)
@@ -50,11 +50,13 @@ def test_kept_events_hold_the_values_that_came(draw: str, seed: int) -> None:
 
 def test_a_field_more_changes_no_other() -> None:
     """The values of a field depend on the seed and its own name alone."""
-    assert np.array_equal(codes(drawn("zipf", 3)), codes(drawn("zipf", 3, more=True)))
+    assert np.array_equal(
+        list_codes(build_workload("zipf", 3)), list_codes(build_workload("zipf", 3, more=True))
+    )
 
 
 def test_purposes_have_numbers_of_their_own() -> None:
-    """Two purposes, or two seeds, share nothing; one purpose and seed repeat themselves."""
+    """Each purpose and seed has its own random numbers, which are reproducible."""
     first = build_rng("a", 1).random(1_000)
     assert first.tolist() == build_rng("a", 1).random(1_000).tolist()
     for other in (build_rng("b", 1), build_rng("a", 2), build_rng("aa", 1)):

@@ -1,4 +1,4 @@
-"""Logs against parsers written here character by character, and patterns against hostile lines."""
+"""Log formats agree with parsers written here, and stay fast on hostile lines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Values = list[str | None]
 
 
-def read(path: Path, text: str, **words: Any) -> tuple[list[Values], int]:
-    """What a format makes of a text: the values of each row, and how many lines are left out."""
+def read_text(path: Path, text: str, **words: Any) -> tuple[list[Values], int]:
+    """Return the values of each row of a text in a format, and the number of skipped lines."""
     path.write_bytes(text.encode())
     left_out = SkippedRows()
     rows: list[Values] = []
@@ -45,14 +45,14 @@ ENTRY = '1.2.3.4 - - [29/Jan/2025:04:00:01 +0000] "GET / HTTP/1.1" 200 5\n'
 
 @pytest.mark.parametrize("text", [ENTRY, JUNK + ENTRY, JUNK * 3 + ENTRY * 4])
 def test_columns_of_apache_are_known_once_a_line_is_one(tmp_path: Path, text: str) -> None:
-    """Lines that are none may stand before the first."""
+    """Invalid lines may come before the first valid line of a log."""
     path = tmp_path / "access.log"
     path.write_text(text)
     assert list(COLUMNS) == FORMATS["apache"]({}).read_column_names(path)
 
 
 def test_a_log_without_a_line_has_no_columns(tmp_path: Path) -> None:
-    """Of an empty file nothing is told; one without a line that fits is no log."""
+    """An empty file has no columns, and a file without a valid line is refused."""
     path = tmp_path / "access.log"
     path.write_text("")
     assert FORMATS["apache"]({}).read_column_names(path) is None
@@ -61,14 +61,14 @@ def test_a_log_without_a_line_has_no_columns(tmp_path: Path) -> None:
         FORMATS["apache"]({}).read_column_names(path)
 
 
-SCRAPS = st.lists(
+TIME_FRAGMENTS = st.lists(
     st.sampled_from([*"0123456789", "29", "Jan", "Feb", "/", ":", " ", "+", "-", "Z"])
 )
 
 
-@given(st.integers(0, 26), st.integers(0, 4), SCRAPS)
+@given(st.integers(0, 26), st.integers(0, 4), TIME_FRAGMENTS)
 def test_times_of_apache_are_read_as_python_reads_them(at: int, gone: int, came: list[str]) -> None:
-    """Whatever stands in a line's time, the quick way and Python's own come to the same."""
+    """The fast parser of times and Python's parser give the same result for any text."""
     text = "29/Jan/2025:04:00:01 +0000"
     text = text[:at] + "".join(came[:3]) + text[at + gone :]
     assert apache_module._parse_time(text) == apache_module._parse_instant(text)
@@ -82,13 +82,13 @@ class Scanner:
         self.at = 0
 
     def expect(self, text: str) -> None:
-        """Go past a text that must stand here."""
+        """Pass over a required text."""
         if not self.line.startswith(text, self.at):
             raise ValueError(text)
         self.at += len(text)
 
     def word(self) -> str:
-        """The characters up to the next white space, at least one."""
+        """Return the characters up to the next white space, at least one."""
         start = self.at
         while self.at < len(self.line) and not self.line[self.at].isspace():
             self.at += 1
@@ -97,13 +97,13 @@ class Scanner:
         return self.line[start : self.at]
 
     def until(self, end: str) -> str:
-        """The characters before the next of this one, which is passed."""
+        """Return the characters before the next given one, and pass over that."""
         stop = self.line.index(end, self.at)
         found, self.at = self.line[self.at : stop], stop + 1
         return found
 
     def quoted(self) -> str:
-        """What stands between two quotes; a backslash keeps the character behind it."""
+        """Return the text between two quotes, where a backslash keeps the next character."""
         self.expect('"')
         start = self.at
         while (one := self.line[self.at : self.at + 1]) != '"':
@@ -114,8 +114,8 @@ class Scanner:
         return self.line[start : self.at - 1]
 
 
-def naive_apache(line: str) -> Values | None:
-    """The values of a line of an access log, None if it is none."""
+def parse_apache_line(line: str) -> Values | None:
+    """Return the values of a line of an access log, None if the line is invalid."""
     scan = Scanner(line)
     try:
         found: list[str] = []
@@ -134,12 +134,12 @@ def naive_apache(line: str) -> Values | None:
         return None
     padded = [*words, "-", "-"][:3] if len(words) < 3 else words
     request = [padded[0], " ".join(padded[1:-1]), padded[-1]]
-    values = [*found, time, *request, status, size, *_behind(scan)]
+    values = [*found, time, *request, status, size, *_read_referer_and_agent(scan)]
     return [None if value == "-" else value for value in values]
 
 
-def _behind(scan: Scanner) -> list[str]:
-    """The referer and the agent, where both are there."""
+def _read_referer_and_agent(scan: Scanner) -> list[str]:
+    """Return the referer and the agent, if both are there."""
     try:
         scan.expect(" ")
         referer = scan.quoted()
@@ -172,13 +172,13 @@ COMMON = st.builds(
     HOSTS, st.sampled_from(["-", "frank"]), TIMES, REQUESTS, st.integers(100, 599), SIZES,
 )  # fmt: skip
 COMBINED = st.builds('{} "{}" "{}"'.format, COMMON, QUOTED, QUOTED)
-GOOD = st.one_of(COMMON, COMBINED, st.builds("{} 0.2 x".format, COMBINED))
+LOG_LINES = st.one_of(COMMON, COMBINED, st.builds("{} 0.2 x".format, COMBINED))
 
 
 @st.composite
-def lines(draw: st.DrawFn) -> str:
-    """A line of a log, now and then with a character lost, doubled or of another kind."""
-    line = draw(GOOD)
+def draw_lines(draw: st.DrawFn) -> str:
+    """Draw a line of a log, sometimes with a lost, doubled or changed character."""
+    line = draw(LOG_LINES)
     if draw(st.integers(0, 2)) == 0:
         at = draw(st.integers(0, len(line) - 1))
         line = (
@@ -195,24 +195,24 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("logs") / "a.log"
 
 
-@given(log=st.lists(lines(), min_size=1, max_size=8))
+@given(log=st.lists(draw_lines(), min_size=1, max_size=8))
 def test_apache_logs_are_read_as_by_hand(path: Path, log: list[str]) -> None:
-    """Quotes within quotes, addresses of both kinds and broken lines are read as by a scanner."""
-    expected = [naive_apache(line) for line in log]
+    """Nested quotes, IPv4 and IPv6 and broken lines are read as by the scanner."""
+    expected = [parse_apache_line(line) for line in log]
     good = [values for values in expected if values is not None]
     assume(2 * len(good) >= len(log))
-    assert (good, len(log) - len(good)) == read(path, "\n".join(log), kind="apache")
+    assert (good, len(log) - len(good)) == read_text(path, "\n".join(log), kind="apache")
 
 
 def test_a_log_is_mostly_read_by_the_scanner_too() -> None:
-    """The scanner is no parser that refuses everything: it reads a line of each shape."""
+    """The scanner of this file reads a line of each shape."""
     line = '2001:db8::1 - frank [01/Feb/2020:10:00:00 +0000] "GET /a?b=\\"c\\" HTTP/1.1" 200 5'
-    values = naive_apache(f'{line} "-" "Mozilla \\"x\\""')
+    values = parse_apache_line(f'{line} "-" "Mozilla \\"x\\""')
     assert values is not None
     assert ("2001:db8::1", '/a?b=\\"c\\"', None, 'Mozilla \\"x\\"') == tuple(
         values[n] for n in (0, 5, 9, 10)
     )
-    assert naive_apache(line.replace("Feb", "Fob")) is None
+    assert parse_apache_line(line.replace("Feb", "Fob")) is None
 
 
 # Tokens
@@ -221,8 +221,8 @@ FIXED = st.text(st.sampled_from("ab |("), min_size=1, max_size=3)
 LINE = st.text(st.sampled_from("ab |(x"), max_size=24)
 
 
-def naive_cut(pattern: list[str], line: str) -> list[str] | None:
-    """What a regular expression makes of the same pattern; small inputs only."""
+def cut_with_regex(pattern: list[str], line: str) -> list[str] | None:
+    """Return what a regular expression makes of a pattern; for small inputs only."""
     head, *between = map(re.escape, pattern)
     text = head + "".join(f"(.*?){piece}" for piece in between)
     if not pattern[-1]:
@@ -236,22 +236,22 @@ def naive_cut(pattern: list[str], line: str) -> list[str] | None:
 def test_a_pattern_cuts_as_its_regular_expression_would(
     head: str, between: list[str], line: str, *, is_open: bool
 ) -> None:
-    """A name takes as little as the fixed text behind it allows; the last takes all if none is."""
+    """A name takes as little text as the following fixed text allows, as in a lazy group."""
     pieces = [head, *between, *([""] if is_open or not between else [])]
     names = iter(range(len(pieces)))
     pattern = pieces[0] + "".join(f"{{f{next(names)}}}{piece}" for piece in pieces[1:])
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
-    assert naive_cut(pieces, line) == cutter.split_line(line)
+    assert cut_with_regex(pieces, line) == cutter.split_line(line)
 
 
-class Watched(str):
-    """A text that counts the characters that are looked at to find others in it."""
+class SearchCounter(str):
+    """A text that counts the characters that searches in it pass over."""
 
     __slots__ = ("looked_at",)
     looked_at: int
 
     def find(self, text: str, start: Any = 0, end: Any = None) -> int:
-        """As `str` does."""
+        """Find a text as `str` does."""
         found = super().find(text, start, end)
         last = len(self) if end is None else min(end, len(self))
         self.looked_at += max((last if found < 0 else found + len(text)) - start, 0)
@@ -261,16 +261,16 @@ class Watched(str):
 @pytest.mark.parametrize("line", ["a" * 50_000, "ab" * 25_000, "a" * 49_999 + "!", ""])
 @pytest.mark.parametrize("between", ["a", "aa", "aaab", "b!"])
 def test_no_character_is_looked_at_twice(between: str, line: str) -> None:
-    """Whatever the pattern, all its searches together pass over a line once."""
+    """All searches of a pattern together pass over a line once."""
     pattern = between.join(f"{{f{n}}}" for n in range(64)) + "!"
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": pattern})
-    watched = Watched(line)
+    watched = SearchCounter(line)
     watched.looked_at = 0
     cutter.split_line(watched)
     assert len(line) >= watched.looked_at
 
 
-def _calls_of_re(tree: ast.AST) -> Iterator[ast.Call]:
+def _list_re_calls(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = node.func.value
@@ -279,8 +279,8 @@ def _calls_of_re(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def test_no_text_of_a_user_becomes_a_regular_expression() -> None:
-    """The module of patterns compiles only what stands in its own source."""
-    calls = list(_calls_of_re(ast.parse(inspect.getsource(tokens_module))))
+    """The module of patterns compiles only constants of its own source."""
+    calls = list(_list_re_calls(ast.parse(inspect.getsource(tokens_module))))
     assert {"compile"} == {call.func.attr for call in calls if isinstance(call.func, ast.Attribute)}
     assert all(isinstance(call.args[0], ast.Constant) for call in calls)
 
@@ -318,9 +318,9 @@ LOGS = {
 
 @pytest.mark.parametrize("name", LOGS)
 def test_times_may_hold_what_stands_behind_them(path: Path, name: str) -> None:
-    """A time with spaces before a space is read to its end, in the logs that most people have."""
+    """A time format with a space is read to its end, also before a space."""
     pattern, more, text, expected = LOGS[name]
-    rows, left_out = read(path, text, kind="tokens", pattern=pattern, **more)
+    rows, left_out = read_text(path, text, kind="tokens", pattern=pattern, **more)
     assert (expected, len(text.splitlines()) - len(expected)) == (rows, left_out)
 
 
@@ -342,7 +342,7 @@ PARTS = "aAbBdfHIjmMpSyYz"
 def test_a_time_that_is_written_is_read(
     parts: list[str], between: list[str], behind: str, instant: datetime
 ) -> None:
-    """What a form writes it reads, whatever of the text behind it stands in the time itself."""
+    """A time that a format writes is read back, also if it contains the text after it."""
     assume({"y", "Y"} & set(parts))
     pieces = [f"%{part}{text}" for part, text in zip(parts, [*between, ""], strict=False)]
     form = "".join(pieces).strip()
@@ -369,7 +369,7 @@ def test_a_time_that_is_written_is_read(
 def test_a_pattern_that_no_line_can_follow_is_refused(
     pattern: str, more: dict[str, Any], path: str, what: str
 ) -> None:
-    """A time without a year, or the end of a line within one, is refused where it is declared."""
+    """A time without a year, or with a line end, is refused when it is declared."""
     with pytest.raises(InvalidArgument) as caught:
         FORMATS["tokens"]({"kind": "tokens", "pattern": pattern, **more})
     assert path == caught.value.mistake.path
@@ -378,17 +378,17 @@ def test_a_pattern_that_no_line_can_follow_is_refused(
 
 @pytest.mark.parametrize("line", ["a" * 50_000, " " * 50_000, "2024-05-01 " * 5_000, ""])
 def test_a_time_is_tried_at_few_ends(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often the text behind a time stands in a line, few ends of the time are tried."""
+    """The time parser tries few ends, however often the following text occurs in a line."""
     cutter: Any = FORMATS["tokens"]({"kind": "tokens", "pattern": "{ts:%Y-%m-%d %H:%M:%S} {x}"})
     tried: list[int] = []
     instant = cutter.time_parsers[0]._parse_instant
 
-    def counted(text: str) -> Any:
+    def count_tries(text: str) -> Any:
         tried.append(len(text))
         return instant(text)
 
-    monkeypatch.setattr(cutter.time_parsers[0], "_parse_instant", counted)
-    watched = Watched(line)
+    monkeypatch.setattr(cutter.time_parsers[0], "_parse_instant", count_tries)
+    watched = SearchCounter(line)
     watched.looked_at = 0
     assert cutter.split_line(watched) is None
     assert len(tried) <= tokens_module.MAX_EXTRA_TIME_CHARACTERS + 1
@@ -399,7 +399,7 @@ def test_a_time_is_tried_at_few_ends(line: str, monkeypatch: pytest.MonkeyPatch)
 @given(form=st.text(st.sampled_from("%%%aAbBdfHIjmMpSyYzZcxXUqs(*+)[ -:"), min_size=1, max_size=12),
        text=st.text(st.sampled_from("0123456789 :+-JanMonAPM"), max_size=20))  # fmt: skip
 def test_any_form_of_a_time_is_refused_or_read(form: str, text: str) -> None:
-    """A form is wrong when it is declared, and never while lines are read."""
+    """A wrong time format is refused when it is declared, never while lines are read."""
     assume(not {"{", "}"} & set(form))
     cutter: Any = None
     with suppress(InvalidArgument):
@@ -411,11 +411,11 @@ def test_any_form_of_a_time_is_refused_or_read(form: str, text: str) -> None:
 @pytest.mark.parametrize("tail", ['"', '"\\' * 9, " " * 9, "\\" * 9, '" "', "[" * 9])
 @pytest.mark.parametrize("unit", ["a", " ", '"', "\\", '\\"', "[", '" "', "- "])
 def test_no_line_of_a_log_is_slow(path: Path, unit: str, tail: str) -> None:
-    """Long lines made to send a parser back and forth are read, or left out, in one pass."""
+    """Long hostile lines are read or skipped in one pass."""
     begin = 'h - - [01/Feb/2020:10:00:00 +0000] "'
     text = "\n".join(head + unit * (100_000 // len(unit)) + tail for head in ("", begin))
-    good = [naive_apache(line) for line in text.splitlines()]
+    good = [parse_apache_line(line) for line in text.splitlines()]
     rows: list[Values] = []
     with suppress(SampleError):
-        rows, _ = read(path, text, kind="apache")
+        rows, _ = read_text(path, text, kind="apache")
     assert [values for values in good if values] == rows

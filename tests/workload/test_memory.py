@@ -73,15 +73,15 @@ SHORT = (40_000, 40_000, 40_000)
 LONG = {"a.csv": 160_000, "a.csv.gz": 160_000, "a.jsonl": 160_000, "a.parquet": 1_280_000}
 """Lines of the longer file. Lines are 1 KB; of Parquet there are rather more groups of rows, for
 each of which Arrow keeps half a megabyte until the last is read if all are read together."""
-BATCH_MOST = 65_536
-GROWN_MOST_MB = 15
+MAX_BATCH_ROWS = 65_536
+MAX_GROWTH_MB = 15
 """What the longer file may take more: an eighth of the 120 MB that text is longer; 0 to 8 came in
 32 runs by hand, and 60 to 70 of Parquet with all groups read together."""
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_memory_does_not_grow_with_the_length_of_a_file(tmp_path: Path, name: str) -> None:
-    """Batches are bounded, and a file of many times the length adds little to the peak."""
+    """Batches are bounded, and a much longer file adds little to the peak memory."""
     script, lines = tmp_path / "reader.py", (*SHORT, LONG[name])
     script.write_text(READER, encoding="utf-8")
     told = subprocess.run(
@@ -90,6 +90,6 @@ def test_memory_does_not_grow_with_the_length_of_a_file(tmp_path: Path, name: st
     ).stdout  # fmt: skip
     found = [list(map(float, line.split())) for line in told.splitlines()]
     assert list(lines) == [count for count, *_ in found]
-    assert max(most for _, most, _ in found) <= BATCH_MOST
+    assert max(most for _, most, _ in found) <= MAX_BATCH_ROWS
     *_, (*_, before), (*_, after) = found
-    assert after - before <= GROWN_MOST_MB
+    assert after - before <= MAX_GROWTH_MB

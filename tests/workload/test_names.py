@@ -1,4 +1,4 @@
-"""Names that not every object has: none is lost because the first object lacks it."""
+"""All names of JSON objects become columns, also names that the first object lacks."""
 
 from __future__ import annotations
 
@@ -18,59 +18,59 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def written(folder: Path, objects: Sequence[Any]) -> Path:
-    """Objects, one a line."""
+def write_objects(folder: Path, objects: Sequence[Any]) -> Path:
+    """Write objects to a file, one a line."""
     path = folder / "rows.jsonl"
     path.write_text("".join(f"{json.dumps(one)}\n" for one in objects))
     return path
 
 
-def columns(path: Path) -> dict[str, list[Any]]:
-    """All columns of a file of JSON lines."""
+def read_columns(path: Path) -> dict[str, list[Any]]:
+    """Return all columns of a file of JSON lines."""
     (batch,) = FORMATS["json_lines"]({}).read_batches(path, None, SkippedRows())
     return {name: batch.column(name).to_pylist() for name in batch.schema.names}
 
 
 def test_a_name_counts_in_whichever_object_it_comes_first(tmp_path: Path) -> None:
-    """In the order in which they come; what an object lacks is null."""
-    path = written(tmp_path, [{"b": 1}, {}, {"b": 2, "a": "x"}, {"c": {"d": 3, "e": True}}])
+    """Columns are in order of first occurrence, with null where an object lacks the name."""
+    path = write_objects(tmp_path, [{"b": 1}, {}, {"b": 2, "a": "x"}, {"c": {"d": 3, "e": True}}])
     expected = {
         "b": ["1", None, "2", None],
         "a": [None, None, "x", None],
         "c.d": [None, None, None, "3"],
         "c.e": [None, None, None, "true"],
     }
-    found = columns(path)
+    found = read_columns(path)
     assert list(expected) == list(found)
     assert expected == found
 
 
 @pytest.mark.parametrize("lacking", [None, {}])
 def test_an_object_that_is_missing_in_some_rows_is_no_column(tmp_path: Path, lacking: Any) -> None:
-    """Null or empty here, an object there: its values are columns, it is none beside them."""
-    found = columns(written(tmp_path, [{"c": lacking}, {"c": {"d": 1}}, {"c": lacking}]))
+    """An object that is sometimes null has columns for its values only."""
+    found = read_columns(write_objects(tmp_path, [{"c": lacking}, {"c": {"d": 1}}, {"c": lacking}]))
     assert {"c.d": [None, "1", None]} == found
 
 
 def test_a_value_that_is_an_object_elsewhere_is_not_lost(tmp_path: Path) -> None:
-    """A plain value has a column of its own, beside those of the object's values."""
-    found = columns(written(tmp_path, [{"c": 5}, {"c": {"d": 1}}]))
+    """A plain value has its own column next to those of an object of the same name."""
+    found = read_columns(write_objects(tmp_path, [{"c": 5}, {"c": {"d": 1}}]))
     assert {"c": ["5", '{"d": 1}'], "c.d": [None, "1"]} == found
 
 
 def test_a_draft_has_every_name(tmp_path: Path) -> None:
-    """A name that comes late is a field that may be null."""
+    """A name that first occurs late is a nullable field of a draft."""
     rows: list[dict[str, Any]] = [{"id": n, "at": 1_706_659_200 + n} for n in range(40)]
     rows[30]["late"] = "x"
-    design = draft_design(written(tmp_path, rows)).design
+    design = draft_design(write_objects(tmp_path, rows)).design
     assert ["id", "at", "late"] == list(design.fields)
     assert design.fields["late"].nullable
 
 
 def test_names_without_end_are_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects that are keyed by values are refused at the line that goes too far."""
+    """Objects with too many different names are refused at the line that exceeds the limit."""
     monkeypatch.setattr(json_lines, "MAX_NAMES", 5)
-    path = written(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
+    path = write_objects(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
     with pytest.raises(SampleError) as caught:
         draft_design(path)
     assert f"{path}:5: the objects have more than 5 different names" in str(caught.value)
@@ -83,8 +83,8 @@ FIELDS = {
 }
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The events of a file as it holds them."""
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the events of a file."""
     design = Design("t", "[host][ts]", fields=FIELDS)
     sample = open_sample(path, design.fields, design.writes.time).match_columns()
     return [
@@ -95,24 +95,24 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def test_columns_are_found_in_any_object(tmp_path: Path) -> None:
-    """Where the first object has a field's own name and a later one the name of its column."""
+    """A field's column is found, although the first object has the field's own name."""
     rows = [{"ts": 1, "host": "own", "h": "a"}, {"ts": 2, "h": "b", "n": {"text": "x"}}]
     for several in (rows, rows[::-1]):
-        found = read(written(tmp_path, several))
+        found = read_rows(write_objects(tmp_path, several))
         expected = [{"host": "a", "note": None}, {"host": "b", "note": "x"}]
         assert expected == sorted(found, key=lambda row: str(row["host"]))
 
 
 def test_a_column_that_comes_late_is_that_of_its_field(tmp_path: Path) -> None:
-    """A field that is read `from` a column of the second row is not read from another."""
+    """A field with `from` is read from its column, also if that first occurs in row two."""
     rows = [{"ts": 1, "h": "a", "note": "own"}, {"ts": 2, "h": "b", "n": {"text": "x"}}]
     expected = [{"host": "a", "note": None}, {"host": "b", "note": "x"}]
-    assert expected == read(written(tmp_path, rows))
+    assert expected == read_rows(write_objects(tmp_path, rows))
 
 
 def test_a_column_that_no_row_has_is_named_with_those_that_are_there(tmp_path: Path) -> None:
-    """All names of the file, not those of its first object alone."""
+    """The error of a missing column lists all names of the file."""
     rows = [{"ts": 1}, {"ts": 2, "hh": "b"}]
     with pytest.raises(SampleError) as caught:
-        read(written(tmp_path, rows))
+        read_rows(write_objects(tmp_path, rows))
     assert "has no column 'h'; expected one of ts, hh." in str(caught.value)

@@ -1,4 +1,4 @@
-"""Texts that stand for null: judging and loading take the same rows of a file for rows."""
+"""With texts that stand for null, judging and loading use the same rows of a file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LINES = ["host n speed", "a 1 7", "b 2 NA", "c 3 -", "d 4 9", "NA 5 1"]
 FORMATS = [("csv", ","), ("columns", " ")]
 
 
-def design(words: dict[str, Any]) -> rowkey.Design:
-    """Hosts with a speed that may be null."""
+def build_design(words: dict[str, Any]) -> rowkey.Design:
+    """Build a design of hosts with a nullable speed."""
     fields = {"host": "text", "n": "u8", "speed": {"type": "u16", "nullable": True}}
     read = {"path": "s.txt", "format": words}
     return rowkey.Design("t", "[bucket(host, 4)][speed][host][n]", fields=fields, sample=read,
@@ -38,11 +38,11 @@ def design(words: dict[str, Any]) -> rowkey.Design:
 def test_both_take_the_same_rows(
     kind: str, between: str, nulls: list[str], hosts: list[str], tmp_path: Path
 ) -> None:
-    """What is told to be null is; what else a field cannot hold leaves its row out, in both."""
+    """Declared texts are null, and other invalid values skip their row, in both."""
     sample = tmp_path / "s.txt"
     sample.write_text("\n".join(line.replace(" ", between) for line in LINES) + "\n")
     words = {"kind": kind, "nulls": nulls}
-    declared = design(words)
+    declared = build_design(words)
     predicted = run(declared, sample)
     with rowkey.open(declared, "memory:") as table:
         loaded = load_file(table, sample, format_options=words)
@@ -53,9 +53,9 @@ def test_both_take_the_same_rows(
 
 
 def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
-    """In CSV a text between quotes is never null."""
+    """In CSV a quoted text is never null."""
     (tmp_path / "s.csv").write_text('host,n,speed\n"NA",1,NA\n')
-    with rowkey.open(design({"kind": "csv"}), "memory:") as table:
+    with rowkey.open(build_design({"kind": "csv"}), "memory:") as table:
         load_file(table, tmp_path / "s.csv", format_options={"kind": "csv", "nulls": ["NA"]})
         assert [{"host": "NA", "n": 1, "speed": None}] == list(table.scan())
 
@@ -63,20 +63,20 @@ def test_quoted_texts_are_themselves(tmp_path: Path) -> None:
 @pytest.mark.parametrize("nulls", ["NA", [1], [""], [None], {"NA": 1}])
 @pytest.mark.parametrize("kind", ["csv", "columns"])
 def test_what_is_no_list_of_texts_is_refused(kind: str, nulls: Any) -> None:
-    """With the option's name, and what it may be."""
+    """An invalid list of texts is refused with the option's name and the allowed values."""
     with pytest.raises(InvalidDesign, match=r"nulls.*expected a list of texts"):
-        design({"kind": kind, "nulls": nulls})
+        build_design({"kind": kind, "nulls": nulls})
 
 
 def test_a_file_of_such_values_says_what_to_do(tmp_path: Path) -> None:
-    """Where most rows are left out for them, the error names the option."""
+    """Where such texts skip most rows, the error names the option."""
     (tmp_path / "s.csv").write_text("host,n,speed\na,1,NA\nb,2,NA\nc,3,NA\nd,4,1\n")
     with pytest.raises(SampleError, match=r'nulls = \["NA"\]'):
-        run(design({"kind": "csv"}), tmp_path / "s.csv")
+        run(build_design({"kind": "csv"}), tmp_path / "s.csv")
 
 
 def test_an_event_without_its_time_is_left_out_and_told(tmp_path: Path) -> None:
-    """A time that may be null is stored as null, but no event can be placed without one."""
+    """A null time is stored by a load, and skipped with a remark by a simulation."""
     path = tmp_path / "s.csv"
     path.write_text("ts,host\n,a\n2021-01-01T00:00:00Z,b\n2021-01-01T00:00:01Z,c\n")
     fields = {"ts": {"type": "timestamp_s", "nullable": True}, "host": "text"}

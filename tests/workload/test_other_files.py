@@ -1,4 +1,4 @@
-"""Which format holds for a file that is given in place of the declared sample."""
+"""The format of a file that is given in place of the declared sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rowkey.simulate import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-DECLARED = {
+DECLARED_FORMATS = {
     "tokens": {"kind": "tokens", "pattern": "{host};{ts}"},
     "csv": {"kind": "csv", "delimiter": ";"},
 }
@@ -39,13 +39,13 @@ DECLARED = {
 def test_a_declared_format_holds_for_another_file(
     tmp_path: Path, declared: str, path: str, name: str, given: Any, *, is_read: bool
 ) -> None:
-    """The declared format is kept, unless the file's name tells another, or one is given."""
+    """The declared format is used unless the file's ending or an option gives another."""
     fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_s"}
     text = "".join(f"h{n};{1_700_000_000 + n}\n" for n in range(50)).encode()
     data = text if declared == "tokens" else b"host;ts\n" + text
     other = tmp_path / name
     other.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    sample = {"path": path, "format": DECLARED[declared]}
+    sample = {"path": path, "format": DECLARED_FORMATS[declared]}
     design = Design("t", "[host][ts]", fields=fields, sample=sample)
     if is_read:
         assert 50 == run(design, other, format_options=given).operation_count

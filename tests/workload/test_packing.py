@@ -1,4 +1,4 @@
-"""What packed cells save, against a count by hand and against the cells that are written."""
+"""The bytes that packed cells save agree with a count by hand and with written cells."""
 
 from __future__ import annotations
 
@@ -27,41 +27,43 @@ ROW_KEY = 1 + 1 + 8
 """The host and the byte that ends it, the time."""
 FIXED = 20 + ROW_KEY + 1
 """A cell beside qualifier and value: lengths 4 + 4 + 2 + 1, timestamp 8, type 1, row, family."""
-PACKED = [
+PACKED_BYTES = [
     FIXED + 1 + (1 + (1 + 1) + (1 + 1 + 2)),  # a map of two: 0 and 5, 1 and a text of two bytes
     FIXED + 4 + 8,  # size alone
     FIXED + 1 + (1 + (1 + 3)),  # a map of one: 0 and a number of two bytes
 ]
-ALONE = [(FIXED + 1 + 4) + (FIXED + 4 + 2), FIXED + 4 + 8, FIXED + 1 + 4]
+UNPACKED_BYTES = [(FIXED + 1 + 4) + (FIXED + 4 + 2), FIXED + 4 + 8, FIXED + 1 + 4]
 MARKER = 3 * (FIXED + 0 + 0)
 """All columns may be absent, so that each row has a cell without qualifier and value."""
 
 
-def sample_of(design: Design, text: str, folder: Path) -> Any:
-    """A sample of all fields of a design."""
+def open_events(design: Design, text: str, folder: Path) -> Any:
+    """Open a sample with all fields of a design."""
     path = folder / "rows.csv"
     path.write_text(text)
     return open_sample(path, design.fields, None, None)
 
 
 def test_the_bytes_saved_are_those_counted_by_hand(tmp_path: Path) -> None:
-    """Cell by cell, from the layouts of KeyValue and of MessagePack."""
+    """The saved bytes agree with the formats of KeyValue and MessagePack, cell by cell."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
-    found = measure_packing(design.layout, sample_of(design, ROWS, tmp_path))
+    found = measure_packing(design.layout, open_events(design, ROWS, tmp_path))
     assert found is not None
     assert ({"d:p": ("n", "note")}, 3) == (found.cells, found.events)
-    assert sum(PACKED) + MARKER == pytest.approx(3 * found.packed_bytes)
-    assert sum(ALONE) + MARKER == pytest.approx(3 * found.unpacked_bytes)
-    assert found.saved_share == pytest.approx(1 - (sum(PACKED) + MARKER) / (sum(ALONE) + MARKER))
+    assert sum(PACKED_BYTES) + MARKER == pytest.approx(3 * found.packed_bytes)
+    assert sum(UNPACKED_BYTES) + MARKER == pytest.approx(3 * found.unpacked_bytes)
+    assert found.saved_share == pytest.approx(
+        1 - (sum(PACKED_BYTES) + MARKER) / (sum(UNPACKED_BYTES) + MARKER)
+    )
 
 
 def test_nothing_is_told_where_nothing_is_packed() -> None:
-    """A design without a packed cell has nothing to save."""
+    """A design without a packed cell has no figure for saved bytes."""
     assert measure_packing(Design("t", "[n]", fields={"n": "u8", "a": "u8"}).layout, None) is None
 
 
 def test_widths_are_taken_where_there_is_no_sample() -> None:
-    """The declared bytes of each value stand in for those that cannot be measured."""
+    """Declared bytes of a value are used where they cannot be measured."""
     design = Design("t", "[host][ts]", fields=FIELDS, writes={"time": "ts"})
     found = measure_packing(design.layout, None)
     assert found is not None
@@ -85,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("pack", ["p", "p:protobuf"])
 @given(events=EVENTS)
 def test_what_is_measured_is_what_is_written(folder: Path, pack: str, events: list[Any]) -> None:
-    """The bytes are those of the cells that each row is written as, packed and not."""
+    """The estimate equals the bytes of written cells, packed and not."""
     packed = {
         **FIELDS,
         "n": {**FIELDS["n"], "pack": pack},
@@ -99,7 +101,7 @@ def test_what_is_measured_is_what_is_written(folder: Path, pack: str, events: li
         for ts, (n, note) in enumerate(events)
     ]
     text = "host,ts,n,note,size\n" + "\n".join(lines) + "\n"
-    found = measure_packing(designs[0].layout, sample_of(designs[0], text, folder))
+    found = measure_packing(designs[0].layout, open_events(designs[0], text, folder))
     rows = [{"host": "h", "ts": ts, "n": n, "note": o} for ts, (n, o) in enumerate(events)]
     expected = []
     for design in designs:

@@ -1,4 +1,4 @@
-"""What a profile tells of a field, against counts made with lists and sets alone."""
+"""The facts of a sample summary agree with counts by lists and sets."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ ROWS = st.lists(
 )
 
 
-def fields() -> dict[str, Field]:
-    """The bound fields."""
+def bind_test_fields() -> dict[str, Field]:
+    """Return the bound fields."""
     mistakes = Mistakes()
     bound = bind_fields(WORDS, mistakes)
     assert [] == mistakes.mistakes
     return bound
 
 
-def batch(rows: list[Row]) -> EventBatch:
-    """Some rows as a source gives them: dates typed, the host as a dictionary."""
+def build_batch(rows: list[Row]) -> EventBatch:
+    """Build a batch of rows with typed dates and a dictionary of hosts."""
     host, rack, n, ts = zip(*rows, strict=True)
     arrays = [
         pa.array(host).dictionary_encode(),
@@ -69,28 +69,28 @@ def batch(rows: list[Row]) -> EventBatch:
     return EventBatch(pa.RecordBatch.from_arrays(arrays, names=list(WORDS)), None)
 
 
-def profiled(
+def summarize_rows(
     rows: list[Row], sizes: list[int] | None = None, seed: int = 0
 ) -> Mapping[str, FieldFacts]:
-    """The facts of rows that come in batches of these sizes, then all that are left."""
-    profile = SampleSummary(fields(), seed=seed)
+    """Return the facts of rows that are added in batches of given sizes."""
+    profile = SampleSummary(bind_test_fields(), seed=seed)
     at = 0
     for size in [*(sizes or []), len(rows)]:
         if rows[at : at + size]:
-            profile.add(batch(rows[at : at + size]))
+            profile.add(build_batch(rows[at : at + size]))
         at += size
     assert len(rows) == profile.event_count
     return profile.measured_facts
 
 
-def rising(values: list[Any]) -> float | None:
-    """Share of values not below all before them."""
+def compute_rising_share(values: list[Any]) -> float | None:
+    """Return the share of values that are not below all values before."""
     good = [value >= max(values[: n + 1]) for n, value in enumerate(values)]
     return sum(good) / len(good) if good else None
 
 
-def step(values: list[int]) -> int | None:
-    """The greatest common divisor of all differences."""
+def compute_step(values: list[int]) -> int | None:
+    """Return the greatest common divisor of all differences."""
     return math.gcd(*(b - a for a, b in pairwise(values))) or None
 
 
@@ -98,7 +98,7 @@ def step(values: list[int]) -> int | None:
 def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
     """Numbers, ends, widths, nulls, order and steps of every field are exact."""
     rows = [(host, rack, n, None if ts is None else ts * wide) for host, rack, n, ts in rows]
-    found = profiled(rows)
+    found = summarize_rows(rows)
     for name, column in zip(WORDS, zip(*rows, strict=True), strict=True):
         values = [value for value in column if value is not None]
         facts = found[name]
@@ -112,17 +112,17 @@ def test_facts_are_those_of_a_count_by_hand(rows: list[Row], wide: int) -> None:
         shares = [count / len(column) for _, count in counts.most_common(10)]
         assert pytest.approx(shares) == [share for _, share in facts.heaviest_values]
         assert all(share == counts[value] / len(column) for value, share in facts.heaviest_values)
-        assert rising(values) == facts.rising_share
+        assert compute_rising_share(values) == facts.rising_share
         ends = (min(values), max(values)) if values else (None, None)
         assert ends == (facts.minimum, facts.maximum)
-    assert step([n for _, _, n, _ in rows]) == found["n"].step
-    assert step([ts for *_, ts in rows if ts is not None]) == found["ts"].step
+    assert compute_step([n for _, _, n, _ in rows]) == found["n"].step
+    assert compute_step([ts for *_, ts in rows if ts is not None]) == found["ts"].step
 
 
 @given(rows=ROWS)
 def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
-    """Text is as long as its UTF-8, numbers as their type; nulls have no width."""
-    found = profiled(rows)
+    """A text is as wide as its UTF-8, a number as its type, and a null has no width."""
+    found = summarize_rows(rows)
     lengths = [len(row[0].encode()) for row in rows]
     assert pytest.approx(sum(lengths) / len(lengths)) == found["host"].mean_bytes
     assert max(lengths) == found["host"].max_bytes
@@ -133,7 +133,7 @@ def test_widths_are_those_of_the_values(rows: list[Row]) -> None:
 
 @given(st.data())
 def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> None:
-    """The most frequent, first come first of equals; the ends; how many rise; nulls."""
+    """Frequent values, ends, rising share and nulls of each type equal those of a list."""
     field = data.draw(any_fields()).popitem()[1]
     pool = [*data.draw(st.lists(values(field), min_size=1, max_size=4)), None]
     listed = data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=15))
@@ -155,8 +155,8 @@ def test_every_type_is_counted_as_a_list_of_its_values(data: st.DataObject) -> N
 
 @given(rows=ROWS)
 def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) -> None:
-    """Every value of the one goes with one value of the other, and the one repeats."""
-    found = profiled(rows)
+    """A field is determined by another if each repeated value of that has one value of it."""
+    found = summarize_rows(rows)
     columns = dict(zip(WORDS, zip(*rows, strict=True), strict=True))
     for name, own in columns.items():
         by = []
@@ -170,11 +170,11 @@ def test_a_field_is_determined_by_those_whose_values_tell_it(rows: list[Row]) ->
 
 
 def test_a_town_determines_its_country() -> None:
-    """Dependencies are found where they are, one way only."""
+    """A dependency is found in its direction only."""
     rows: list[Row] = [
         (f"h{n % 6}", ("r1", "r2", "r3")[n % 6 % 3], n, n // 7) for n in range(2_000)
     ]
-    found = profiled(rows)
+    found = summarize_rows(rows)
     assert ("host",) == found["rack"].determining_fields
     assert () == found["host"].determining_fields
 
@@ -182,13 +182,13 @@ def test_a_town_determines_its_country() -> None:
 @given(rows=ROWS, sizes=st.lists(st.integers(0, 9), max_size=8))
 def test_it_makes_no_difference_how_rows_are_batched(rows: list[Row], sizes: list[int]) -> None:
     """The same rows in other batches give the same facts."""
-    assert profiled(rows) == profiled(rows, sizes)
+    assert summarize_rows(rows) == summarize_rows(rows, sizes)
 
 
 def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
-    """Counts stay exact, heavy values are known to a quarter of a percent, and exact is false."""
+    """With many rows counts stay exact, shares are estimated, and `exact` is false."""
     rows: list[Row] = [("hot" if n % 4 == 0 else f"h{n % 999}", "r1", n, n) for n in range(150_000)]
-    found = profiled(rows, [50_000, 50_000])
+    found = summarize_rows(rows, [50_000, 50_000])
     facts = found["host"]
     assert (150_000, len({row[0] for row in rows}), False) == (
         facts.value_count, facts.distinct_count, facts.exact,
@@ -208,7 +208,7 @@ def test_more_rows_than_are_kept_are_estimated_and_said_so() -> None:
 def test_numbers_at_the_ends_of_their_type(
     kind: str, batches: list[list[int]], data: st.DataObject
 ) -> None:
-    """Ends, order and steps hold where differences pass 63 bits, and across empty batches."""
+    """Ends, order and steps are right for differences above 63 bits, and across empty batches."""
     mistakes = Mistakes()
     field = bind_fields({"n": FieldDeclaration(type=kind)}, mistakes)["n"]
     low, high = field.type.number_range
@@ -224,13 +224,13 @@ def test_numbers_at_the_ends_of_their_type(
     facts = profile.measured_facts.get("n", FieldFacts())
     release = field.type.from_internal
     ends = (release(min(values)), release(max(values))) if values else (None, None)
-    assert (ends, rising(values), step(values)) == (
+    assert (ends, compute_rising_share(values), compute_step(values)) == (
         (facts.minimum, facts.maximum), facts.rising_share, facts.step,
     )  # fmt: skip
 
 
 def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
-    """Fields that judging does not read are known by their words; those it reads, by the sample."""
+    """Fields that are not in the sample have their declared facts."""
     path = tmp_path / "a.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 7},{n}\n" for n in range(100)))
     note = {"type": "text", "mean_bytes": 500, "distinct": 9}
@@ -245,4 +245,4 @@ def test_what_a_sample_lacks_is_declared(tmp_path: Path) -> None:
 
 def test_nothing_seen_tells_nothing() -> None:
     """Without an event there are no facts."""
-    assert {} == SampleSummary(fields()).measured_facts
+    assert {} == SampleSummary(bind_test_fields()).measured_facts

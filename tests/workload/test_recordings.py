@@ -1,4 +1,4 @@
-"""Recordings that ship with the package name nobody: no address can be guessed from a token."""
+"""Shipped recordings identify nobody: no address can be computed from a token."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ HASHES: tuple[Callable[[bytes], str], ...] = (
 )
 
 
-def clients() -> set[str]:
-    """The clients of the log."""
+def list_clients() -> set[str]:
+    """Return the clients of the log."""
     lines = gzip.decompress(LOG.read_bytes()).decode("latin-1").splitlines()
     assert 10_000 == len(lines)
     return {line.split(" ", 1)[0] for line in lines}
 
 
 def test_no_client_is_the_hash_of_an_address() -> None:
-    """A hash without a secret is no secret: all addresses there are can be hashed in minutes."""
-    found = clients()
+    """No client is a common hash of any address, as such hashes can be searched."""
+    found = list_clients()
     assert 1_753 == len(found)
     assert all(re.fullmatch("h[0-9a-f]{10}", client) for client in found)
     digits = {client[1:] for client in found}  # ten, so that only ten of a hash can be equal
@@ -50,6 +50,6 @@ def test_no_client_is_the_hash_of_an_address() -> None:
 
 
 def test_the_packed_log_tells_neither_when_nor_from_what_it_was_made() -> None:
-    """The header of gzip has no time and no name, so that equal files are equal bytes."""
+    """The gzip header has no time and no name, so equal files have equal bytes."""
     flags, time = LOG.read_bytes()[3], LOG.read_bytes()[4:8]
     assert (0, bytes(4)) == (flags, time)

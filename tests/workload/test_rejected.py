@@ -1,4 +1,4 @@
-"""What a file holds that its fields cannot is shown, and times of another unit are told."""
+"""Values that a field cannot hold are shown, and times of another unit are reported."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 
 
-def sample_of(path: Path, kind: str, **words: Any) -> SampleFile:
-    """A sample with a field v of some type beside a text."""
+def open_field_sample(path: Path, kind: str, **words: Any) -> SampleFile:
+    """Open a sample with a field v of some type next to a text."""
     field = {"type": kind, **SIZES.get(kind, {}), **words}
     fields = {"host": {"type": "text", "max_bytes": 9}, "v": field}
     design = Design("t", "[host][v]", fields=fields)
     return open_sample(path, design.collect_needed_fields(), design.writes.time)
 
 
-def first_left_out(sample: SampleFile) -> str:
-    """What is said of the first row that is no event."""
+def get_first_problem(sample: SampleFile) -> str:
+    """Return the message on the first skipped row."""
     list(sample.read_events())
     return sample.skipped_rows.first_problem
 
@@ -58,31 +58,31 @@ def first_left_out(sample: SampleFile) -> str:
 def test_a_value_that_does_not_fit_is_shown(
     tmp_path: Path, kind: str, good: str, bad: str, said: str
 ) -> None:
-    """The row, the field, the value and what would be allowed; `no value` only where none is."""
+    """The message shows row, field, value and what is allowed, or `no value` for a null."""
     path = tmp_path / "a.csv"
     rows = [good, bad, good, good]
     path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in rows))
-    found = first_left_out(sample_of(path, kind))
+    found = get_first_problem(open_field_sample(path, kind))
     assert found.startswith(said)
     assert len(found) < 200
     assert found.isprintable()
 
 
 def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
-    """Digits of the calendar are expected to be a day, once the first of a file were."""
+    """In a column of calendar digits, the message expects a day."""
     path = tmp_path / "a.jsonl"
     good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
     path.write_text(good * MAX_BATCH_RECORDS + bad)
     said = f"row {MAX_BATCH_RECORDS + 1}: v is 20241331; expected a date or time as digits"
-    assert first_left_out(sample_of(path, "timestamp_s")).startswith(said)
+    assert get_first_problem(open_field_sample(path, "timestamp_s")).startswith(said)
 
 
 def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
-    """Values of Parquet are shown as text; a null is no value."""
+    """Values of Parquet are shown as text, and a null as no value."""
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"host": ["a", "b", "c"], "v": pa.array([1, -7, None])}), path)
     with pytest.raises(SampleError, match=r"row 2: v is -7; expected u8, 0\.\.255"):
-        list(sample_of(path, "u8").read_events())
+        list(open_field_sample(path, "u8").read_events())
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_a_typed_value_that_does_not_fit_is_shown(tmp_path: Path) -> None:
 def test_the_remedy_fits_what_is_wrong(
     tmp_path: Path, values: list[str], remedy: str, other: str
 ) -> None:
-    """A column that is there is not to be named; a value that is there is not missing."""
+    """The remedy for a missing column differs from that for an invalid value."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{value}\n" for value in values))
     with pytest.raises(SampleError) as caught:
-        list(sample_of(path, "u8").read_events())
+        list(open_field_sample(path, "u8").read_events())
     assert remedy in str(caught.value)
     assert other not in str(caught.value)
 
@@ -128,10 +128,10 @@ NOW_S = 1_700_000_000
 def test_times_of_another_unit_are_told(
     tmp_path: Path, kind: str, factor: int, said: str | None
 ) -> None:
-    """Most times before 1990 or after 2099 are said, with the unit that would fit."""
+    """Most times before 1990 or after 2099 give a remark with the unit that would fit."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
-    sample = sample_of(path, kind)
+    sample = open_field_sample(path, kind)
     for _ in range(2):
         list(sample.read_events())
         assert ([] if said is None else [said]) == sample.assumptions
@@ -152,16 +152,16 @@ def test_times_of_another_unit_are_told(
 def test_times_of_another_age_are_told_too(
     tmp_path: Path, kind: str, texts: list[str], said: list[str]
 ) -> None:
-    """Where no unit fits, the month is said alone; a few old times are none of most."""
+    """Where no unit fits, the remark gives the month; a few old times give no remark."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{text}\n" for text in texts))
-    sample = sample_of(path, kind, nullable=True)
+    sample = open_field_sample(path, kind, nullable=True)
     list(sample.read_events())
     assert said == sample.assumptions
 
 
 def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
-    """A verdict over times of another unit comes with what should be doubted."""
+    """The result of a simulation has the remark on times of another unit."""
     path = tmp_path / "a.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{NOW_S + n}\n" for n in range(2_000)))
     fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_ms"}

@@ -1,4 +1,4 @@
-"""How large a table becomes, in rows and versions that are counted by hand."""
+"""The estimated size of a table agrees with rows and versions counted by hand."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ STAMP = 20 + 1 + 2 + 8
 """The same of `ts`, where the key does not hold it."""
 
 
-def design(key: str, *, rate: str | None = "2/s", **family: Any) -> Design:
-    """Events of a user, a value each, kept as the family says; those the key lacks are left out."""
+def build_design(key: str, *, rate: str | None = "2/s", **family: Any) -> Design:
+    """Build a design of users' events, with the fields of the key and a value."""
     names = [name for name in FIELDS if name in key or name in ("value", "ts")]
     writes = {"time": "ts"} | ({} if rate is None else {"rate": rate})
     fields = {name: FIELDS[name] for name in names}
     return Design("t", key, fields=fields, families={"d": family}, writes=writes)
 
 
-def size(key: str, *, counts: RowCounts | None = None, **words: Any) -> int:
-    """Bytes that the table comes to hold."""
-    return design(key, **words).estimate_demand(counts=counts).size
+def estimate_size(key: str, *, counts: RowCounts | None = None, **words: Any) -> int:
+    """Return the bytes that the table will hold."""
+    return build_design(key, **words).estimate_demand(counts=counts).size
 
 
 BY_USER = 4 + CELL + 4 + STAMP
@@ -79,28 +79,28 @@ BY_TIME = 12 + CELL
     ],
 )  # fmt: skip
 def test_rows_and_versions_by_hand(key: str, words: dict[str, Any], expected: int) -> None:
-    """What is written again adds nothing but versions that are kept."""
-    assert expected == size(key, **words)
+    """An overwritten row adds nothing but the versions that are kept."""
+    assert expected == estimate_size(key, **words)
 
 
 def test_a_time_that_is_cut_tells_fewer_rows() -> None:
-    """Minutes of 50 users: 100 rows in 120 s of 240 events; whole hours: one for each user."""
-    by_minute = design("[user][time_bucket(ts, 1m)]", ttl="120s")
+    """Minutes of 50 users are 100 rows in 120 s, and hours are one row a user."""
+    by_minute = build_design("[user][time_bucket(ts, 1m)]", ttl="120s")
     assert 100 * by_minute.layout.estimate_event_bytes(12) == by_minute.estimate_demand().size
-    by_hour = design("[user][time_bucket(ts, 1h)]", ttl="120s")
+    by_hour = build_design("[user][time_bucket(ts, 1h)]", ttl="120s")
     assert 50 * by_hour.layout.estimate_event_bytes(12) == by_hour.estimate_demand().size
 
 
 def test_what_a_hash_keeps_of_a_field_caps_its_values() -> None:
-    """Of 50 users 4 remainders are left, of any rooms too; a digest of rooms says nothing."""
+    """A remainder modulo 4 gives 4 rows, and a digest of unknown values no number of rows."""
     for name, rows in (("user", 4), ("room", 4)):
-        found = design(f"[mod({name}, 4)]", ttl="100s")
+        found = build_design(f"[mod({name}, 4)]", ttl="100s")
         assert rows * found.layout.estimate_event_bytes(1) == found.estimate_demand().size
-    assert 0 == size("[digest(room, 4)]", ttl="100s")
+    assert 0 == estimate_size("[digest(room, 4)]", ttl="100s")
 
 
 def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
-    """Old data comes with any times: each event may be a row."""
+    """Old data has times in any order, so each event may be a row."""
     words = {"rate": "1000/s", "time": "ts", "arrival": "random"}
     fields = {name: FIELDS[name] for name in ("kind", "ts", "value")}
     found = Design("t", "[kind][ts]", fields=fields, families={"d": {"ttl": "100s"}}, writes=words)
@@ -111,7 +111,7 @@ def test_times_that_do_not_go_on_tell_no_number_of_rows() -> None:
 def test_an_arrival_says_itself_whether_time_goes_on(
     monkeypatch: pytest.MonkeyPatch, *, goes_on: bool, rows: int
 ) -> None:
-    """A hundred seconds bring three kinds a second, or any times at all."""
+    """The arrival decides how many different times occur within a hundred seconds."""
     monkeypatch.setitem(
         ARRIVAL_MODES, "tidal", ArrivalMode("with the tide", has_advancing_time=goes_on)
     )
@@ -122,7 +122,7 @@ def test_an_arrival_says_itself_whether_time_goes_on(
 
 
 def test_each_family_keeps_its_own() -> None:
-    """One for 100 s, one for 10 s, which has three versions of what a user wrote."""
+    """Two families keep their own ttl and their own number of versions."""
     fields = {
         "user": FIELDS["user"],
         "value": {"type": "u64", "family": "d"},
@@ -135,7 +135,7 @@ def test_each_family_keeps_its_own() -> None:
 
 
 def test_events_that_share_a_row_stand_beside_each_other() -> None:
-    """A qualifier tells them apart: 200 events of a user's day are 200 times its cells."""
+    """200 events of a user's day have 200 times the cells, distinguished by a qualifier."""
     fields = {
         "user": {"type": "u32", "distinct": 1},
         "ts": {"type": "timestamp_s", "at": "qualifier"},
@@ -148,7 +148,7 @@ def test_events_that_share_a_row_stand_beside_each_other() -> None:
 
 
 def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
-    """Events of a day stand beside each other: each second is a cell of its own."""
+    """Each second of a day's row is a cell of its own."""
     fields = {
         "user": {"type": "u32", "distinct": 1},
         "ts": {"type": "timestamp_s", "at": "qualifier"},
@@ -165,7 +165,7 @@ def test_a_time_that_the_key_cuts_and_a_qualifier_holds_is_whole() -> None:
 
 
 def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
-    """A million users, a year of days and 10,000 shops are not all written: rate and ttl are."""
+    """The product of many values is not reached: rate and ttl bound the rows."""
     fields = {
         "user": {"type": "u32", "distinct": 1_000_000},
         "day": {"type": "date", "distinct": 365},
@@ -207,16 +207,16 @@ def test_rows_are_bounded_by_the_values_and_by_what_is_written() -> None:
 def test_pairs_of_values_are_rows_only_where_they_come(
     users: int, items: int, words: dict[str, str], expected: int
 ) -> None:
-    """The values of two fields multiplied are a bound: few of all pairs may ever be written."""
-    found = related(users, items, **words)
+    """The product of two fields' values is only an upper bound of the rows."""
+    found = build_pair_design(users, items, **words)
     assert (
         expected * found.layout.estimate_event_bytes(found.estimate_key_bytes())
         == found.estimate_demand().size
     )
 
 
-def related(users: int, items: int, *, rate: str | None = None, **family: Any) -> Design:
-    """A row for each pair of a user and an item that is written."""
+def build_pair_design(users: int, items: int, *, rate: str | None = None, **family: Any) -> Design:
+    """Build a design with a row for each written pair of a user and an item."""
     fields = {
         "user": {"type": "u64", "distinct": users},
         "item": {"type": "u64", "distinct": items},
@@ -227,8 +227,8 @@ def related(users: int, items: int, *, rate: str | None = None, **family: Any) -
 
 
 def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
-    """Where each event is a pair of its own, more are to come; where none is, these are all."""
-    found = related(1_000_000, 500_000)
+    """A sample of only new pairs gives no number of rows; one without new pairs gives all."""
+    found = build_pair_design(1_000_000, 500_000)
     each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
     assert (
         0
@@ -245,7 +245,7 @@ def test_a_sample_of_new_pairs_tells_no_number_of_them() -> None:
 
 
 def test_events_that_are_versions_are_kept_as_such() -> None:
-    """Where a field is the timestamp of cells, as many of a row stay as the family keeps."""
+    """With a field as the timestamp, a row keeps as many events as the family keeps versions."""
     fields = {
         "user": FIELDS["user"],
         "ts": {"type": "timestamp_ms", "at": "timestamp"},
@@ -257,7 +257,7 @@ def test_events_that_are_versions_are_kept_as_such() -> None:
         assert kept * (4 + CELL) == found.estimate_demand().size
 
 
-SEEN = RowCounts(event_count=100, row_count=40, single_event_rows=10)
+SEEN_COUNTS = RowCounts(event_count=100, row_count=40, single_event_rows=10)
 """Of a hundred events forty rows, ten of which came once: the next is new once in ten times."""
 
 
@@ -276,30 +276,30 @@ SEEN = RowCounts(event_count=100, row_count=40, single_event_rows=10)
     ],
 )
 def test_a_sample_tells_how_many_rows_come(key: str, ttl: str, expected: int) -> None:
-    """As many as were seen, and of further events the share that came once."""
-    found = design(key, ttl=ttl)
+    """A sample gives its rows, plus the share of single rows among further events."""
+    found = build_design(key, ttl=ttl)
     each = found.layout.estimate_event_bytes(found.estimate_key_bytes())
-    assert expected * each == found.estimate_demand(counts=SEEN).size
+    assert expected * each == found.estimate_demand(counts=SEEN_COUNTS).size
 
 
 def test_a_sample_of_rows_that_all_come_again_is_all_there_is() -> None:
-    """For ever: forty rows, where none came once; else nobody knows."""
+    """Forty rows that all repeat are all rows of the table."""
     every = RowCounts(event_count=100, row_count=40, single_event_rows=0)
-    assert 40 * BY_USER == size("[room]", counts=every)
-    assert 0 == size("[room]", counts=SEEN)
+    assert 40 * BY_USER == estimate_size("[room]", counts=every)
+    assert 0 == estimate_size("[room]", counts=SEEN_COUNTS)
 
 
 def test_a_sample_with_more_than_was_declared_is_right() -> None:
-    """What was seen is there, whatever the file says."""
+    """The number of sampled values wins over a smaller declared one."""
     seen = RowCounts(event_count=1_000, row_count=70, single_event_rows=0)
-    assert 70 * BY_USER == size("[user]", counts=seen)
+    assert 70 * BY_USER == estimate_size("[user]", counts=seen)
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**9), st.integers(1, 20), st.integers(1, 1_000))
 def test_a_table_never_holds_more_than_came(
     distinct: int, seconds: int, versions: int, rate: int
 ) -> None:
-    """Nor fewer rows than one of each user that can have come, nor more versions than are kept."""
+    """The estimate is between the users that wrote and the events that were written."""
     fields = {"user": {"type": "u32", "distinct": distinct}, "value": "u64"}
     families = {"d": {"ttl": f"{seconds}s", "versions": versions}}
     found = Design("t", "[user]", fields=fields, families=families, writes={"rate": f"{rate}/s"})

@@ -1,4 +1,4 @@
-"""Files that hold or are what no recording can be: none of it becomes a value."""
+"""Files of wrong encodings or types are refused, or their bad rows skipped."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ DESIGN = rowkey.Design(
 CONVERT = "iconv -f ISO-8859-1 -t UTF-8"
 
 
-def loaded(
+def load_events(
     path: Path, words: dict[str, Any] | None = None
 ) -> tuple[FileLoadResult, list[dict[str, Any]]]:
-    """What a load says of a file, and the rows that are then there."""
+    """Return the result of a load, and the rows of the table after the load."""
     with rowkey.open(DESIGN, "memory:") as table:
         found = load_file(table, path, format_options=words)
         return found, list(table.scan())
 
 
-def refused(path: Path, words: dict[str, Any] | None = None) -> str:
-    """What both say who refuse a file."""
+def get_refusal(path: Path, words: dict[str, Any] | None = None) -> str:
+    """Return the message with which both simulation and load refuse a file."""
     with pytest.raises(SampleError) as judged:
         run(DESIGN, path, format_options=words)
     with pytest.raises(SampleError) as stored:
-        loaded(path, words)
+        load_events(path, words)
     assert str(judged.value) == str(stored.value)
     return str(stored.value)
 
@@ -54,10 +54,10 @@ def refused(path: Path, words: dict[str, Any] | None = None) -> str:
 
 @pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.jsonl", "p.parquet", "p.arrow"])
 def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
-    """It gives its head once, and a sample is read twice: nothing waits for it, nothing is lost."""
+    """A pipe is refused without reading it, as a sample is read twice."""
     path = tmp_path / name
     os.mkfifo(path)
-    said = refused(path)
+    said = get_refusal(path)
     assert (
         f"{path}: the path is a pipe, which can be read only once; expected a regular file." in said
     )
@@ -66,9 +66,9 @@ def test_a_pipe_is_refused(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["d.csv", "d.jsonl.gz", "d.parquet", "d.arrow"])
 def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
-    """The system's sentence stands there, and not the number of it."""
+    """A folder is refused with the system's message, not its error number."""
     (tmp_path / name).mkdir()
-    assert refused(tmp_path / name).endswith(
+    assert get_refusal(tmp_path / name).endswith(
         f"{name}: the file cannot be read: Is a directory. "
         "Check the path and its permissions, or copy the file again."
     )
@@ -79,8 +79,8 @@ def test_a_folder_is_refused_in_words(tmp_path: Path, name: str) -> None:
 LINES = ["host,n,note,share", "a,1,x,", "café,2,x,", "b,3,\xfc,", "c,4,\xe4,1,odd", "d,5,,"]
 
 
-def _strange(path: Path) -> None:
-    """A file of the lines, some of them not UTF-8, in the form that its name tells."""
+def _write_strange_file(path: Path) -> None:
+    """Write the lines, some of them not UTF-8, in the format of the file's name."""
     lines = [line.encode("latin-1") for line in LINES]
     if path.suffix == ".csv":
         path.write_bytes(b"\n".join(lines) + b"\n")
@@ -101,9 +101,9 @@ def _strange(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["s.csv", "s.txt", "s.jsonl", "s.parquet"])
 def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
-    """They are told with the byte and what converts them; of no other text is anything made."""
+    """Skipped rows are reported with the invalid byte and a command that converts the file."""
     path = tmp_path / name
-    _strange(path)
+    _write_strange_file(path)
     text = path.read_bytes()
     if name != "s.parquet":
         extra = {"s.csv": b"e,6,,\nf,7,,\n", "s.txt": b"\ne 6 x\nf 7 x\n",
@@ -112,7 +112,7 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
     else:
         more = pa.table({"host": [b"e", b"f"], "n": [6, 7], "note": [None, b"x"]})
         parquet.write_table(pa.concat_tables([parquet.read_table(path), more]), path)
-    found, rows = loaded(path)
+    found, rows = load_events(path)
     assert ["a", "d", "e", "f"] == sorted(row["host"] for row in rows)
     assert (4, 3) == (found.row_count, found.left_out.count)
     assert "contains the byte" in found.left_out.first_problem
@@ -122,29 +122,29 @@ def test_rows_that_are_not_utf8_are_left_out(tmp_path: Path, name: str) -> None:
 
 
 def test_a_binary_file_is_not_to_be_converted(tmp_path: Path) -> None:
-    """Lines with control characters are not text in another encoding; others may be."""
+    """For lines with control characters no conversion is proposed."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"\x9d\x01\xe9\x00\n\x10\xcf\n")
-    assert refused(path).endswith(
+    assert get_refusal(path).endswith(
         "Give a text file in UTF-8, neither compressed nor in a binary format."
     )
     path.write_bytes(b"caf\xe9\nth\xe9\n")
-    assert CONVERT in refused(path)
+    assert CONVERT in get_refusal(path)
 
 
 def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
-    """With the field and the byte."""
+    """The message names the row, the field and the byte."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
     what = "row 2: host contains the byte e9, which is not UTF-8; iconv converts the file"
-    assert what == loaded(path)[0].left_out.first_problem
+    assert what == load_events(path)[0].left_out.first_problem
 
 
 def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
-    """Bytes of a column that no field is read from leave no row out."""
+    """Invalid bytes in a column that no field uses skip no row."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,other\na,1,\xe9\n")
-    assert (1, 0) == (loaded(path)[0].row_count, loaded(path)[0].left_out.count)
+    assert (1, 0) == (load_events(path)[0].row_count, load_events(path)[0].left_out.count)
 
 
 @pytest.mark.parametrize(
@@ -156,13 +156,13 @@ def test_what_nobody_reads_may_be_anything(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_mostly_not_utf8_is_refused(tmp_path: Path, name: str, text: bytes) -> None:
-    """With what converts it."""
+    """The error names the command that converts the file."""
     (tmp_path / name).write_bytes(text)
-    assert CONVERT in refused(tmp_path / name)
+    assert CONVERT in get_refusal(tmp_path / name)
 
 
 def test_logs_are_read_whatever_their_bytes_are(tmp_path: Path) -> None:
-    """A line of a log is what a server was sent, so its strange bytes stay there to be seen."""
+    """Invalid bytes of a log line are escaped and kept."""
     design = rowkey.Design("t", "[path][status]", fields={"path": "text", "status": "u16"})
     line = b'h - - [10/Oct/2000:13:55:36 -0700] "GET /\xe9 HTTP/1.0" 200 1\n'
     (tmp_path / "a.log").write_bytes(line)
@@ -185,11 +185,11 @@ def test_logs_are_read_whatever_their_bytes_are(tmp_path: Path) -> None:
     ],
 )
 def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: str) -> None:
-    """Half a pair is no character, and a number too large is not infinite."""
+    """A lone surrogate and a number beyond float64 skip their row."""
     path = tmp_path / "s.jsonl"
     good = r'{"host": "\ud83d\ude00", "n": 1, "share": 1e300}'
     path.write_text(f'{good}\n{line}\n{{"host": "b", "n": 2}}\n')
-    found, rows = loaded(path)
+    found, rows = load_events(path)
     assert (2, 1) == (found.row_count, found.left_out.count)
     assert found.left_out.first_problem.startswith("line 2 does not follow the format: ")
     assert [("\U0001f600", 1e300), ("b", None)] == sorted(
@@ -200,11 +200,11 @@ def test_what_json_writes_and_nothing_holds_is_left_out(tmp_path: Path, line: st
 
 @pytest.mark.parametrize("size", [2 << 20, 9 << 20])
 def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
-    """A row of long values, as a dump writes it, is a row; others around it are too."""
+    """A long line of JSON is a row, and so are the lines around that."""
     path = tmp_path / "s.jsonl"
     long = f'{{"host": "b", "n": 2, "note": "{"x" * size}"}}\n'
     path.write_text('{"host": "a", "n": 1}\n' + long + '{"host": "c", "n": 3}\n')
-    found, rows = loaded(path)
+    found, rows = load_events(path)
     assert 3 == found.row_count
     assert {"a": 0, "b": size, "c": 0} == {r["host"]: len(r["note"] or "") for r in rows}
 
@@ -215,17 +215,17 @@ def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
 )
 @pytest.mark.parametrize("name", ["s.json", "s.jsonl.gz"])
 def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> None:
-    """However it is laid out."""
+    """A file with one JSON array, in any layout, is refused as an array."""
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    assert "the file is a JSON array, not JSON lines" in refused(path)
+    assert "the file is a JSON array, not JSON lines" in get_refusal(path)
 
 
 def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
-    """A file of objects may begin with a line that does not fit."""
+    """A file of objects may begin with an invalid line."""
     path = tmp_path / "s.jsonl"
     path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
-    assert (2, 1) == (loaded(path)[0].row_count, loaded(path)[0].left_out.count)
+    assert (2, 1) == (load_events(path)[0].row_count, load_events(path)[0].left_out.count)
 
 
 # Nothing
@@ -236,7 +236,7 @@ def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
     ["e.csv", "e.csv.gz", "e.txt", "e.jsonl", "e.parquet", "e.arrow", "e.arrows", "e.log"],
 )
 def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str) -> None:
-    """Nothing is written of it, and nothing can be said of a design by it."""
+    """A load of an empty file writes nothing, and a simulation refuses the file."""
     path = tmp_path / name
     names = ["host", "n", "note", "share"]
     text = {".csv": ",".join(names), ".gz": ",".join(names), ".txt": " ".join(names)}
@@ -263,6 +263,6 @@ def test_a_file_without_rows_is_loaded_and_not_judged(tmp_path: Path, name: str)
 
 
 def test_an_empty_file_of_other_columns_is_refused(tmp_path: Path) -> None:
-    """It has no rows of this table, and neither has it a place for them."""
+    """An empty file without the design's columns is refused."""
     (tmp_path / "e.csv").write_text("a,b\n")
-    assert "has no column 'host'; expected one of a, b" in refused(tmp_path / "e.csv")
+    assert "has no column 'host'; expected one of a, b" in get_refusal(tmp_path / "e.csv")

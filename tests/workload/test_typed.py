@@ -1,4 +1,4 @@
-"""A text means the same in every column: whatever stands beside it, and in whichever Arrow type."""
+"""A text has the same meaning in every Arrow type of its column and next to any others."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 COUNTS = [name for name, kind in TYPES.items() if kind.has_integer_form]
-ODD = st.sampled_from(
+UNUSUAL_TEXTS = st.sampled_from(
     ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",
      "inf", "true", "T", "2024-01-31", "20240131", "20240131235959", "2024-01-31T23:59:59Z",
      "2024-01-31 23:59:59.5", "2024-01-31T23:59:59+02:00", "1969-12-31", "2300-01-01", "٣", "a\0b"]
 )  # fmt: skip
 
 
-def field_of(words: FieldDeclaration) -> Field:
-    """The bound field of some words; a test does not go on with words that do not fit."""
+def bind_field(words: FieldDeclaration) -> Field:
+    """Return the bound field of some options, and reject invalid options."""
     mistakes = Mistakes()
     bound = bind_fields({"a": words}, mistakes)
     if mistakes.mistakes:
@@ -39,16 +39,16 @@ def field_of(words: FieldDeclaration) -> Field:
 
 
 @st.composite
-def texts(draw: st.DrawFn, field: Field) -> list[str | None]:
-    """Texts of the field's own values, and others, in one column."""
+def draw_texts(draw: st.DrawFn, field: Field) -> list[str | None]:
+    """Draw a column of texts of the field's own values and of others."""
     shown = strategies.values(field).map(field.type.format_value)
     numbers = st.integers(-(2**65), 2**65).map(str)
-    one = st.one_of(shown, shown, ODD, numbers, st.text(max_size=6), st.none())
+    one = st.one_of(shown, shown, UNUSUAL_TEXTS, numbers, st.text(max_size=6), st.none())
     return draw(st.lists(one, min_size=1, max_size=6))
 
 
-def alone(field: Field, text: str | None) -> Any:
-    """What a text means by itself; None if the field has no such value."""
+def parse_alone(field: Field, text: str | None) -> Any:
+    """Return the value of a single text; None if the field has no such value."""
     try:
         return None if text is None else field.normalize(field.parse(text))
     except RowError:
@@ -58,11 +58,11 @@ def alone(field: Field, text: str | None) -> Any:
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @given(data=st.data())
 def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) -> None:
-    """A column holds what each text is by itself, null where the field has no such value."""
+    """A column has the value of each single text, or null where the text is invalid."""
     words = data.draw(strategies.declarations(kind))
-    field = field_of(words.model_copy(update={"nullable": True}))
-    column = data.draw(texts(field))
-    expected = [alone(field, text) for text in column]
+    field = bind_field(words.model_copy(update={"nullable": True}))
+    column = data.draw(draw_texts(field))
+    expected = [parse_alone(field, text) for text in column]
     plain = pa.array(column, pa.string())
     arrays = [plain, pa.array(column, pa.large_string()), plain.dictionary_encode()]
     for array in arrays:
@@ -74,11 +74,11 @@ def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) 
 @pytest.mark.parametrize("kind", COUNTS)
 @given(number=st.integers(0, 2**62), beside=st.sampled_from(["2024-01-31", "5", "x"]))
 def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
-    """Digits alone are a number in the field's unit, eight and fourteen of them too."""
-    field = field_of(FieldDeclaration(type=kind, nullable=True))
+    """Digits alone, also eight or fourteen of them, are a number in the field's unit."""
+    field = bind_field(FieldDeclaration(type=kind, nullable=True))
     most = field.type.number_range[1]
     for digits in (str(number % (most + 1)), "24380101", "20240131235959"):
-        told = alone(field, digits)
+        told = parse_alone(field, digits)
         if kind == "date":
             assert told is None or told.strftime("%Y%m%d") == digits.zfill(8)
         elif int(digits) <= most:
@@ -89,8 +89,8 @@ def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
 @pytest.mark.parametrize("kind", sorted(TYPES))
 @given(data=st.data())
 def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
-    """What a type shows of a value, it parses to the same value."""
-    field = field_of(data.draw(strategies.declarations(kind)))
+    """A value that a type formats is parsed back to itself."""
+    field = bind_field(data.draw(strategies.declarations(kind)))
     value = field.normalize(data.draw(strategies.values(field)))
     assert repr(value) == repr(field.normalize(field.parse(field.type.format_value(value))))
 
@@ -110,9 +110,9 @@ def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
 def test_a_column_that_arrow_casts_is_parsed_as_each_text(
     kind: str, column: list[str], expected: list[Any]
 ) -> None:
-    """The fast way to read a column of texts gives what each text alone gives."""
-    field = field_of(FieldDeclaration(type=kind))
-    assert expected == [alone(field, text) for text in column]
+    """The fast parser of a column gives what each single text gives."""
+    field = bind_field(FieldDeclaration(type=kind))
+    assert expected == [parse_alone(field, text) for text in column]
     read = convert_column(field, pa.array(column))
     is_time = pa.types.is_timestamp(read.type)
     assert repr(expected) == repr((read.cast(pa.int64()) if is_time else read).to_pylist())
@@ -149,7 +149,7 @@ SIZES: dict[str, Any] = {"decimal": {"precision": 9, "scale": 2}, "hex": {"width
 def test_typed_columns_are_taken_as_they_are_or_by_their_text(
     kind: str, array: pa.Array, expected: list[Any]
 ) -> None:
-    """A column of Parquet keeps what the field can hold, the rest is null."""
+    """Values of a Parquet column that the field can hold are kept, the others are null."""
     words: dict[str, Any] = {"type": kind, "nullable": True}
-    field = field_of(FieldDeclaration(**words, **SIZES.get(kind, {})))
+    field = bind_field(FieldDeclaration(**words, **SIZES.get(kind, {})))
     assert expected == build_field_column(field, convert_column(field, array)).to_list()

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from oracles.build import Source, build
+from oracles.build import Source, build_oracle
 from rivals.hbase.contract import Rival, TaskTime
 
 if TYPE_CHECKING:
@@ -110,6 +110,6 @@ def start_java_client(zookeeper_port: int, source: str, sink: str, rows: int) ->
         sink: the table to write.
         rows: how many rows the table to read has.
     """
-    built = build(OFFICIAL)
+    built = build_oracle(OFFICIAL)
     command = [built.java, *FLAGS, "-cp", built.class_path, OFFICIAL.main]
     return Program("Java hbase-client 2.6.4", [*command, str(zookeeper_port), source, sink], rows)

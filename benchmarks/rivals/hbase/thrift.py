@@ -17,7 +17,7 @@ import happybase
 
 from cluster.ports import Claims
 from cluster.site import HOST, OPENED
-from oracles.build import Source, build
+from oracles.build import Source, build_oracle
 from rivals.hbase.contract import (
     CACHING,
     RANGES,
@@ -157,7 +157,7 @@ class Happybase(Rival):
 
 def _start_gateway(port: int, zookeeper_port: int) -> subprocess.Popen[bytes]:
     """Start HBase's Thrift gateway, and wait until it listens."""
-    built = build(SOURCE)
+    built = build_oracle(SOURCE)
     settings = {
         "hbase.zookeeper.quorum": HOST,
         "hbase.zookeeper.property.clientPort": str(zookeeper_port),

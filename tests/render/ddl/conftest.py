@@ -1,4 +1,4 @@
-"""What runs the texts: a real Ruby with a recording `create`, and Java's compiler."""
+"""A Ruby with a recording `create` and a Java compiler, which run the generated texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluster import find_programs
-from oracles.build import FLAGS, JAVA_LEAST, Absent
+from oracles.build import FLAGS, MIN_JAVA, OracleUnavailable
 from oracles.plugin import give_up
 
 HERE = Path(__file__).parent
@@ -19,7 +19,7 @@ PATIENCE_S = 300.0
 
 @dataclass(frozen=True)
 class Java:
-    """A compiler and what starts its classes.
+    """A compiler, and the JVM that runs its classes.
 
     Args:
         java: the JVM.
@@ -33,10 +33,10 @@ class Java:
         """Compile sources into a folder; a warning is an error."""
         javac = Path(self.java).resolve().with_name("javac")
         order = [str(javac), "-proc:none", "-Werror", *flags, "-cp", self.jars, "-d", str(folder)]
-        _run([*order, *map(str, sources)])
+        _run_command([*order, *map(str, sources)])
 
     def run(self, folder: Path, *arguments: str, conf: Path | None = None) -> str:
-        """What a class of a folder prints.
+        """Return the output of a class in a folder.
 
         Args:
             folder: the class path, before HBase's jars.
@@ -44,10 +44,12 @@ class Java:
             conf: a folder with the `hbase-site.xml` of a cluster.
         """
         path = ":".join((*([str(conf)] if conf else []), str(folder), self.jars))
-        return _run([self.java, *FLAGS, "-Djava.net.preferIPv4Stack=true", "-cp", path, *arguments])
+        return _run_command(
+            [self.java, *FLAGS, "-Djava.net.preferIPv4Stack=true", "-cp", path, *arguments]
+        )
 
 
-def _run(order: list[str]) -> str:
+def _run_command(order: list[str]) -> str:
     done = subprocess.run(order, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert 0 == done.returncode, done.stdout + done.stderr
     return done.stdout
@@ -58,7 +60,7 @@ def java() -> Java:
     """A compiler with HBase's client; skipped loudly, or failed, as the cluster's tests are."""
     try:
         built = find_programs()
-    except Absent as absent:
+    except OracleUnavailable as absent:
         give_up(str(absent))
     return Java(built.java, built.class_path)
 
@@ -74,4 +76,4 @@ def ruby() -> str:
 
 RELEASE = ("--release", "8", "-Xlint:-options")
 """The oldest Java that the text is meant for; HBase 2.6 runs on 8 and newer."""
-DRIVER = ("--release", str(JAVA_LEAST))
+DRIVER = ("--release", str(MIN_JAVA))

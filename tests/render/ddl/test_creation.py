@@ -1,4 +1,4 @@
-"""What a text says of a table is what `create` sends; the verb prints it."""
+"""The generated text creates the table that `create` creates, and `ddl` prints the text."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def logs(tmp_path: Path) -> Path:
     return path
 
 
-def made(path: Path, tmp_path: Path, *more: object) -> TableSpec:
-    """The table that `create` makes of a design."""
+def create_spec(path: Path, tmp_path: Path, *more: object) -> TableSpec:
+    """Return the table that `create` makes of a design."""
     url = f"rocks:{tmp_path / 'data'}"
     assert 0 == run("create", path, "--on", url, *more).code
     with open_engine(url) as engine:
@@ -40,8 +40,8 @@ def made(path: Path, tmp_path: Path, *more: object) -> TableSpec:
 
 
 def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
-    """Families, boundaries and words are those of the made table; what is drawn for it is not."""
-    spec = made(logs, tmp_path)
+    """Families, boundaries and attributes are those of `create`, except random attributes."""
+    spec = create_spec(logs, tmp_path)
     kept = {word: value for word, value in spec.attributes.items() if word != "rowkey.table_id"}
     found = build_create_statement(Design.read(logs), spec.splits, logs.name)
     assert (
@@ -53,7 +53,7 @@ def test_the_table_is_that_of_create(logs: Path, tmp_path: Path) -> None:
 
 
 def test_no_word_is_empty() -> None:
-    """A word that HBase would drop is not sent, neither by a text nor by `create`."""
+    """An empty attribute, which HBase would drop, is sent neither by a text nor by `create`."""
     words = build_create_statement(PLAIN, ()).table.attributes
     assert ["rowkey.generation", "rowkey.declaration", "rowkey.design"] == list(words)
     with create_table(PLAIN, "memory:") as table:
@@ -62,37 +62,37 @@ def test_no_word_is_empty() -> None:
 
 @pytest.mark.parametrize("name", ["default:logs", "hbase:logs"])
 def test_names_that_create_refuses(name: str) -> None:
-    """A table that `create` would not make on a cluster is not made by hand either."""
+    """A table name that `create` refuses has no text either."""
     with pytest.raises(
         InvalidArgument, match=r"is in the namespace .*, in which rowkey creates no tables"
     ):
         build_create_statement(Design(name, "[id]", fields={"id": "u64"}), ())
 
 
-def printed(outcome: Outcome) -> list[str]:
-    """The lines of a text that was printed without a word besides."""
+def get_lines(outcome: Outcome) -> list[str]:
+    """Return the printed lines of a command that wrote nothing to stderr."""
     assert (0, "") == (outcome.code, outcome.err)
     return outcome.out.splitlines()
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_verb_prints_the_text(logs: Path, dialect: str) -> None:
-    """Each dialect has its name on the command line; the text is that of the design."""
+    """`ddl` prints the text of the design in each dialect."""
     design = Design.read(logs)
     splits = design.splits.compute_boundaries(design.key).splits
     expected = list(DIALECTS[dialect](build_create_statement(design, splits, "logs.toml")))
-    assert expected == printed(run("ddl", logs, "--dialect", dialect.replace("_", "-")))
+    assert expected == get_lines(run("ddl", logs, "--dialect", dialect.replace("_", "-")))
 
 
 def test_every_dialect_has_its_word() -> None:
-    """What can be asked of the verb is what there is; the shell's is printed unless told."""
+    """`ddl` has an option value for each dialect, and prints the shell's by default."""
     (option,) = (one for one in command.params if one.name == "dialect")
     assert isinstance(option.type, Choice)
     assert [name.replace("_", "-") for name in DIALECTS] == list(option.type.choices)
 
 
 def test_boundaries_of_a_sample(logs: Path, tmp_path: Path) -> None:
-    """Where splits follow from a sample it is needed, and they are those that `create` takes."""
+    """Sampled splits need a sample, and are those of `create`."""
     splits = '{ algorithm = "sample", regions = 4 }'
     logs.write_text(LOGS.replace("[bucket(host, 16)]", "").replace('"per_bucket"', splits))
     sample = tmp_path / "s.csv"
@@ -101,8 +101,8 @@ def test_boundaries_of_a_sample(logs: Path, tmp_path: Path) -> None:
     lacking = run("ddl", logs)
     assert (2, "") == (lacking.code, lacking.out)
     assert "sample" in lacking.err
-    spec = made(logs, tmp_path, "--sample", sample)
-    text = printed(run("ddl", logs, "--sample", sample))
+    spec = create_spec(logs, tmp_path, "--sample", sample)
+    text = get_lines(run("ddl", logs, "--sample", sample))
     expected = list(
         DIALECTS["hbase_shell"](build_create_statement(Design.read(logs), spec.splits, logs.name))
     )

@@ -1,4 +1,4 @@
-"""The text for HBase's shell, run by a real Ruby: it asks for the table it was made from."""
+"""The text for HBase's shell, run by a real Ruby, creates the right table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import Phase, given, settings
 
 from oracles.plugin import LEFT_OUT, REQUIRED
 from render.ddl.conftest import HERE, PATIENCE_S
-from render.ddl.drawn import ANYTHING, NAMES, creations
+from render.ddl.random_tables import ANYTHING, NAMES, draw_creations
 from rowkey.cells import ATTRIBUTES, Family
 from rowkey.hbase import build_table_schema
 from rowkey.render import DIALECTS, CreateStatement
@@ -39,14 +39,14 @@ CONSTANTS = [
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the texts are written."""
+    """A folder for the texts."""
     return tmp_path_factory.mktemp("shell")
 
 
-def recorded(
+def run_in_ruby(
     ruby: str, folder: Path, creations: Sequence[CreateStatement], *flags: str
 ) -> list[dict[str, Any]]:
-    """What Ruby was asked for by each text; it is run without a locale, with all its warnings."""
+    """Return the recorded calls of each text in Ruby, run without a locale, with all warnings."""
     files = []
     for number, creation in zip(count(), creations, strict=False):
         text = "".join(f"{line}\n" for line in SCRIPT(creation))
@@ -65,87 +65,91 @@ def recorded(
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def without_drawn(creation: CreateStatement, found: dict[str, Any]) -> dict[str, Any]:
-    """What Ruby was asked for, but for words that it has drawn, which are looked at here."""
+def check_random_attributes(creation: CreateStatement, found: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded call without its random attributes, which are checked here."""
     words = dict(found["words"])
     for word in creation.random_attributes:
         assert re.fullmatch("[0-9a-f]{16}", bytes.fromhex(words.pop(word.encode().hex())).decode())
     return {**found, "words": words}
 
 
-def hexes(words: Any) -> dict[str, str]:
-    """Words as the recorder prints them."""
+def encode_hex(words: Any) -> dict[str, str]:
+    """Return attributes in hexadecimal, as the recorder prints them."""
     return {word.encode().hex(): value.encode().hex() for word, value in words.items()}
 
 
-def asked(creation: CreateStatement) -> dict[str, Any]:
-    """What Ruby should be asked for."""
+def build_expected_call(creation: CreateStatement) -> dict[str, Any]:
+    """Return the call that Ruby should record."""
     table = creation.table
     return {
         "name": table.name.encode().hex(),
         "namespaces": [creation.namespace.encode().hex()] if creation.namespace else [],
         "families": [
-            [one.name.encode().hex(), hexes(one.attributes), hexes(one.configuration)]
+            [one.name.encode().hex(), encode_hex(one.attributes), encode_hex(one.configuration)]
             for one in table.families
         ],
-        "words": hexes(table.attributes),
+        "words": encode_hex(table.attributes),
         "splits": [key.hex() for key in creation.splits],
         "said": "",
     }
 
 
-@given(drawn=st.lists(creations(NAMES | ANYTHING), max_size=20))
+@given(drawn=st.lists(draw_creations(NAMES | ANYTHING), max_size=20))
 # Each step of shrinking starts a Ruby.
 @settings(max_examples=15 if IS_LONG else 8, phases=[Phase.generate])
 def test_the_shell_is_asked_for_the_same_table(
     ruby: str, folder: Path, drawn: list[CreateStatement]
 ) -> None:
-    """Names, words and keys come through Ruby as they are, with quotes, #{} and NUL in them."""
-    found = recorded(ruby, folder, drawn)
-    assert [asked(one) for one in drawn] == list(map(without_drawn, drawn, found))
+    """Names, attributes and keys pass Ruby unchanged, also with quotes, #{} and NUL."""
+    found = run_in_ruby(ruby, folder, drawn)
+    assert [build_expected_call(one) for one in drawn] == list(
+        map(check_random_attributes, drawn, found)
+    )
 
 
 def test_what_is_drawn_is_drawn_each_time(ruby: str, folder: Path) -> None:
-    """The same text makes two tables that are told apart."""
+    """The same text creates two tables with different random attributes."""
     creation = CreateStatement(
         build_table_schema("t", [Family("d")], {}), (), (), ("rowkey.table_id",)
     )
-    one, other = recorded(ruby, folder, [creation, creation])
+    one, other = run_in_ruby(ruby, folder, [creation, creation])
     assert one["words"] != other["words"]
-    assert without_drawn(creation, one) == without_drawn(creation, other)
+    assert check_random_attributes(creation, one) == check_random_attributes(creation, other)
 
 
 def test_a_text_of_lines_stands_line_by_line(ruby: str, folder: Path) -> None:
-    """As people read it, and as it was; so does one that does not end with its last line."""
+    """A text with several lines is written line by line and passes Ruby unchanged."""
     for text in ("a\nb\n", "a\n\n#{b}", "\n\n"):
         creation = CreateStatement(build_table_schema("t", [Family("d")], {"word": text}))
-        assert [asked(creation)] == recorded(ruby, folder, [creation])
+        assert [build_expected_call(creation)] == run_in_ruby(ruby, folder, [creation])
     assert ["    'word' =>", '      "a\\n" \\', '      "b\\n"'] == list(
         SCRIPT(CreateStatement(build_table_schema("t", [Family("d")], {"word": "a\nb\n"})))
     )[4:7]
 
 
 def test_long_keys_and_many(ruby: str, folder: Path) -> None:
-    """Ten thousand keys, and one that is as long as a key may be."""
+    """Ten thousand split keys, and one of the largest length, pass Ruby unchanged."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
     creation = CreateStatement(build_table_schema("t", [Family("d")], {}), keys)
-    assert [asked(creation)] == recorded(ruby, folder, [creation])
+    assert [build_expected_call(creation)] == run_in_ruby(ruby, folder, [creation])
 
 
 def test_a_namespace_that_is_there(ruby: str, folder: Path) -> None:
-    """Where the namespace is there, that is told, and the table is created nevertheless."""
+    """If the namespace exists, the text says so and creates the table."""
     creation = CreateStatement(build_table_schema("shop:orders", [Family("d")], {}), [b"m"])
     told = "The namespace was not created: Namespace shop already exists\n"
-    assert [{**asked(creation), "said": told}] == recorded(ruby, folder, [creation], "exists")
+    assert [{**build_expected_call(creation), "said": told}] == run_in_ruby(
+        ruby, folder, [creation], "exists"
+    )
 
 
 def test_a_lifetime_without_end_has_its_name(ruby: str, folder: Path) -> None:
-    """What HBase's shell prints for a family without TTL is what it reads."""
+    """A family without ttl is written as FOREVER, which HBase's shell prints."""
     creation = CreateStatement(
         build_table_schema("t", [Family("d")], {}, explicit_defaults=["TTL"])
     )
     assert "  {NAME => 'd', TTL => 'FOREVER'}" in list(SCRIPT(creation))
-    assert [asked(creation)] == recorded(ruby, folder, [creation])
+    assert [build_expected_call(creation)] == run_in_ruby(ruby, folder, [creation])
 
 
 TAKES_THE_FIXTURE = '''
@@ -157,7 +161,7 @@ def test_text(ruby):
 
 @pytest.mark.parametrize(("required", "code", "says"), [("0", 0, LEFT_OUT), ("1", 1, REQUIRED)])
 def test_without_ruby(tmp_path: Path, required: str, code: int, says: str) -> None:
-    """Where there is no Ruby the test is left out loudly, or fails where it is required."""
+    """Without Ruby the test is skipped loudly, or fails where Ruby is required."""
     (tmp_path / "test_it.py").write_text(TAKES_THE_FIXTURE)
     plugins = ("-p", "oracles.plugin", "-p", "render.ddl.conftest", "-p", "no:cacheprovider")
     done = subprocess.run(

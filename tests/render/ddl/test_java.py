@@ -1,4 +1,4 @@
-"""The text in Java, compiled and run: it describes the table it was made from."""
+"""The text in Java, compiled and run, describes the right table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import Phase, given, settings
 
 from cluster.judge import Answer
 from render.ddl.conftest import DRIVER, HERE, RELEASE, Java
-from render.ddl.drawn import NAMES, creations
+from render.ddl.random_tables import NAMES, draw_creations
 from rowkey.cells import Family
 from rowkey.hbase import FamilySchema, TableSchema, build_table_schema
 from rowkey.render import DIALECTS, CreateStatement
@@ -26,16 +26,16 @@ PROGRAM = DIALECTS["java"]
 
 @pytest.fixture(scope="module")
 def folder(java: Java, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the programs are compiled, with the one that tells what they describe."""
+    """A folder with the compiled program that prints the described tables."""
     folder = tmp_path_factory.mktemp("java")
     java.compile(folder, [HERE / "Told.java"], *DRIVER, "-Xlint:none")
     return folder
 
 
-def described(
+def describe_tables(
     java: Java, folder: Path, creations: Sequence[CreateStatement]
 ) -> list[CreateStatement]:
-    """What the programs describe: after what HBase says of any table, one for each of them."""
+    """Return what the compiled programs describe, after HBase's defaults for any table."""
     sources = []
     for creation in creations:
         text = "".join(f"{line}\n" for line in PROGRAM(creation))
@@ -44,10 +44,10 @@ def described(
         sources[-1].write_text(text)
     java.compile(folder, sources, *RELEASE, "-Xlint:none")
     told = java.run(folder, "Told", *(source.stem for source in sources))
-    return [_read(Answer(line)) for line in told.splitlines()]
+    return [_read_table(Answer(line)) for line in told.splitlines()]
 
 
-def _read(told: Answer) -> CreateStatement:
+def _read_table(told: Answer) -> CreateStatement:
     name = told.read_text()
     families = tuple(
         FamilySchema(told.read_text(), told.pairs(), told.pairs()) for _ in range(told.number())
@@ -57,8 +57,8 @@ def _read(told: Answer) -> CreateStatement:
     return CreateStatement(TableSchema(name, families, words), splits)
 
 
-def filled(creation: CreateStatement, plain: CreateStatement) -> CreateStatement:
-    """A table with what HBase itself says of any, its families in HBase's order."""
+def fill_attributes(creation: CreateStatement, plain: CreateStatement) -> CreateStatement:
+    """Return a table with HBase's default attributes, its families in HBase's order."""
     (any_family,) = plain.table.families
     families = (
         FamilySchema(one.name, {**any_family.attributes, **one.attributes}, one.configuration)
@@ -69,19 +69,19 @@ def filled(creation: CreateStatement, plain: CreateStatement) -> CreateStatement
     return CreateStatement(TableSchema(creation.table.name, listed, words), creation.splits)
 
 
-def without_drawn(creation: CreateStatement, found: CreateStatement) -> CreateStatement:
-    """A table that a program describes, but for words that it has drawn, which are looked at."""
+def check_random_attributes(creation: CreateStatement, found: CreateStatement) -> CreateStatement:
+    """Return a described table without its random attributes, which are checked here."""
     words = dict(found.table.attributes)
     for word in creation.random_attributes:
         assert re.fullmatch("[0-9a-f]{16}", words.pop(word))
     return replace(found, table=replace(found.table, attributes=words))
 
 
-def gathered() -> list[CreateStatement]:
-    """Drawn tables, each of another class, to be compiled at once: a compiler takes seconds."""
+def draw_named_creations() -> list[CreateStatement]:
+    """Return random tables with different class names, to be compiled at once."""
     found: dict[str, CreateStatement] = {}
 
-    @given(creations(NAMES))
+    @given(draw_creations(NAMES))
     @settings(phases=[Phase.generate])
     def gather(one: CreateStatement) -> None:
         found[build_class_name(one.table.name).lower()] = one
@@ -91,10 +91,12 @@ def gathered() -> list[CreateStatement]:
 
 
 def test_java_describes_the_same_table(java: Java, folder: Path) -> None:
-    """Names, words and keys come through Java, with quotes, NUL, many keys and long texts."""
+    """Names, attributes and keys pass Java unchanged, also with quotes, NUL and long texts."""
     keys = [*(n.to_bytes(2) for n in range(1, 10_000)), b"\xff" * 32_000]
     words = {"app.long": "é" * 100_000, "app.lines": "é\n" * 999, "app.many": "é\n" * 40_000}
     long = CreateStatement(build_table_schema("very_long", [Family("d")], words), keys)
-    drawn = [*gathered(), long]
-    plain, *found = described(java, folder, drawn)
-    assert [filled(one, plain) for one in drawn] == list(map(without_drawn, drawn, found))
+    drawn = [*draw_named_creations(), long]
+    plain, *found = describe_tables(java, folder, drawn)
+    assert [fill_attributes(one, plain) for one in drawn] == list(
+        map(check_random_attributes, drawn, found)
+    )

@@ -1,4 +1,4 @@
-"""On a real cluster the texts make the table that `create` makes, to the last word."""
+"""On a real cluster the texts create the table that `create` creates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import rowkey
 from render.ddl.conftest import RELEASE, Java
-from render.ddl.test_hbase_shell import recorded
+from render.ddl.test_hbase_shell import run_in_ruby
 from rowkey import Design
 from rowkey.render import DIALECTS, CreateStatement, build_create_statement
 from rowkey.render.ddl.java import build_class_name
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cluster import Cluster, Judge, SchemaAnswer
     from rowkey.engines import Engine
 
-FULL: dict[str, Any] = {
+ALL_ATTRIBUTES: dict[str, Any] = {
     "versions": 3, "min_versions": 2, "ttl": 86_400, "keep_deleted": "TTL", "block_size": 8_192,
     "block_cache": False, "bloom": "ROWPREFIX_FIXED_LENGTH(3)", "compression": "GZ",
     "compression_compact": "GZ", "encoding": "FAST_DIFF", "in_memory": True,
@@ -37,7 +37,7 @@ NAMESPACE = f"ddl{uuid4().hex[:8]}"
 SPLITS = [b"\0'\"\\x41", b" #{exit}", b"m\0", b"\x80", b"\xff" * 40]
 FIELDS = {"host": "text", "ts": "timestamp_ms"}
 DESIGNS = {
-    "counted": ("[bucket(host, 4)][host][ts]", {"all": FULL, "#{exit}": {}}),
+    "counted": ("[bucket(host, 4)][host][ts]", {"all": ALL_ATTRIBUTES, "#{exit}": {}}),
     "plain": ("[host][ts]", {}),
 }
 """Keys, with counted parts and without, and families."""
@@ -45,30 +45,32 @@ DESIGNS = {
 
 @pytest.fixture
 def design(request: pytest.FixtureRequest, hbase_engine: Engine) -> Iterator[Design]:
-    """A design whose table, and the namespace of it, are not there yet."""
+    """A design whose table and namespace do not exist yet."""
     key, families = DESIGNS[request.param]
     yield Design(f"{NAMESPACE}:{request.param}", key, fields=FIELDS, families=families)
     hbase_engine.client.admin.delete_namespace(NAMESPACE)  # type: ignore[attr-defined]
 
 
-def seen(judge: Judge, name: str) -> tuple[SchemaAnswer, list[bytes]]:
-    """A table to the official client, without the word that each table has of its own."""
+def describe_on_cluster(judge: Judge, name: str) -> tuple[SchemaAnswer, list[bytes]]:
+    """Return a table as the official client sees it, without its random table id."""
     told = judge.describe(name)
     words = {word: value for word, value in told.words.items() if word != "rowkey.table_id"}
     return replace(told, words=words), [region.start for region in judge.regions(name)]
 
 
-def of_create(design: Design, judge: Judge, url: str) -> tuple[SchemaAnswer, list[bytes]]:
-    """The table that `create` makes; it is dropped again."""
+def describe_created_table(
+    design: Design, judge: Judge, url: str
+) -> tuple[SchemaAnswer, list[bytes]]:
+    """Return the table that `create` makes, and drop it."""
     create_table(design, url, splits=SPLITS).close()
     try:
-        return seen(judge, design.table)
+        return describe_on_cluster(judge, design.table)
     finally:
         drop_table(design.table, url)
 
 
-def by_java(java: Java, folder: Path, cluster: Cluster, creation: CreateStatement) -> None:
-    """Compile the text in Java, and run its `main`."""
+def create_with_java(java: Java, folder: Path, cluster: Cluster, creation: CreateStatement) -> None:
+    """Compile the text in Java and run its `main`."""
     name = build_class_name(creation.table.name)
     source = folder / f"{name}.java"
     source.write_text("".join(f"{line}\n" for line in DIALECTS["java"](creation)))
@@ -76,22 +78,27 @@ def by_java(java: Java, folder: Path, cluster: Cluster, creation: CreateStatemen
     java.run(folder, name, conf=cluster.directory / "conf")
 
 
-def by_shell(ruby: str, folder: Path, judge: Judge, creation: CreateStatement) -> None:
-    """Run the text of the shell, and do with the official client what it asks for."""
-    (told,) = recorded(ruby, folder, [creation])
+def create_with_shell(ruby: str, folder: Path, judge: Judge, creation: CreateStatement) -> None:
+    """Run the shell's text, and make its recorded calls with the official client."""
+    (told,) = run_in_ruby(ruby, folder, [creation])
     families, settings = {}, {}
     for name, attributes, configuration in told["families"]:
-        families[_text(name)], settings[_text(name)] = _texts(attributes), _texts(configuration)
+        families[_decode_hex(name)], settings[_decode_hex(name)] = (
+            _decode_words(attributes),
+            _decode_words(configuration),
+        )
     splits = [bytes.fromhex(key) for key in told["splits"]]
-    judge.create(_text(told["name"]), families, splits, _texts(told["words"]), settings)
+    judge.create(
+        _decode_hex(told["name"]), families, splits, _decode_words(told["words"]), settings
+    )
 
 
-def _text(hexed: str) -> str:
+def _decode_hex(hexed: str) -> str:
     return bytes.fromhex(hexed).decode()
 
 
-def _texts(words: dict[str, str]) -> dict[str, str]:
-    return {_text(word): _text(value) for word, value in words.items()}
+def _decode_words(words: dict[str, str]) -> dict[str, str]:
+    return {_decode_hex(word): _decode_hex(value) for word, value in words.items()}
 
 
 ROW = {"host": "web-1", "ts": 5}
@@ -115,13 +122,13 @@ def test_a_text_makes_the_table_of_create(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    """Its families, settings, words and regions are the same, and it is opened as any other."""
+    """Families, attributes and regions are the same, and the table opens."""
     creation = build_create_statement(design, SPLITS)
     if maker == "java":
-        by_java(request.getfixturevalue("java"), tmp_path, hbase_cluster, creation)
+        create_with_java(request.getfixturevalue("java"), tmp_path, hbase_cluster, creation)
     else:
-        by_shell(request.getfixturevalue("ruby"), tmp_path, hbase_judge, creation)
-    found = seen(hbase_judge, design.table)
+        create_with_shell(request.getfixturevalue("ruby"), tmp_path, hbase_judge, creation)
+    found = describe_on_cluster(hbase_judge, design.table)
     assert [b"", *SPLITS] == found[1]
     if opened_by == "design":
         with rowkey.open(design, hbase_url, create=False) as table:
@@ -131,4 +138,4 @@ def test_a_text_makes_the_table_of_create(
         assert [b"", *SPLITS] == [region.start for region in table.regions()]
         assert [ROW] * (opened_by == "design") == list(table.scan())
     drop_table(design.table, hbase_url)
-    assert of_create(design, hbase_judge, hbase_url) == found
+    assert describe_created_table(design, hbase_judge, hbase_url) == found

@@ -1,4 +1,4 @@
-"""Random layouts and rows for them, and a store of cells that is nothing but a dictionary."""
+"""Random layouts, rows for them, and a store of cells that is a dictionary."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ Row = dict[str, Any]
 
 
 @st.composite
-def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
-    """A layout over random fields in random places, whose rows can be read back.
+def draw_layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
+    """Draw a layout over random fields and placements whose rows can be read back.
 
     Args:
         draw: Hypothesis' own.
@@ -54,7 +54,7 @@ def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
     if draw(st.integers(0, 5)) == 0:
         words["stamp"] = FieldDeclaration(type=draw(st.sampled_from(TIMES)), at="timestamp")
     bound = bind_fields(words, Mistakes())
-    key = draw(keys(bound, next(iter(bound)) if has_time else ""))
+    key = draw(draw_keys(bound, next(iter(bound)) if has_time else ""))
     layout = build_layout(key, bound)
     mistakes = Mistakes()
     check_placements(bound, {"d": Family("d")}, frozenset("de"), mistakes)
@@ -64,8 +64,8 @@ def layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
 
 
 @st.composite
-def keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
-    """A key over some of the fields that can be taken apart; with a slice of the named one."""
+def draw_keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
+    """Draw a decodable key over some of the fields, with a slice of the named field."""
     terms: list[Term] = [strategies.draw_term(draw, bound) for _ in range(draw(st.integers(1, 3)))]
     if sliced:
         call = FunctionCall("time_slice", (FieldRef(sliced),), (draw(st.sampled_from(LENGTHS)),))
@@ -79,17 +79,17 @@ def keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
 
 
 @st.composite
-def rows(draw: st.DrawFn, layout: Layout) -> Row:
-    """A whole row in normal values; nulls where they may be."""
+def draw_rows(draw: st.DrawFn, layout: Layout) -> Row:
+    """Draw a row with a normal value of each field, or null where allowed."""
     row: Row = {}
     for name, declared in layout.fields.items():
         absent = declared.nullable and draw(st.integers(0, 2)) == 0
-        row[name] = None if absent else declared.normalize(draw(_values(declared)))
+        row[name] = None if absent else declared.normalize(draw(_draw_values(declared)))
     return row
 
 
-def _values(declared: Field) -> st.SearchStrategy[Any]:
-    """Values of a field; of one that is a timestamp, those that are whole milliseconds."""
+def _draw_values(declared: Field) -> st.SearchStrategy[Any]:
+    """Draw values of a field; whole milliseconds for the field that is the timestamp."""
     if declared.declaration.at != "timestamp":
         return strategies.values(declared)
     ms = st.integers(0, 3_000).map(lambda day: day * 86_400_000)
@@ -98,13 +98,13 @@ def _values(declared: Field) -> st.SearchStrategy[Any]:
 
 
 @dataclass
-class Stored:
-    """Cells by physical row and column, the last one written of each."""
+class CellStore:
+    """Cells by physical row and column; the last written cell of each column stays."""
 
     rows: dict[bytes, dict[tuple[str, bytes], Cell]] = field(default_factory=dict)
 
     def apply(self, change: RowCells) -> None:
-        """Do what a mutation says; later ones hide earlier ones, whatever their timestamps."""
+        """Apply a mutation; later mutations hide earlier ones, whatever their timestamps."""
         row = self.rows.setdefault(change.row, {})
         for cell in change.cells:
             if cell.cell_type is CellType.PUT:
@@ -119,12 +119,12 @@ class Stored:
                     del row[family, qualifier]
 
     def row_cells(self) -> list[RowCells]:
-        """The rows that have cells, in their order, each with its cells in theirs."""
+        """Return the rows that have cells, with rows and cells in HBase's order."""
         kept = [(key, row) for key, row in sorted(self.rows.items()) if row]
         return [RowCells(key, sorted(row.values(), key=build_sort_key)) for key, row in kept]
 
     def batch(self) -> pa.RecordBatch:
-        """All cells as Arrow columns."""
+        """Return all cells as an Arrow batch."""
         listed = [
             {"row": key, "family": c.family, "qualifier": c.qualifier, "timestamp": c.timestamp,
              "value": c.value}
@@ -134,8 +134,8 @@ class Stored:
         return pa.RecordBatch.from_pylist(listed, SCHEMA)
 
 
-def written(layout: Layout, row: Row, salt: int = 0) -> RowCells:
-    """The cells of a row, if its key holds it."""
+def encode_or_reject(layout: Layout, row: Row, salt: int = 0) -> RowCells:
+    """Return the cells of a row, and reject the example if the key cannot hold the row."""
     try:
         return layout.encode_event(row, salt=salt)
     except RowError:
@@ -143,8 +143,8 @@ def written(layout: Layout, row: Row, salt: int = 0) -> RowCells:
         raise
 
 
-def arrow_of(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
-    """Rows as Arrow columns."""
+def to_arrow(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
+    """Return rows as an Arrow batch."""
     columns = {}
     for name, declared in layout.fields.items():
         arrow = declared.type.build_arrow_type()
@@ -154,8 +154,8 @@ def arrow_of(layout: Layout, listed: list[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def rows_of(layout: Layout, batch: pa.RecordBatch) -> list[Row]:
-    """Arrow columns as rows in normal values."""
+def from_arrow(layout: Layout, batch: pa.RecordBatch) -> list[Row]:
+    """Return an Arrow batch as rows with normal values."""
     lists = {
         n: build_field_column(layout.fields[n], batch.column(n)).to_list()
         for n in batch.schema.names
@@ -163,8 +163,8 @@ def rows_of(layout: Layout, batch: pa.RecordBatch) -> list[Row]:
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 
-def puts_of(blocks: list[CellBlock]) -> set[tuple[bytes, Cell]]:
-    """The cells of blocks, each with its row key."""
+def list_puts(blocks: list[CellBlock]) -> set[tuple[bytes, Cell]]:
+    """Return the cells of blocks, each with its row key."""
     found = set()
     for block in blocks:
         count = len(block.rows)

@@ -1,4 +1,4 @@
-"""Random tables to be created: their names and words hold whatever a quote could stumble over."""
+"""Random tables whose names and attributes have characters that are hard to quote."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ NAMES = st.from_regex(r"([A-Za-z]\w{0,5}:)?[A-Za-z_]\w{0,6}[.-]?\w{0,3}", fullma
 _NO_FAMILY = frozenset(":/\\")
 
 
-def _may_be_family(name: str) -> bool:
-    """Whether HBase takes it; quotes are no matter. Source: isLegalColumnFamilyName."""
+def _is_family_name(name: str) -> bool:
+    """Return whether HBase accepts a name. Source: isLegalColumnFamilyName."""
     plain = not any(ord(letter) < 0x20 or 0x7F <= ord(letter) < 0xA0 for letter in name)
     fits = 0 < len(name.encode()) <= 127 and name != "recovered.edits"
     return fits and plain and not name.startswith(".") and _NO_FAMILY.isdisjoint(name)
 
 
-def _values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
-    """All that an attribute may be."""
+def _draw_attribute(row: FamilyAttribute) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of an attribute."""
     if isinstance(row.default, bool):
         return st.booleans()
     plain = [word for word in row.choices if "(" not in word]
@@ -55,19 +55,20 @@ def _values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
 
 
 _ATTRIBUTES = {
-    f"{row.key}_s" if row.is_duration else row.key: _values(row) for row in ATTRIBUTES.values()
+    f"{row.key}_s" if row.is_duration else row.key: _draw_attribute(row)
+    for row in ATTRIBUTES.values()
 }
 
 
 @st.composite
-def creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> CreateStatement:
-    """A table of some families with any attributes, kept words, split keys and remarks.
+def draw_creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> CreateStatement:
+    """Draw the creation of a table with families, attributes, split keys and remarks.
 
     Args:
-        draw: of Hypothesis.
-        names: what the table may be called.
+        draw: Hypothesis' draw function.
+        names: the strategy for the table's name.
     """
-    families = st.builds(Family, ANYTHING.filter(_may_be_family), **_ATTRIBUTES)
+    families = st.builds(Family, ANYTHING.filter(_is_family_name), **_ATTRIBUTES)
     listed = draw(st.lists(families, min_size=1, max_size=3, unique_by=lambda one: one.name))
     values = (ANYTHING | st.lists(ANYTHING, max_size=4).map("\n".join)).filter(bool)
     words = draw(st.dictionaries(ANYTHING.filter(bool), values, max_size=3))

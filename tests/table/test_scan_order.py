@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 import rowkey
 from ramdisk import RAM_FOLDER
 from rowkey.table import Table
-from table.worlds import Asked, Row, World, plain, reads, worlds
+from table.worlds import DrawnRead, Row, World, draw_reads, draw_worlds, to_plain_row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DEEP = 5_000 if IS_LONG else 80
 ON_DISK = 500 if IS_LONG else 12
 
 
-def filled(world: World, url: str) -> Table:
-    """The table of a world, every row put, every second one twice: a salt keeps both copies."""
+def fill_table(world: World, url: str) -> Table:
+    """Create a table with every row, and every second row put twice with another size."""
     table = rowkey.open(world.design, url, clock=count(1_700_000_000_000).__next__)
     older = [row | {"size": 9 - row["size"]} for row in world.rows[::2]]
     with table.batch() as batch:
@@ -31,13 +31,13 @@ def filled(world: World, url: str) -> Table:
 
 
 def check_reads(world: World, table: Table, data: st.DataObject) -> None:
-    """A read of any conditions, forwards and backwards, whole, limited, and in pieces."""
-    asked = data.draw(reads(world))
-    expected = world.sorted([row for row in world.rows if asked.holds(row)])
+    """Check a random read forwards, backwards, as columns, limited, and resumed."""
+    asked = data.draw(draw_reads(world))
+    expected = world.sort_rows([row for row in world.rows if asked.matches(row)])
     assert expected == list(table.scan(asked.where, *asked.values))
     assert len(expected) == table.count(asked.where, *asked.values)
     columns = table.scan(asked.where, *asked.values).to_arrow()
-    assert expected == [plain(row) for row in columns.to_pylist()]
+    assert expected == [to_plain_row(row) for row in columns.to_pylist()]
     most = data.draw(st.integers(0, len(expected) + 1))
     assert expected[:most] == list(table.scan(asked.where, *asked.values, limit=most))
     check_pieces(table, data, (asked.where, *asked.values), "", expected)
@@ -45,16 +45,16 @@ def check_reads(world: World, table: Table, data: st.DataObject) -> None:
 
 
 def check_order(
-    world: World, table: Table, data: st.DataObject, asked: Asked, rows: list[Row]
+    world: World, table: Table, data: st.DataObject, asked: DrawnRead, rows: list[Row]
 ) -> None:
-    """The order of the key asked for in words, and its reverse."""
+    """Check a read with an explicit order of the key, and with its reverse."""
     down = data.draw(st.booleans())
     order = ", ".join(
         f"{name} desc" if falls != down else name
         for name, falls in zip(world.names, world.falls, strict=True)
     )
     turned = World(world.design, world.names, tuple(f != down for f in world.falls), world.rows)
-    expected = turned.sorted(rows)
+    expected = turned.sort_rows(rows)
     event("reverse" if down else "forward")
     assert expected == list(table.scan(asked.where, *asked.values, order=order))
     check_pieces(table, data, (asked.where, *asked.values), order, expected)
@@ -63,9 +63,9 @@ def check_order(
 def check_pieces(
     table: Table, data: st.DataObject, asked: tuple[Any, ...], order: str, rows: list[Row]
 ) -> None:
-    """Stopped by a limit or by its reader, a scan gives the first rows; its token gives the rest.
+    """Check that an interrupted scan gives the first rows, and its token the rest.
 
-    Where the key does not give the order there is no token, and none is taken.
+    A scan that is sorted in memory has no token.
     """
     sizes = cycle(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
     by_limit = data.draw(st.booleans())
@@ -91,59 +91,59 @@ def check_pieces(
 
 
 @settings(max_examples=DEEP)
-@given(world=worlds(), data=st.data())
+@given(world=draw_worlds(), data=st.data())
 @pytest.mark.claims(69)
 def test_a_scan_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
-    """Whatever spreads the rows: the filtered values, sorted, each once, in both directions."""
-    with filled(world, "memory:") as table:
+    """A scan of any spread key returns the matching rows in order, each once."""
+    with fill_table(world, "memory:") as table:
         check_reads(world, table, data)
 
 
 @settings(max_examples=ON_DISK)
-@given(world=worlds(), data=st.data())
+@given(world=draw_worlds(), data=st.data())
 def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) -> None:
-    """The same on the embedded engine."""
-    with TemporaryDirectory(dir=RAM_FOLDER) as place, filled(world, f"rocks:{place}") as table:
+    """A scan on the embedded engine returns the matching rows in order, each once."""
+    with TemporaryDirectory(dir=RAM_FOLDER) as place, fill_table(world, f"rocks:{place}") as table:
         check_reads(world, table, data)
 
 
-@given(world=worlds(), sizes=st.lists(st.integers(1, 5), min_size=1, max_size=8))
+@given(world=draw_worlds(), sizes=st.lists(st.integers(1, 5), min_size=1, max_size=8))
 def test_a_scan_in_pieces_is_the_scan(world: World, sizes: list[int]) -> None:
-    """However often a scan stops and goes on from its token, no row is lost or given twice."""
-    with filled(world, "memory:") as table:
+    """A scan resumed from tokens any number of times loses and repeats no row."""
+    with fill_table(world, "memory:") as table:
         found: list[Row] = []
         token = None
         for size in [*sizes, len(world.rows) + 1]:
             scan = table.scan(limit=size, resume=token)
             found += list(scan)
             token = scan.token
-        assert world.sorted(list(world.rows)) == found
+        assert world.sort_rows(list(world.rows)) == found
 
 
 @pytest.fixture(params=["memory", "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a table, on each embedded engine."""
+    """A URL of a table, on each embedded engine."""
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
 
 
 FIELDS = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
-STANDING = [{"host": f"h{n % 7}", "ts": n, "size": 0} for n in range(0, 1_000, 2)]
+STANDING_ROWS = [{"host": f"h{n % 7}", "ts": n, "size": 0} for n in range(0, 1_000, 2)]
 ORDERS = ("", "host desc, ts desc")
 ROUNDS = 3 if IS_LONG else 1
 SPREADS = ("[salt(16)]", "[bucket(host, 16)]", "[bucket(host, ts, 256)]", "")
-Place = tuple[str, int]
+RowIdentity = tuple[str, int]
 
 
-def place_of(row: Row) -> Place:
-    """What tells a row from others."""
+def get_identity(row: Row) -> RowIdentity:
+    """Return the values that identify a row."""
     return row["host"], row["ts"]
 
 
 class Writer(threading.Thread):
-    """Writes while others read: rows of its own, put and deleted, and the standing ones anew.
+    """Puts and deletes own rows, and replaces the standing rows, while others read.
 
     Args:
-        table: where `STANDING` is.
+        table: a table with `STANDING_ROWS`.
     """
 
     def __init__(self, table: Table) -> None:
@@ -158,7 +158,7 @@ class Writer(threading.Thread):
                 return
             own = {"host": f"h{n % 7}", "ts": n % 2_001 | 1, "size": n}
             self.table.put(own)
-            self.table.put(STANDING[n % len(STANDING)] | {"size": n})
+            self.table.put(STANDING_ROWS[n % len(STANDING_ROWS)] | {"size": n})
             if n % 3 == 0:
                 self.table.delete(own)
             self.rounds += 1
@@ -173,61 +173,61 @@ class Writer(threading.Thread):
 
 
 def put_standing(table: Table) -> None:
-    """Put what stands before the writer begins."""
+    """Put the rows that exist before the writer begins."""
     with table.batch() as batch:
-        for row in STANDING:
+        for row in STANDING_ROWS:
             batch.put(row)
 
 
-def hold_to_the_law(found: list[Place], *, falls: bool, is_whole: bool = True) -> None:
-    """Nothing twice, nothing out of order, and nothing that stood before is missing.
+def check_scanned_rows(found: list[RowIdentity], *, falls: bool, is_whole: bool = True) -> None:
+    """Check that a scan has no duplicate, is in order, and has all standing rows.
 
     Args:
-        found: the rows that were read.
+        found: the identities of the rows that were read.
         falls: whether they come in the reverse order.
-        is_whole: whether they are all, or the first ones of all.
+        is_whole: whether the scan was complete, or gave only the first rows.
     """
     assert sorted(set(found), reverse=falls) == found
-    standing = sorted(map(place_of, STANDING), reverse=falls)
+    standing = sorted(map(get_identity, STANDING_ROWS), reverse=falls)
     if not is_whole:
-        standing = [one for one in standing if one == former(one, found[-1], falls=falls)]
+        standing = [one for one in standing if one == choose_first(one, found[-1], falls=falls)]
     assert set(standing) <= set(found)
 
 
-def former(one: Place, other: Place, *, falls: bool) -> Place:
-    """Which of two comes first."""
+def choose_first(one: RowIdentity, other: RowIdentity, *, falls: bool) -> RowIdentity:
+    """Return the first of two rows in scan order."""
     return max(one, other) if falls else min(one, other)
 
 
 @pytest.mark.parametrize("spread", SPREADS)
 def test_a_scan_while_a_writer_runs(url: str, spread: str) -> None:
-    """Whole, limited, or in pieces: what stood is there once, in order; the writer's may be."""
+    """A scan during writes returns each standing row once and in order."""
     with rowkey.open(rowkey.Design("t", f"{spread}[host][ts]", fields=FIELDS), url) as table:
         put_standing(table)
         writer = Writer(table)
         with writer:
             for order in ORDERS * ROUNDS:
                 falls = order.endswith("desc")
-                hold_to_the_law(read(table, order), falls=falls)
-                first = read(table, order, 100)
+                check_scanned_rows(scan_rows(table, order), falls=falls)
+                first = scan_rows(table, order, 100)
                 assert 100 == len(first)
-                hold_to_the_law(first, falls=falls, is_whole=False)
-                hold_to_the_law(in_pieces(table, order), falls=falls)
+                check_scanned_rows(first, falls=falls, is_whole=False)
+                check_scanned_rows(scan_in_pieces(table, order), falls=falls)
         assert writer.rounds > 1
 
 
-def read(table: Table, order: str, limit: int | None = None) -> list[Place]:
-    """What a scan gives in one go."""
-    return [place_of(row) for row in table.scan(order=order, limit=limit)]
+def scan_rows(table: Table, order: str, limit: int | None = None) -> list[RowIdentity]:
+    """Return the rows of one scan."""
+    return [get_identity(row) for row in table.scan(order=order, limit=limit)]
 
 
-def in_pieces(table: Table, order: str) -> list[Place]:
-    """A scan that goes on from its token again and again, each time in the table as it then is."""
-    found: list[Place] = []
+def scan_in_pieces(table: Table, order: str) -> list[RowIdentity]:
+    """Return the rows of a scan that is resumed from its tokens."""
+    found: list[RowIdentity] = []
     token = None
     for size in cycle((1, 37, 300)):
         scan = table.scan(order=order, limit=size, resume=token)
-        some = list(map(place_of, scan))
+        some = list(map(get_identity, scan))
         found += some
         token = scan.token
         if len(some) < size:

@@ -1,7 +1,7 @@
-"""A process that writes a table until its input ends: `putting.py URL TABLE NUMBER CATALOG`.
+"""A process that writes a table until its input ends: `writer_process.py URL TABLE NUMBER CATALOG`.
 
-It puts rows of its own and counts up shared ones, and prints a line for each round once both are
-acknowledged: its number. What it is refused it prints as `refused WHAT`, and goes on.
+The process puts own rows and increments shared counters, and prints the number of each round once
+both are acknowledged. It prints a refusal as `refused WHAT`, and continues.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rowkey.errors import Conflict, Unavailable
 COUNTERS = 5
 
 
-def row_of(number: int, n: int) -> dict[str, int | str]:
-    """The row of a round."""
+def make_row(number: int, n: int) -> dict[str, int | str]:
+    """Return the row of a round."""
     return {"host": f"x{number}-{n % 50}", "ts": n, "size": n}
 
 
-def counter_of(n: int) -> dict[str, int | str]:
-    """The counter of a round."""
+def make_counter_key(n: int) -> dict[str, int | str]:
+    """Return the key of the counter of a round."""
     return {"host": f"z{n % COUNTERS}", "ts": 0}
 
 
-def write(url: str, name: str, number: int, catalog: str | None) -> None:
-    """Write until the input ends."""
+def write_until_input_ends(url: str, name: str, number: int, catalog: str | None) -> None:
+    """Write rows and counters until the standard input ends."""
     is_over = threading.Event()
 
     def listen() -> None:
@@ -41,8 +41,8 @@ def write(url: str, name: str, number: int, catalog: str | None) -> None:
         n = 0
         while not is_over.is_set():
             try:
-                table.put(row_of(number, n))
-                table.increment(counter_of(n), hits=1)
+                table.put(make_row(number, n))
+                table.increment(make_counter_key(n), hits=1)
             except (Conflict, Unavailable) as problem:
                 print("refused", problem, flush=True)
                 continue
@@ -51,4 +51,4 @@ def write(url: str, name: str, number: int, catalog: str | None) -> None:
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] or None)
+    write_until_input_ends(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] or None)

@@ -1,4 +1,4 @@
-"""What is kept of a stream: each event as likely as any, every different thing once."""
+"""Reservoir samples keep each event with equal probability, and counters each distinct value."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def build_rows(first: int, size: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([numbers, texts.dictionary_encode()], names=["n", "text"])
 
 
-def offered(reservoir: Reservoir, sizes: list[int]) -> None:
-    """Offer events in batches of some sizes."""
+def offer_batches(reservoir: Reservoir, sizes: list[int]) -> None:
+    """Offer events in batches of given sizes."""
     first = 0
     for size in sizes:
         reservoir.offer(build_rows(first, size))
@@ -36,26 +36,28 @@ def offered(reservoir: Reservoir, sizes: list[int]) -> None:
 # Reservoir
 
 
-@given(sizes=SIZES, room=st.integers(1, 50), seed=st.integers(0, 9))
-def test_kept_events_are_events_that_came_in_order(sizes: list[int], room: int, seed: int) -> None:
-    """As many as there is room for, each once, in the order of arrival, with their numbers."""
-    reservoir = Reservoir(room, seed)
-    offered(reservoir, sizes)
+@given(sizes=SIZES, capacity=st.integers(1, 50), seed=st.integers(0, 9))
+def test_kept_events_are_events_that_came_in_order(
+    sizes: list[int], capacity: int, seed: int
+) -> None:
+    """A reservoir has at most its capacity of events, each once, in order of arrival."""
+    reservoir = Reservoir(capacity, seed)
+    offer_batches(reservoir, sizes)
     numbers = reservoir.collect_positions().tolist()
     rows = reservoir.collect_rows()
-    assert min(sum(sizes), room) == len(numbers) == rows.num_rows
+    assert min(sum(sizes), capacity) == len(numbers) == rows.num_rows
     assert all(a < b for a, b in pairwise(numbers))
     if numbers:
         assert [{"n": n, "text": f"t{n}"} for n in numbers] == rows.to_pylist()
-    assert (sum(sizes), sum(sizes) <= room) == (reservoir.event_count, reservoir.is_exact)
+    assert (sum(sizes), sum(sizes) <= capacity) == (reservoir.event_count, reservoir.is_exact)
 
 
 def test_every_event_is_as_likely_to_be_kept() -> None:
-    """Over 200 reservoirs, 20 stretches of the stream are kept equally often."""
+    """200 reservoirs keep equally many events of each twentieth of the stream."""
     kept = np.zeros(20)
     for seed in range(200):
         reservoir = Reservoir(100, seed)
-        offered(reservoir, [130, 7, 1, 400, 62, 1_000, 400])
+        offer_batches(reservoir, [130, 7, 1, 400, 62, 1_000, 400])
         kept += np.bincount(reservoir.collect_positions() // 100, minlength=20)
     expected = 200 * 100 / 20
     assert 20_000 == kept.sum()
@@ -64,31 +66,31 @@ def test_every_event_is_as_likely_to_be_kept() -> None:
 
 
 def test_events_are_kept_independently_of_each_other() -> None:
-    """Neighbours are kept together as often as chance has it."""
+    """Neighbouring events are kept together as often as chance predicts."""
     together = 0
     for seed in range(300):
         reservoir = Reservoir(100, seed)
-        offered(reservoir, [250] * 4)
+        offer_batches(reservoir, [250] * 4)
         together += int((np.diff(reservoir.collect_positions()) == 1).sum())
     expected = 300 * 999 * (100 * 99) / (1_000 * 999)
     assert pytest.approx(expected, rel=0.06) == together
 
 
-def test_a_reservoir_holds_at_most_twice_its_room() -> None:
-    """Whatever comes, rows beyond that are let go of."""
+def test_a_reservoir_holds_at_most_twice_its_capacity() -> None:
+    """A reservoir never holds more than twice its capacity."""
     reservoir = Reservoir(1_000)
     for _ in range(40):
-        offered(reservoir, [700])
+        offer_batches(reservoir, [700])
         held = sum(batch.num_rows for batch in reservoir._batches)
         assert 2_000 >= held
 
 
 def test_the_same_seed_keeps_the_same_events() -> None:
-    """Chance comes from the seed alone."""
+    """The same seed keeps the same events."""
     kept = []
     for seed in (3, 3, 4):
         reservoir = Reservoir(50, seed)
-        offered(reservoir, [300, 300])
+        offer_batches(reservoir, [300, 300])
         kept.append(reservoir.collect_positions().tolist())
     assert kept[0] == kept[1] != kept[2]
 
@@ -96,15 +98,15 @@ def test_the_same_seed_keeps_the_same_events() -> None:
 # Distinct
 
 
-def prints(chance: np.random.Generator, count: int) -> Any:
-    """Fingerprints of different things."""
+def draw_fingerprints(chance: np.random.Generator, count: int) -> Any:
+    """Return random fingerprints."""
     return chance.integers(0, 1 << 64, count, dtype=np.uint64)
 
 
 @given(batches=st.lists(st.lists(st.integers(0, 40), max_size=60), max_size=8))
 def test_few_things_are_counted_exactly(batches: list[list[int]]) -> None:
-    """Where all fit, the count is that of a set, however they repeat."""
-    pool = prints(np.random.default_rng(1), 41)
+    """Up to the capacity, a counter is as exact as a set."""
+    pool = draw_fingerprints(np.random.default_rng(1), 41)
     counted = DistinctCounter(capacity=64)
     for some in batches:
         counted.add(pool[some] if some else pool[:0])
@@ -115,25 +117,25 @@ def test_few_things_are_counted_exactly(batches: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("copies", [1, 3])
-def test_many_things_are_counted_within_the_error_of_the_room(copies: int) -> None:
-    """At a room of 1,024 the error is 1.2 / 32; forty streams of 30,000 things show it."""
+def test_many_things_are_counted_within_the_error_of_the_capacity(copies: int) -> None:
+    """Counters of capacity 1,024 have an error of 1.2 / 32 over forty streams."""
     errors = []
     for seed in range(40):
-        pool = prints(np.random.default_rng(seed), 30_000)
+        pool = draw_fingerprints(np.random.default_rng(seed), 30_000)
         counted = DistinctCounter(capacity=1_024)
         for _ in range(copies):
             for first in range(0, len(pool), 7_000):
                 counted.add(pool[first : first + 7_000])
         errors.append(counted.distinct_count / len(pool) - 1)
         assert not counted.is_exact
-    # Things that never repeat are told apart from those that do, so that their count is exact.
+    # Values that never repeat are distinguished from repeated ones, so that their count is exact.
     assert (0.0 if copies == 1 else 1.2 / 32) * 1.3 >= float(np.std(errors))
     assert pytest.approx(0, abs=0.02) == float(np.mean(errors))
 
 
 def test_the_stated_error_is_kept_at_full_size() -> None:
-    """Three million things, each twice: within three times 0.2 %."""
-    pool = prints(np.random.default_rng(5), 3_000_000)
+    """The count of three million repeated values is within three times 0.2 %."""
+    pool = draw_fingerprints(np.random.default_rng(5), 3_000_000)
     counted = DistinctCounter()
     for first in range(0, len(pool), 500_000):
         counted.add(pool[first : first + 500_000])
@@ -143,9 +145,9 @@ def test_the_stated_error_is_kept_at_full_size() -> None:
 
 @pytest.mark.parametrize("parts", [2, 7, 64])
 def test_counters_of_parts_merge_to_that_of_the_whole(parts: int) -> None:
-    """Counters of a stream's parts, merged, give every figure of one counter of all."""
+    """Merged counters of a stream's parts equal one counter of the whole stream."""
     chance = np.random.default_rng(parts)
-    stream = chance.choice(prints(chance, 5_000), 8_000)
+    stream = chance.choice(draw_fingerprints(chance, 5_000), 8_000)
     whole, merged = DistinctCounter(capacity=300), DistinctCounter(capacity=300)
     whole.add(stream)
     for part in np.array_split(stream, parts):
@@ -160,7 +162,7 @@ def test_counters_of_parts_merge_to_that_of_the_whole(parts: int) -> None:
 @pytest.mark.parametrize("capacity", [50, 5_000])
 @pytest.mark.parametrize("parts", [2, 7, 64])
 def test_reservoirs_of_parts_merge_to_that_of_the_whole(parts: int, capacity: int) -> None:
-    """Reservoirs of a stream's parts, merged, keep the rows that one reservoir of all keeps."""
+    """Merged reservoirs of a stream's parts keep the rows of one reservoir."""
     rows = pa.record_batch({"n": list(range(2_000)), "t": ["x" * (n % 50) for n in range(2_000)]})
     whole, merged = Reservoir(capacity, 3), Reservoir(capacity, 3)
     whole.offer(rows)
@@ -175,7 +177,7 @@ def test_reservoirs_of_parts_merge_to_that_of_the_whole(parts: int, capacity: in
 
 
 def test_large_events_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where bytes are the limit, parts still merge to what the whole keeps."""
+    """Where bytes are the limit, merged reservoirs still keep the rows of one."""
     monkeypatch.setattr("rowkey.workload.reservoir.MAX_HELD_BYTES", 10_000)
     rows = pa.record_batch({"t": ["x" * (n % 97) for n in range(2_000)]})
     whole, merged = Reservoir(1_000, 3), Reservoir(1_000, 3)
@@ -189,10 +191,10 @@ def test_large_events_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> N
     assert 9_900 < sum(map(len, kept.column("t").to_pylist())) <= 10_000
 
 
-def test_no_more_is_kept_than_there_is_room_for() -> None:
-    """After every batch the kept things and those that wait are bounded."""
+def test_no_more_is_kept_than_the_capacity() -> None:
+    """After every batch the kept and the buffered values are bounded."""
     counted = DistinctCounter(capacity=1_000)
     for seed in range(50):
-        counted.add(prints(np.random.default_rng(seed), 900))
+        counted.add(draw_fingerprints(np.random.default_rng(seed), 900))
         assert 1_900 >= counted._pending_count
         assert 1_000 >= len(counted._fingerprints)

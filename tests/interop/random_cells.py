@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 FAMILIES = ("d", "wide_Family-2.x")
 ALPHABETS = (b"\0", b"\xff", b"\0\x01\xfe\xff", b"abc", bytes(range(256)))
-OFTEN = (1, 1, 3, 3, 6)
+ALPHABET_WEIGHTS = (1, 1, 3, 3, 6)
 TIMES = (0, 1, 255, 1_700_000_000_000, 1 << 62, LATEST - 1)
-SHOWN = 5
+MAX_DIFFERENCES = 5
 
 
 def draw_rows(prefix: bytes, cells: int, seed: int) -> list[RowCells]:
     """Return random rows in key order with their cells in HBase's order.
 
     Args:
-        prefix: what every key begins with.
-        cells: how many cells in all.
-        seed: of the draw; the same one gives the same rows.
+        prefix: the prefix of every key.
+        cells: the number of cells.
+        seed: the seed; the same seed gives the same rows.
 
     Cost: 5 µs a cell.
     """
@@ -39,37 +39,37 @@ def draw_rows(prefix: bytes, cells: int, seed: int) -> list[RowCells]:
     drawn: dict[bytes, dict[tuple[str, bytes, int], Cell]] = {}
     left = cells
     while left:
-        row = drawn.setdefault(prefix + _some_bytes(chance, 1, 40), {})
+        row = drawn.setdefault(prefix + _draw_bytes(chance, 1, 40), {})
         for _ in range(min(left, chance.choice((1, 1, 2, 5, 12)))):
-            column = (chance.choice(FAMILIES), _qualifier(chance), _time(chance))
+            column = (chance.choice(FAMILIES), _draw_qualifier(chance), _draw_time(chance))
             left -= column not in row
-            row[column] = Cell(*column, _value(chance))
-    return [ordered(row, list(found.values())) for row, found in sorted(drawn.items())]
+            row[column] = Cell(*column, _draw_value(chance))
+    return [sort_cells(row, list(found.values())) for row, found in sorted(drawn.items())]
 
 
-def ordered(row: bytes, cells: Sequence[Cell]) -> RowCells:
+def sort_cells(row: bytes, cells: Sequence[Cell]) -> RowCells:
     """Return a row with its cells in HBase's order."""
     return RowCells(row, sorted(cells, key=build_sort_key))
 
 
-def _some_bytes(chance: Random, least: int, most: int) -> bytes:
-    alphabet = chance.choices(ALPHABETS, OFTEN)[0]
+def _draw_bytes(chance: Random, least: int, most: int) -> bytes:
+    alphabet = chance.choices(ALPHABETS, ALPHABET_WEIGHTS)[0]
     return bytes(chance.choices(alphabet, k=chance.randint(least, most)))
 
 
-def _qualifier(chance: Random) -> bytes:
+def _draw_qualifier(chance: Random) -> bytes:
     if chance.random() < 0.001:
-        return _some_bytes(chance, 200, 40_000)
-    return _some_bytes(chance, 0, chance.choice((0, 1, 2, 30)))
+        return _draw_bytes(chance, 200, 40_000)
+    return _draw_bytes(chance, 0, chance.choice((0, 1, 2, 30)))
 
 
-def _time(chance: Random) -> int:
+def _draw_time(chance: Random) -> int:
     return chance.choice((*TIMES, chance.randrange(1_700_000_000_000), chance.randrange(LATEST)))
 
 
-def _value(chance: Random) -> bytes:
+def _draw_value(chance: Random) -> bytes:
     most = chance.choices((0, 1, 8, 200, 10_000), (10, 10, 30, 49, 1))[0]
-    return _some_bytes(chance, 0, most)
+    return _draw_bytes(chance, 0, most)
 
 
 def draw_largest(prefix: bytes) -> list[RowCells]:
@@ -94,12 +94,12 @@ def draw_longest(prefix: bytes, bytes_: int = MAX_ROW_BYTES) -> list[RowCells]:
     return [RowCells(prefix + key, [Cell("d", b"q", 7, b"v")]) for key in keys]
 
 
-def differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[str]:
+def list_differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[str]:
     """Return the first few differences between rows, or an empty list.
 
-    >>> differences([RowCells(b"a", [])], [RowCells(b"a", [])])
+    >>> list_differences([RowCells(b"a", [])], [RowCells(b"a", [])])
     []
-    >>> differences([RowCells(b"a", [])], [])
+    >>> list_differences([RowCells(b"a", [])], [])
     ['1 rows wanted, 0 found', "b'a': [] wanted, none found"]
     """
     told = []
@@ -109,13 +109,13 @@ def differences(wanted: Sequence[RowCells], found: Sequence[RowCells]) -> list[s
     for row in wanted:
         other = theirs.get(row.row)
         if other is None or list(row.cells) != list(other.cells):
-            shown = "none" if other is None else _shown(other)
-            told.append(f"{row.row[:60]!r}: {_shown(row)} wanted, {shown} found")
+            shown = "none" if other is None else _format_cells(other)
+            told.append(f"{row.row[:60]!r}: {_format_cells(row)} wanted, {shown} found")
     if not told and [row.row for row in wanted] != [row.row for row in found]:
         told.append("the rows stand in another order")
-    return told[: SHOWN + 1]
+    return told[: MAX_DIFFERENCES + 1]
 
 
-def _shown(row: RowCells) -> str:
+def _format_cells(row: RowCells) -> str:
     """Return the cells as text without long values."""
     return repr([(c.family, c.qualifier[:20], c.timestamp, c.value[:20]) for c in row.cells])[:500]
