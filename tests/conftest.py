@@ -29,7 +29,7 @@ settings.register_profile(
     suppress_health_check=IGNORED_HEALTH_CHECKS,
 )
 settings.register_profile(
-    "long", max_examples=600, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
+    "long", max_examples=100, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
