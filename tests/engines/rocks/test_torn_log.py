@@ -109,7 +109,8 @@ def repair_table(copy: Path) -> RepairResult:
 def test_twenty_truncations_are_refused(torn_table: TornTable) -> None:
     """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
-    acknowledged = torn_table.list_record_starts()[-3]  # the writer was perhaps killed before it acknowledged more
+    # The writer was perhaps killed before it acknowledged the last records.
+    acknowledged = torn_table.list_record_starts()[-3]
     for _ in range(20):
         length = random.randrange(acknowledged)
         copy = torn_table.copy_with_log(torn_table.content[:length])
