@@ -128,7 +128,7 @@ def check_draft(draft: Draft, path: Path) -> None:
 @example((["id"], [["20240131"]]))
 @example((["host", "ts"], [["rowkey: allow monotone-lead - x", "2024-01-31T00:00:00Z"]]))
 @settings(max_examples=max(20, settings().max_examples // 10), deadline=None)
-def test_every_draft_keeps_the_laws(table: tuple[list[str], list[list[str]]]) -> None:
+def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
     """A draft of any table loads, has no warnings, and gives different rows different keys."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_sample(Path(folder), *table)

@@ -23,11 +23,11 @@ EXAMPLES = Path(str(files("rowkey") / "examples"))
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording and what a draft of it must say.
+    """A recording and the key and types that its draft must have.
 
     Args:
         path: the file.
-        key: the fields of the key, in order, behind the bucket.
+        key: the fields of the key, in order, after the bucket.
         types: the types of some fields.
         format: how it is read, if its name does not tell.
     """

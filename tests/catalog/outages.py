@@ -27,7 +27,7 @@ TICK_S = 0.01
 
 
 class ZooKeeperLink:
-    """A ZooKeeper behind a wire, so that it can be killed, paused and cut off.
+    """A ZooKeeper that is reached through a proxy, so that it can be killed, paused or cut off.
 
     Args:
         server: the ZooKeeper; it serves again when an outage ends.
@@ -44,9 +44,9 @@ class ZooKeeperLink:
     def outage(self, kind: str) -> AbstractContextManager[None]:
         """Return an outage as a context manager: `killed`, `paused` or `held`."""
         outages = {
-            "killed": self.server.killed,
-            "paused": self.server.paused,
-            "held": self.wire.held,
+            "killed": self.server.kill_temporarily,
+            "paused": self.server.pause_temporarily,
+            "held": self.wire.stall,
         }
         return outages[kind]()
 

@@ -36,11 +36,11 @@ REFUSAL = "the attributes of table logs name another catalog"
 
 
 class ForeignTable:
-    """A table that somebody else has sent, whose word names a catalog; rows are in it.
+    """A table of another user with an attribute that names a catalog, and with rows.
 
     Args:
-        folder: where it lies.
-        word: what its word names.
+        folder: the folder of the table.
+        word: the catalog URL in the table's attribute.
     """
 
     def __init__(self, folder: Path, word: str) -> None:

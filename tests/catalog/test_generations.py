@@ -110,7 +110,7 @@ def test_each_optional_key_is_checked(word: str, value: object) -> None:
 
 @given(st.lists(st.floats(0.5, 600), min_size=1, max_size=6), st.integers(0, 6))
 def test_a_setter_waits_for_the_longest_time_of_any_client(times: list[float], dies: int) -> None:
-    """Whatever times a table has had, and wherever a setter died, no client outlives the wait."""
+    """A change waits for the longest lease of any client, whatever times a table had."""
     # A client goes on for as long as the entry it read says. When a generation comes to rule, those
     # that read an entry before it was announced must be at their end.
     entry = CatalogEntry.from_design(DESIGN, (), 0, times[0])

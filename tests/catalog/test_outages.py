@@ -137,7 +137,7 @@ def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch)
     with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
         for version in range(9):
             catalog.write("logs", FIRST, version or None)
-        with server.killed():
+        with server.kill_temporarily():
             server.wipe()
         assert [] == retry_until_answered(catalog.list_tables)
         assert 1 == retry_until_answered(lambda: catalog.write("logs", FIRST, None))
@@ -343,11 +343,11 @@ def test_outages_leave_nothing_behind(link: ZooKeeperLink, root: str, outages: i
     with closing(open_catalog(link.url(root, "20s"))) as catalog:
         catalog.watch("logs", lambda: None)
         catalog.write("logs", FIRST, None)
-        link.wire.cut()
+        link.wire.close_all()
         assert ["logs"] == catalog.list_tables()
         before = count_own_resources(link)
         for _ in range(outages):
-            link.wire.cut()
+            link.wire.close_all()
             assert ["logs"] == catalog.list_tables()
         after = count_own_resources(link)
     assert all(abs(now - then) <= 2 for now, then in zip(after, before, strict=True))

@@ -119,10 +119,10 @@ def test_a_kill_leaves_a_whole_document(tmp_path: Path) -> None:
 
 
 def kill_writer(forking: subprocess.Popen[str], writes: int, chance: Callable[[], float]) -> int:
-    """The last version that a writer said it had written before it was killed.
+    """Kill a writer and return the last version that it reported as written.
 
     Args:
-        forking: forks a writer when it is told to.
+        forking: the process that forks a writer for each input line.
         writes: how many it acknowledges at least.
         chance: how far the next one comes, as a part of a loop that does nothing.
     """

@@ -268,7 +268,7 @@ def test_a_change_is_told(zookeeper: ZooKeeper, link: ZooKeeperLink, root: str) 
             told.clear()
             other.write("logs", OTHER, 1)
             assert told.wait(PATIENCE_S)
-            with link.wire.down():
+            with link.wire.refuse():
                 other.write("logs", FIRST, 2)
                 told.clear()
             assert told.wait(PATIENCE_S)
@@ -285,7 +285,7 @@ def test_the_state_of_random_is_its_users(link: ZooKeeperLink, root: str) -> Non
     with closing(open_zookeeper_catalog(link.url(root, "500ms"))) as catalog:
         catalog.write("logs", FIRST, None)
         state = random.getstate()
-        with link.wire.down(), pytest.raises(Unavailable, match="does not answer"):
+        with link.wire.refuse(), pytest.raises(Unavailable, match="does not answer"):
             catalog.read("logs")
         until = time.monotonic() + PATIENCE_S
         while not is_readable(catalog):

@@ -59,7 +59,7 @@ class TcpProxy:
         self._lose = what
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def stall(self) -> Iterator[None]:
         """Accept connections, but pass no bytes in either direction."""
         self._passing.clear()
         try:
@@ -67,16 +67,16 @@ class TcpProxy:
         finally:
             self._passing.set()
 
-    def cut(self) -> None:
+    def close_all(self) -> None:
         """Close all connections; new ones are accepted."""
         ends, self._ends = self._ends, []
         _close(*ends)
 
     @contextmanager
-    def down(self) -> Iterator[None]:
+    def refuse(self) -> Iterator[None]:
         """Close all connections and forward no new ones."""
         self._passing.clear()
-        self.cut()
+        self.close_all()
         try:
             yield
         finally:

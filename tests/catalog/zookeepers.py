@@ -39,7 +39,7 @@ NAME = "zookeeper"
 
 
 class ZooKeeper:
-    """One server, by its process id; it ends with the `with` block, or with this process.
+    """A ZooKeeper server, which ends with the `with` block or with this process.
 
     Args:
         lost: how many servers it believes to be its peers, which are not there: it has no quorum
@@ -75,7 +75,7 @@ class ZooKeeper:
         }
         for number in range(1, lost + 2) if lost else ():
             words[f"server.{number}"] = f"{HOST}:{self._claims.port()}:{self._claims.port()}"
-        self._make_room()
+        self._create_folder()
         lines = (f"{word}={value}\n" for word, value in words.items())
         (self.directory / "zoo.cfg").write_text("".join(lines))
         (self.directory / "log4j2.properties").write_text(LOGGING)
@@ -114,13 +114,13 @@ class ZooKeeper:
         process.returncode = 0  # it is known by its id alone from here on
         self._state.write(self.directory)
         until = time.monotonic() + START_S
-        while f"Mode: {mode}" not in self._told():
+        while f"Mode: {mode}" not in self._query_status():
             if time.monotonic() > until or not is_running(self.pid, self.directory):
                 words = (self.directory / "log").read_text(errors="replace").splitlines()
                 raise StartFailed("ZooKeeper does not start.\n" + "\n".join(words[-15:]))
             time.sleep(POLL_S)
 
-    def _told(self) -> str:
+    def _query_status(self) -> str:
         """Return the server's answer to the command `srvr`."""
         try:
             with socket.create_connection((HOST, self.port), timeout=1.0) as caller:
@@ -139,19 +139,19 @@ class ZooKeeper:
     def wipe(self) -> None:
         """Delete the server's data while it does not run."""
         shutil.rmtree(self.directory / "data")
-        self._make_room()
+        self._create_folder()
 
-    def _make_room(self) -> None:
+    def _create_folder(self) -> None:
         (self.directory / "data").mkdir()
         (self.directory / "data" / "myid").write_text("1")
 
     def pause(self) -> None:
         """Suspend the server: its connections stay open and nothing answers."""
         send(self.pid, signal.SIGSTOP)
-        while not self._stands_still():
+        while not self._is_stopped():
             time.sleep(POLL_S)
 
-    def _stands_still(self) -> bool:
+    def _is_stopped(self) -> bool:
         """Return whether the signal has stopped all threads of the server."""
         tasks = Path(f"/proc/{self.pid}/task").glob("*/stat")
         return all(task.read_text().rpartition(")")[2].split()[0] in "Tt" for task in tasks)
@@ -161,7 +161,7 @@ class ZooKeeper:
         send(self.pid, signal.SIGCONT)
 
     @contextmanager
-    def killed(self) -> Iterator[None]:
+    def kill_temporarily(self) -> Iterator[None]:
         """Kill the server for the time of the block, then restart it."""
         self.kill()
         try:
@@ -170,7 +170,7 @@ class ZooKeeper:
             self.restart()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause_temporarily(self) -> Iterator[None]:
         """Pause the server for the time of the block, then resume it."""
         self.pause()
         try:

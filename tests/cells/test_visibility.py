@@ -87,7 +87,7 @@ def test_a_read_sees_what_the_book_says(
         qualifiers=named,
         qualifier_range=between,
     )
-    assert FamilyCells(cells, family, NOW).visible(ask) == view.select_visible(cells)
+    assert FamilyCells(cells, family, NOW).list_visible(ask) == view.select_visible(cells)
 
 
 @settings(max_examples=5 * DEPTH)
@@ -98,7 +98,7 @@ def test_a_raw_read_sees_what_the_book_says(
     """A raw view shows deletes and hidden cells, and ignores a family's time to live."""
     ask = CellSelection(time_range=time_range, versions=versions, raw=True)
     view = FamilyView(family, NOW, versions=versions, time_range=time_range, raw=True)
-    assert FamilyCells(cells, family, NOW).raw(ask) == view.select_visible(cells)
+    assert FamilyCells(cells, family, NOW).list_raw(ask) == view.select_visible(cells)
 
 
 @settings(max_examples=10 * DEPTH)
@@ -106,7 +106,7 @@ def test_a_raw_read_sees_what_the_book_says(
 def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family) -> None:
     """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
     kept = select_kept_cells(cells, family, NOW)
-    assert FamilyCells(cells, family, NOW).compacted() == kept
+    assert FamilyCells(cells, family, NOW).list_compacted() == kept
     assert kept == select_kept_cells(kept, family, NOW)
 
 

@@ -157,7 +157,7 @@ def _list_loaded_modules(program: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def test_help_loads_no_room() -> None:
+def test_help_loads_no_package() -> None:
     """`rowkey --help` imports neither click nor a package of rowkey, so that it starts fast."""
     loaded = _list_loaded_modules(LISTING_CODE.format(arguments=["--help"]))
     assert {"rowkey", "rowkey.cli"} == {name for name in loaded if name.startswith("rowkey")}

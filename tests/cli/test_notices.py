@@ -134,7 +134,7 @@ def decode_property(value: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder, made the current one."""
+    """Return an empty folder that is the current one."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""What `rowkey check` imports: imports take most of its time."""
+"""The imports of `rowkey check`, which take most of its time."""
 
 from __future__ import annotations
 

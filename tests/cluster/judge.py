@@ -121,7 +121,7 @@ class Region:
 
     Args:
         start: its first row key.
-        stop: the first row key behind it; empty for the last one.
+        stop: the first row key after it; empty for the last one.
         name: its encoded name.
         server: HBase's name of the server, or None while there is none.
         writes: writeRequestsCount, -1 while there is no server.

@@ -75,7 +75,7 @@ def to_hbase_attributes(
 
     Args:
         family: the family.
-        known: what it is now, so that what returns to its default is told too.
+        known: the current family, so that attributes reset to defaults are sent too.
 
     >>> to_hbase_attributes(Family("d", versions=3, bloom="ROWPREFIX_FIXED_LENGTH(8)"))[0]
     {'VERSIONS': '3', 'BLOOMFILTER': 'ROWPREFIX_FIXED_LENGTH'}

@@ -1,4 +1,4 @@
-"""Runs `rowkey VERB FILE` for many files, each in a process of its own; tells what it took.
+"""Runs `rowkey COMMAND FILE` for many files in forked processes and measures each run.
 
 Started as a program, so that what is measured is rowkey and not the test runner. It loads rowkey
 once and forks; a child that takes ten seconds is ended, and one that asks for more than a gigabyte
@@ -96,11 +96,11 @@ def measure_best(tries: int, verb: str, path: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure every file of a folder, and print the measurements as JSON."""
-    for room in ("design", "hotspots", "keys", "lint", "regions", "render", "rows", "simulate"):
-        module = import_module(f"rowkey.{room}")
+    for package in ("design", "hotspots", "keys", "lint", "regions", "render", "rows", "simulate"):
+        module = import_module(f"rowkey.{package}")
         for value in [getattr(module, name) for name in module.__all__]:
             if isinstance(value, Mapping):
-                dict(value)  # a drawer loads its kinds
+                dict(value)  # a registry loads its plugins
     import_module("rowkey.cli.group")
     import_module("rowkey").Design("t", "[n]", fields={"n": "u8"})  # makes pydantic's validators
     verb, folder, tries = sys.argv[1:]

@@ -32,27 +32,27 @@ BASE = designs.SOUND
 TOP, REST = BASE.split("\n\n", 1)
 
 
-def _with_key_part(part: str) -> str:
+def _set_key_part(part: str) -> str:
     """Return the valid file with another first part of its key."""
     return BASE.replace("[bucket(host, 16)]", part)
 
 
-def _with_splits(value: str) -> str:
+def _set_splits(value: str) -> str:
     """Return the valid file with other splits."""
     return BASE.replace('"per_bucket"', value)
 
 
-def _with_field(words: str) -> str:
+def _add_field(words: str) -> str:
     """Return the valid file with one more field."""
     return BASE.replace("[families.d]", f"more = {words}\n\n[families.d]")
 
 
-def _with_field_name(name: str) -> str:
+def _set_field_name(name: str) -> str:
     """Return the valid file with a field of another name."""
     return BASE.replace("[families.d]", f'{name} = "u8"\n\n[families.d]')
 
 
-def _with_servers(value: str) -> str:
+def _set_servers(value: str) -> str:
     """Return the valid file with another number of servers."""
     return BASE.replace("servers = 4", f"servers = {value}")
 
@@ -70,8 +70,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "fifty_megabytes": (b"#" * 50_000_000, "the design file has 50,000,000 bytes"),
     "brackets": ("splits = " + "[" * 100_000, "lists and tables are nested too deeply"),
-    "closed_brackets": (_with_splits("[" * 100_000 + "]" * 100_000), "nested too deeply"),
-    "braces": (_with_splits("{a = " * 40_000), "nested too deeply"),
+    "closed_brackets": (_set_splits("[" * 100_000 + "]" * 100_000), "nested too deeply"),
+    "braces": (_set_splits("{a = " * 40_000), "nested too deeply"),
     "fields": (
         BASE + "[f]\n" + "".join(f"f{n} = 'u8'\n" for n in range(100_000)),
         "the design file has 1,38",
@@ -86,20 +86,20 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "unknown_words": ("".join(f"w{n} = 1\n" for n in range(15_000)), "more mistakes are not"),
     "unknown_options": (
-        _with_field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
+        _add_field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
         "more mistakes are not listed",
     ),
     "dotted_word": (BASE + "a" + ".a" * 100_000 + " = 1", "a key has too many dots"),
     "dotted_table": (BASE + "[a" + ".a" * 100_000 + "]", "a key has too many dots"),
     "reads": (BASE + "[[reads]]\nname='x'\n" * 300, "reads: the value has 301 entries"),
-    "splits": (_with_splits(_format_keys(100_001, 6)), "bytes; expected at most 262,144"),
-    "many_splits": (_with_splits(_format_keys(21_000, 5)), "too many keys and list entries"),
+    "splits": (_set_splits(_format_keys(100_001, 6)), "bytes; expected at most 262,144"),
+    "many_splits": (_set_splits(_format_keys(21_000, 5)), "too many keys and list entries"),
     "descending_splits": (
-        _with_splits('["b","a"' + ',"a"' * 9_000 + "]"),
+        _set_splits('["b","a"' + ',"a"' * 9_000 + "]"),
         "splits[1]: the split key b'a' sorts before the previous one",
     ),
     "choices": (
-        _with_field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
+        _add_field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
         "bytes; expected at most 262,144",
     ),
     "newlines": ("\n" * 262_000, "table: the option is missing"),
@@ -108,30 +108,30 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "open_string": ('x = "' + "\\" * 200_000, "the file is not valid TOML"),
     "open_long_string": ('x = """' + '\\""' * 60_000, "the file is not valid TOML"),
     # numbers
-    "digits": (_with_servers("1" * 4_301), "a value without quotes has 4,301 characters"),
-    "hex_digits": (_with_servers("0x" + "f" * 60), "a value without quotes has 62 characters"),
-    "underscored": (_with_servers("1" + "_1" * 30), "a value without quotes has 61 characters"),
+    "digits": (_set_servers("1" * 4_301), "a value without quotes has 4,301 characters"),
+    "hex_digits": (_set_servers("0x" + "f" * 60), "a value without quotes has 62 characters"),
+    "underscored": (_set_servers("1" + "_1" * 30), "a value without quotes has 61 characters"),
     "wide_number": (
-        _with_servers("9" * 39),
+        _set_servers("9" * 39),
         "cluster.servers: a number of 130 bits is out of range",
     ),
-    "float": (_with_servers("1e400"), "cluster.servers: inf does not fit"),
-    "endless_mean": (_with_field("{type='u8', mean_bytes=1e400}"), "inf is out of range"),
-    "no_mean": (_with_field("{type='u8', mean_bytes=nan}"), "nan is out of range"),
-    "bucket_0": (_with_key_part("[bucket(host, 0)]"), "key[0].bucket.n: 0 is out of range"),
-    "bucket_minus": (_with_key_part("[bucket(host, -1)]"), "'-1' has a sign"),
+    "float": (_set_servers("1e400"), "cluster.servers: inf does not fit"),
+    "endless_mean": (_add_field("{type='u8', mean_bytes=1e400}"), "inf is out of range"),
+    "no_mean": (_add_field("{type='u8', mean_bytes=nan}"), "nan is out of range"),
+    "bucket_0": (_set_key_part("[bucket(host, 0)]"), "key[0].bucket.n: 0 is out of range"),
+    "bucket_minus": (_set_key_part("[bucket(host, -1)]"), "'-1' has a sign"),
     "bucket_65537": (
-        _with_key_part("[bucket(host, 65537)]"),
+        _set_key_part("[bucket(host, 65537)]"),
         "65537 is out of range; expected 1..65536",
     ),
-    "bucket_billion": (_with_key_part("[bucket(host, 1000000000)]"), "1000000000 is out of range"),
-    "bucket_exponent": (_with_key_part("[bucket(host, 1e400)]"), "'1e400' is not a number"),
+    "bucket_billion": (_set_key_part("[bucket(host, 1000000000)]"), "1000000000 is out of range"),
+    "bucket_exponent": (_set_key_part("[bucket(host, 1e400)]"), "'1e400' is not a number"),
     "bucket_digits": (
-        _with_key_part(f"[bucket(host, {'1' * 4_301})]"),
+        _set_key_part(f"[bucket(host, {'1' * 4_301})]"),
         "a number has 4,301 digits",
     ),
     "regions": (
-        _with_splits("{algorithm='uniform', regions=1000000000}"),
+        _set_splits("{algorithm='uniform', regions=1000000000}"),
         "splits.regions: 1000000000 is out of range; expected 1..100,000",
     ),
     "ttl_text": (
@@ -143,14 +143,14 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         "families.d.ttl: 99999999999999999999 is not a valid value",
     ),
     "width": (
-        _with_field("{type='digits', width=2147483648}"),
+        _add_field("{type='digits', width=2147483648}"),
         "width: 2147483648 is out of range",
     ),
     "max_bytes": (
-        _with_field("{type='text', max_bytes=2147483648}"),
+        _add_field("{type='text', max_bytes=2147483648}"),
         "max_bytes: 2147483648 is out",
     ),
-    "fixed": (_with_key_part("[host:fixed(2147483648)]"), "2147483648 is not a number of bytes"),
+    "fixed": (_set_key_part("[host:fixed(2147483648)]"), "2147483648 is not a number of bytes"),
     # names
     "family_colon": (BASE + "[families.'a:b']", "'a:b' contains ':'"),
     "family_slash": (BASE + "[families.'../etc']", "'../etc' contains '/'"),
@@ -161,30 +161,30 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "family_long": (BASE + f"[families.{'a' * 300}]", "has 300 bytes"),
     "table_names": (BASE.replace('"logs"', '"a/b:c"'), "'a/b' contains '/'"),
-    "field_control": (_with_field_name('"a\\u0007b"'), "'a\\x07b' cannot be written in a key"),
-    "field_quote": (_with_field_name("'a\"b'"), "cannot be written in a key"),
-    "field_backslash": (_with_field_name("'a\\b'"), "cannot be written in a key"),
-    "field_empty": (_with_field_name("''"), "the name of a field is empty"),
-    "field_long": (_with_field_name("a" * 100_000), "has 100,000 characters; expected at most 200"),
+    "field_control": (_set_field_name('"a\\u0007b"'), "'a\\x07b' cannot be written in a key"),
+    "field_quote": (_set_field_name("'a\"b'"), "cannot be written in a key"),
+    "field_backslash": (_set_field_name("'a\\b'"), "cannot be written in a key"),
+    "field_empty": (_set_field_name("''"), "the name of a field is empty"),
+    "field_long": (_set_field_name("a" * 100_000), "has 100,000 characters; expected at most 200"),
     "field_decomposed": (
-        _with_field_name("'e\u0301'"),
+        _set_field_name("'e\u0301'"),
         "expected composed characters. Write \u00e9.",
     ),
-    "type_long": (_with_field('"' + "u8" * 40_000 + '"'), "is not a field type"),
+    "type_long": (_add_field('"' + "u8" * 40_000 + '"'), "is not a field type"),
     # characters and other text that is no text
     "empty": ("", "table: the option is missing"),
     "mark_alone": ("\ufeff", "table: the option is missing"),
     "mark_twice": ("\ufeff\ufeff" + BASE, "the file is not valid TOML"),
     "chosen_twice": (
-        _with_field(
+        _add_field(
             "{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(19_000)) + ",'4a37']}"
         ),
         "of: '4a37' is listed twice",
     ),
-    "nul": (_with_field("'a\0b'"), "the file is not valid TOML"),
+    "nul": (_add_field("'a\0b'"), "the file is not valid TOML"),
     "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23:6: byte "),
     "utf_16": (BASE.encode("utf-16"), ":1:1: byte 0 is not UTF-8"),
-    "surrogate": (_with_field('"\\ud800"'), "the file is not valid TOML"),
+    "surrogate": (_add_field('"\\ud800"'), "the file is not valid TOML"),
     "surrogate_bytes": (BASE.encode() + b"x = '\xed\xa0\x80'", "is not UTF-8"),
     "twice": (BASE.replace("ts   =", 'host = "u8"\nts   ='), "a key is given twice"),
     "table_twice": (BASE + "[fields]\nx = 'u8'", "a table is declared twice: '[fields]'"),
@@ -195,23 +195,23 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     # keys and conditions
     "deep_key": (
-        _with_key_part("[" + "desc(" * 3_000 + "ts" + ")" * 3_000 + "]"),
+        _set_key_part("[" + "desc(" * 3_000 + "ts" + ")" * 3_000 + "]"),
         "calls are nested too deeply",
     ),
-    "long_key": (_with_key_part("[host]" * 20_000), "characters; expected at most 20,000"),
-    "key_of_parts": (_with_key_part("[host]" * 65), "the key has too many parts"),
+    "long_key": (_set_key_part("[host]" * 20_000), "characters; expected at most 20,000"),
+    "key_of_parts": (_set_key_part("[host]" * 65), "the key has too many parts"),
     "key_of_mistakes": (
-        _with_key_part(
+        _set_key_part(
             "[bucket(" + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * 30) + ",4)]"
         ),
         "there is no field 'hosst'",
     ),
     "key_of_spaces": (
-        _with_key_part("[" + " " * 19_000 + "%"),
+        _set_key_part("[" + " " * 19_000 + "%"),
         "a key cannot contain the operator '%'",
     ),
-    "key_of_maxima": (_with_key_part("[" + "MAX " * 4_000 + "]"), "found 'MAX' instead of ]"),
-    "key_of_hashes": (_with_key_part("[" + "hash" * 4_500), "key: "),
+    "key_of_maxima": (_set_key_part("[" + "MAX " * 4_000 + "]"), "found 'MAX' instead of ]"),
+    "key_of_hashes": (_set_key_part("[" + "hash" * 4_500), "key: "),
     "where_of_quotes": (BASE.replace("host = ?", "'" * 3_999), "reads[0].where: "),
     "where_of_tests": (BASE.replace("host = ?", " and ".join(["host = ?"] * 65)), "too many"),
     "duration": (BASE.replace("30d", "1" * 60_000 + "d"), "is not a length of time"),
@@ -219,16 +219,16 @@ FILES: dict[str, tuple[str | bytes, str]] = {
 
 
 LARGE = {
-    "rests_of_rests": _with_key_part("[bucket(16, over=rest)]" * 22),
-    "rests_of_all": _with_key_part("[bucket(65536, over=rest)]" * 60),
-    "letters": _with_key_part("[bucket(host, 65536, as=letters)]" * 60),
-    "nested_buckets": _with_key_part(
+    "rests_of_rests": _set_key_part("[bucket(16, over=rest)]" * 22),
+    "rests_of_all": _set_key_part("[bucket(65536, over=rest)]" * 60),
+    "letters": _set_key_part("[bucket(host, 65536, as=letters)]" * 60),
+    "nested_buckets": _set_key_part(
         "[bucket(" + ",".join(["bucket(" + ",".join(["bucket(ts, 65536)"] * 20) + ", 65536)"] * 50)
         + ", 65536)]"
     ),
-    "deep_buckets": _with_key_part("[" + "bucket(" * 16 + "ts" + ", 65536)" * 16 + "]"),
-    "wide_buckets": _with_key_part("[bucket(host, 65536)]"),
-    "many_reads": _with_key_part("[bucket(host, 65536)]") + "".join(
+    "deep_buckets": _set_key_part("[" + "bucket(" * 16 + "ts" + ", 65536)" * 16 + "]"),
+    "wide_buckets": _set_key_part("[bucket(host, 65536)]"),
+    "many_reads": _set_key_part("[bucket(host, 65536)]") + "".join(
         f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\norder = 'ts'\n"
         for number in range(190)
     ),

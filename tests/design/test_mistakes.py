@@ -81,7 +81,7 @@ def is_well_formed(mistake: Mistake) -> bool:
     return bool(SENTENCE.fullmatch(text)) and remedy and ends and not leftover
 
 
-def test_every_mistake_is_a_sentence_of_the_house() -> None:
+def test_every_mistake_is_a_well_formed_sentence() -> None:
     """Every message has the form `path: problem; expected allowed. Remedy`."""
     found = list_mistakes(WRONG.read_text(encoding="utf-8"))
     assert [] == [str(one) for one in found if not is_well_formed(one)]
@@ -110,7 +110,9 @@ def _spoil(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @given(designs.trees(), st.data())
-def test_a_spoiled_word_gives_well_said_mistakes_or_none(words: dict[str, Any], data: Any) -> None:
+def test_a_spoiled_word_gives_well_formed_mistakes_or_none(
+    words: dict[str, Any], data: Any
+) -> None:
     """Any value at any path is accepted or refused with well-formed messages."""
     tree = {word: value for word, value in words.items() if word != "families"}
     place = data.draw(st.sampled_from(_list_paths(tree)[1:]))

@@ -168,10 +168,10 @@ def test_every_public_name_is_listed() -> None:
     text = read_page("python")
     assert [] == [name for name in rowkey.__all__ if f"### {name}\n" not in text]
     for path in sorted((ROOT / "src" / "rowkey").glob("*/__init__.py")):
-        room = path.parent.name
-        if room != "cli":
-            section = text.partition(f"\n## rowkey.{room}\n")[2].partition("\n## ")[0]
-            offered = __import__(f"rowkey.{room}", fromlist=["__all__"]).__all__
+        package = path.parent.name
+        if package != "cli":
+            section = text.partition(f"\n## rowkey.{package}\n")[2].partition("\n## ")[0]
+            offered = __import__(f"rowkey.{package}", fromlist=["__all__"]).__all__
             assert [] == [name for name in offered if f"| `{name}` | " not in section]
 
 

@@ -35,7 +35,7 @@ class Bench:
 
     Args:
         scheme: the engine's name.
-        where: what stands behind the scheme.
+        where: the rest of the URL after the scheme.
     """
 
     def __init__(self, scheme: str, where: str) -> None:

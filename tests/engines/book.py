@@ -39,7 +39,7 @@ class FamilyCells:
         """Return whether the cell's own time to live has ended, after timestamp + TTL."""
         return cell.ttl_ms is not None and cell.timestamp + cell.ttl_ms < self.now
 
-    def lives(self, cell: Cell) -> bool:
+    def is_living(self, cell: Cell) -> bool:
         """Return whether the family's time to live includes the cell: now - TTL is the oldest."""
         ttl = self.family.ttl_s
         return ttl == FOREVER_S or cell.timestamp >= self.now - 1000 * ttl
@@ -47,18 +47,18 @@ class FamilyCells:
     def is_kept_at(self, cell: Cell, rank: int) -> bool:
         """Return whether the cell lives or is one of the minimum number of versions."""
         least = self.family.min_versions
-        return self.lives(cell) or (least > 0 and rank <= least)
+        return self.is_living(cell) or (least > 0 and rank <= least)
 
-    def seen(self, ask: CellSelection) -> list[Cell]:
+    def list_seen(self, ask: CellSelection) -> list[Cell]:
         """Return the cells that a read returns."""
-        return self.raw(ask) if ask.raw else self.visible(ask)
+        return self.list_raw(ask) if ask.raw else self.list_visible(ask)
 
-    def raw(self, ask: CellSelection) -> list[Cell]:
+    def list_raw(self, ask: CellSelection) -> list[Cell]:
         """Return puts and deletes; a delete is no version and comes with the puts above it."""
         inside = [cell for cell in self.cells if is_in_range(cell, ask)]
         return [c for c in inside if count_versions_above(c, inside) <= ask.versions]
 
-    def visible(self, ask: CellSelection) -> list[Cell]:
+    def list_visible(self, ask: CellSelection) -> list[Cell]:
         """Return the living, unhidden puts in range, up to the versions asked and kept."""
         start, stop = ask.time_range
         past = self.family.keep_deleted != "FALSE"
@@ -90,14 +90,14 @@ class FamilyCells:
         if not named or not self.family.min_versions:
             return False
         newer = [c for c in puts if is_same_column(c, put) and c.timestamp > put.timestamp]
-        return all(self.lives(one) for one in newer) and len(newer) >= self.family.min_versions
+        return all(self.is_living(one) for one in newer) and len(newer) >= self.family.min_versions
 
-    def compacted(self) -> list[Cell]:
+    def list_compacted(self) -> list[Cell]:
         """Return the cells that a major compaction keeps."""
         keeps = {
             "FALSE": lambda delete: False,
             "TRUE": lambda delete: True,
-            "TTL": self.lives,
+            "TTL": self.is_living,
         }[self.family.keep_deleted]
         dropped = [cell for cell in self.cells if is_delete(cell) and not keeps(cell)]
         rest = [
@@ -179,7 +179,7 @@ class Book:
         self.written: list[bytes] = []
         self.read: list[bytes] = []
 
-    def shelf(self, row: bytes, family: str) -> FamilyCells:
+    def get_cells(self, row: bytes, family: str) -> FamilyCells:
         """Return the stored cells of a row and family."""
         cells = [cell for held, cell in self.stored if held == row and cell.family == family]
         return FamilyCells(cells, self.families[family], self.clock())
@@ -193,20 +193,20 @@ class Book:
         ]
         self.stored.append((row, cell))
 
-    def newest(self, row: bytes, family: str, qualifier: bytes, count: int = 1) -> list[Cell]:
+    def find_newest(self, row: bytes, family: str, qualifier: bytes, count: int = 1) -> list[Cell]:
         """Return the newest visible versions of a column."""
         ask = type(NEWEST_CELLS)(columns={family: (qualifier,)}, versions=count)
-        return self.shelf(row, family).visible(ask)
+        return self.get_cells(row, family).list_visible(ask)
 
     def mutate(self, mutations: Sequence[RowCells]) -> None:
         """Store cells; a delete of the newest version finds its target before that."""
         for row, cells in mutations:
             now = self.clock()
-            for cell in self.resolved(row, cells, now, now):
+            for cell in self.resolve_deletes(row, cells, now, now):
                 self.add(row, cell)
             self.written.append(row)
 
-    def resolved(self, row: bytes, cells: Sequence[Cell], now: int, puts: int) -> list[Cell]:
+    def resolve_deletes(self, row: bytes, cells: Sequence[Cell], now: int, puts: int) -> list[Cell]:
         """Return cells with timestamps: the n-th such delete of a column hides its n-th newest."""
         done: list[Cell] = []
         seen: list[tuple[str, bytes]] = []
@@ -216,7 +216,7 @@ class Book:
                 column = (cell.family, cell.qualifier)
                 seen.append(column)
                 rank = seen.count(column)
-                versions = self.newest(row, *column, rank)
+                versions = self.find_newest(row, *column, rank)
                 if len(versions) == rank:
                     moment = versions[-1].timestamp
             done.append(cell._replace(timestamp=moment) if cell.timestamp == LATEST else cell)
@@ -226,7 +226,7 @@ class Book:
         """Add to counters and return the sums."""
         sums = []
         for family, qualifier, amount in amounts:
-            old = self.newest(row, family, qualifier)
+            old = self.find_newest(row, family, qualifier)
             if old and len(old[0].value) != 8:
                 raise InvalidArgument("amount", "no counter")
             before = int.from_bytes(old[0].value, "big") if old else 0
@@ -237,7 +237,7 @@ class Book:
 
     def append(self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]]) -> list[Cell]:
         """Append to cells and return the new values."""
-        olds = [self.newest(row, family, qualifier) for family, qualifier, _ in pieces]
+        olds = [self.find_newest(row, family, qualifier) for family, qualifier, _ in pieces]
         values = [
             (old[0].value if old else b"") + piece[2]
             for old, piece in zip(olds, pieces, strict=True)
@@ -251,7 +251,7 @@ class Book:
         cells = []
         for (family, qualifier), value in zip(columns, values, strict=True):
             moment, ttl = self.clock(), None
-            for old in self.newest(row, family, qualifier):
+            for old in self.find_newest(row, family, qualifier):
                 moment, ttl = max(moment, old.timestamp + 1), old.ttl_ms
             cells.append(Cell(family, qualifier, moment, value, ttl_ms=ttl))
         for cell in cells:
@@ -261,7 +261,7 @@ class Book:
 
     def check_and_mutate(self, row: bytes, check: CellCondition, cells: Sequence[Cell]) -> bool:
         """Apply cells if the check holds."""
-        old = self.newest(row, check.family, check.qualifier)
+        old = self.find_newest(row, check.family, check.qualifier)
         value = old[0].value if old else None
         if not check.value:
             holds = (not value) == (check.operator == "=")
@@ -275,32 +275,36 @@ class Book:
         if holds:
             now = self.clock()
             puts = max(now, old[0].timestamp) if old else now
-            for cell in self.resolved(row, cells, now, puts):
+            for cell in self.resolve_deletes(row, cells, now, puts):
                 self.add(row, cell)
             self.written.append(row)
         return holds
 
-    def seen(self, row: bytes, ask: CellSelection) -> RowCells:
+    def read_row(self, row: bytes, ask: CellSelection) -> RowCells:
         """Return the cells of a row that a read returns."""
         wanted = sorted(self.families if ask.columns is None else ask.columns)
-        return RowCells(row, [cell for name in wanted for cell in self.shelf(row, name).seen(ask)])
+        return RowCells(
+            row, [cell for name in wanted for cell in self.get_cells(row, name).list_seen(ask)]
+        )
 
     def get(self, rows: Sequence[bytes], ask: CellSelection = NEWEST_CELLS) -> list[RowCells]:
         """Return some rows."""
         self.read += rows
-        return [self.seen(row, ask) for row in rows]
+        return [self.read_row(row, ask) for row in rows]
 
     def scan(
         self, spans: Sequence[ScanRange], ask: CellSelection = NEWEST_CELLS
     ) -> list[Iterator[RowCells]]:
         """Return the rows of some ranges."""
-        return [iter(self.pieces(span, ask)) for span in spans]
+        return [iter(self.cut_rows(span, ask)) for span in spans]
 
-    def pieces(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
+    def cut_rows(self, span: ScanRange, ask: CellSelection) -> list[RowCells]:
         """Return the rows of a range, cut by the batch size."""
         keys = sorted({row for row, _ in self.stored}, reverse=ask.reverse)
         inside = [key for key in keys if key >= span.start and (key < span.stop or not span.stop)]
-        rows = [row for row in (self.seen(key, ask) for key in inside) if row.cells][: ask.limit]
+        rows = [row for row in (self.read_row(key, ask) for key in inside) if row.cells][
+            : ask.limit
+        ]
         self.read += [row.row for row in rows]
         return [
             RowCells(row, cells[start : start + (ask.batch or len(cells))])
@@ -318,7 +322,7 @@ class Book:
             self.stored = [
                 (row, cell)
                 for row, family in sorted(coordinates)
-                for cell in self.shelf(row, family).compacted()
+                for cell in self.get_cells(row, family).list_compacted()
             ]
 
     def snapshot(self) -> Book:

@@ -30,7 +30,7 @@ class World:
 
     Args:
         store: a store, or the book.
-        bench: what advances the clock and reopens; None for the book, which is told of neither.
+        bench: what advances the clock and reopens; None for the book, which needs neither.
         start: ms since 1970.
         kept: a snapshot of the store, if one was taken since it was opened.
     """

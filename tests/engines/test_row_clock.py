@@ -112,7 +112,7 @@ def test_the_highest_timestamp_is_kept(make_clock: Callable[..., RowClock]) -> N
 
 
 def test_a_clock_that_catches_up_holds_few_rows(make_clock: Callable[..., RowClock]) -> None:
-    """A clock that is behind remembers a bounded number of rows."""
+    """A row clock that was set back remembers a bounded number of rows."""
     now = [START]
     stamps = make_clock(lambda: now[0])
     stamps.stamp_row(b"first", 1)

@@ -96,20 +96,20 @@ def test_the_largest_value_is_taken(store: Store) -> None:
 
 
 def test_an_increment_counts_from_nothing(store: Store) -> None:
-    """Absent is 0; several columns count together; the cells are 8 bytes, big-endian."""
+    """Increments of absent cells start at 0 and store 8 bytes, big-endian, in all columns."""
     assert [5, -2] == read_counts(store.increment(b"r", [("d", b"a", 5), ("d", b"b", -2)]))
     assert [6] == read_counts(store.increment(b"r", [("d", b"a", 1)]))
     assert [bytes(7) + b"\6", b"\xff" * 7 + b"\xfe"] == read_values(store, b"r")
 
 
 def test_an_increment_wraps(store: Store) -> None:
-    """Behind the greatest number of 64 bits comes the least one."""
+    """An increment of the largest 64-bit number gives the smallest one."""
     store.increment(b"r", [("d", b"n", 2**63 - 1)])
     assert [-(2**63)] == read_counts(store.increment(b"r", [("d", b"n", 1)]))
 
 
 def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
-    """A cell that is not 8 bytes long is no counter, and the others are not counted either."""
+    """An increment of a cell that is not 8 bytes long is refused, and no counter changes."""
     put(store, b"r", b"text", value=b"seven")
     with pytest.raises(InvalidArgument, match=r"8 bytes|not a long"):
         store.increment(b"r", [("d", b"n", 1), ("d", b"text", 1)])
@@ -121,7 +121,7 @@ def test_an_increment_of_something_else_changes_nothing(store: Store) -> None:
     [[], [("none", b"n", 1)], [("d", b"n", 2**63)], [("d", b"n", 1), ("d", b"n", 1)]],
 )
 def test_a_bad_increment_is_refused(amounts: list[Any], store: Store) -> None:
-    """No column, an unknown family, a number too large, a column twice: nothing is counted."""
+    """An increment with no column, a bad family or number, or a column twice is refused."""
     with pytest.raises(InvalidArgument):
         store.increment(b"r", amounts)
     assert [] == scan_keys(store)
@@ -152,7 +152,7 @@ def test_an_append_makes_a_value_longer(store: Store) -> None:
 
 
 def test_an_append_above_the_limit_changes_nothing(store: Store) -> None:
-    """A cell does not grow above the largest that is stored."""
+    """An append beyond the largest cell is refused, and the cell does not change."""
     put(store, b"r", value=bytes(6 << 20))
     with pytest.raises(InvalidArgument, match="bytes"):
         store.append(b"r", [("d", b"q", bytes(6 << 20))])
@@ -198,7 +198,7 @@ def test_a_row_is_changed_if_the_check_holds(
     ],
 )
 def test_a_bad_check_is_refused(check: CellCondition, store: Store) -> None:
-    """An unknown family or operator, or an order against nothing, is refused."""
+    """A check with an unknown family or operator, or an order without a value, is refused."""
     with pytest.raises(InvalidArgument):
         store.check_and_mutate(b"r", check, [GOOD])
     assert [] == scan_keys(store)
@@ -222,7 +222,7 @@ def test_only_one_of_many_wins_a_check(store: Store) -> None:
 
 
 def test_blocks_are_loaded(bench: Bench) -> None:
-    """Blocks of one call are puts of the same rows, null where there is no cell."""
+    """The blocks of one load are puts of the same rows, where a null is no cell."""
     store = bench.create([Family("d"), Family("e")], splits=(b"b",))
     rows = pa.array([b"c", b"a", b"b\0"], pa.binary())
     store.load_blocks(
@@ -245,7 +245,7 @@ def test_blocks_are_loaded(bench: Bench) -> None:
 
 
 def test_loaded_cells_are_as_those_put(store: Store) -> None:
-    """Loading replaces what is there, is hidden by a delete of its moment, and survives a flush."""
+    """Loaded cells replace cells, are hidden by deletes, and survive a flush, as puts do."""
     put(store, b"a", at=7, value=b"old")
     store.mutate([RowCells(b"b", [Cell("d", b"q", 7, cell_type=CellType.DELETE)])])
     rows = pa.array([b"a", b"b"], pa.binary())
@@ -270,14 +270,14 @@ def test_loaded_cells_are_as_those_put(store: Store) -> None:
     ],
 )
 def test_bad_blocks_are_refused(blocks: list[CellBlock], store: Store) -> None:
-    """A null or empty row, an unknown family, a bad moment, columns that do not fit: nothing."""
+    """Blocks with an invalid row, family, timestamp or column length load nothing."""
     with pytest.raises(InvalidArgument):
         store.load_blocks(blocks)
     assert [] == scan_keys(store)
 
 
 def test_an_empty_value_is_a_value(store: Store) -> None:
-    """An empty qualifier with an empty value makes a row, after a compaction as well."""
+    """An empty qualifier with an empty value is a cell, also after a compaction."""
     put(store, b"r", b"", value=b"")
     compact_to_one_file(store)
     assert [b"r"] == scan_keys(store)

@@ -1,4 +1,4 @@
-"""Random changes of a table by a seed, each checked at once against what it must have done."""
+"""Random changes of a table by a seed, each compared at once with a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DESIGN = rowkey.Design(
 
 
 class JumpingClock:
-    """A clock that goes on like this machine's, and can be set back."""
+    """A clock that advances like this machine's, and can be set back."""
 
     def __init__(self) -> None:
         self.back_ms = 0
@@ -43,7 +43,7 @@ class JumpingClock:
 
 
 class CheckedWriter:
-    """Changes a table and a model of it alike, and counts the changes that had no effect.
+    """Changes a table and a model of it, and counts the changes that had no effect.
 
     Args:
         random: decides what is changed.
@@ -56,7 +56,7 @@ class CheckedWriter:
         self.without_effect: list[str] = []
 
     def write(self, table: rowkey.Table, count: int) -> None:
-        """Make so many changes, every kind of them in turn."""
+        """Make this many changes, each type in turn."""
         for number in range(count):
             kind = CHANGES[number % len(CHANGES)]
             row_id, value = self._random.randrange(ROWS), f"{kind} {self.n_written}"
@@ -67,7 +67,7 @@ class CheckedWriter:
                     self.without_effect.append(f"{value} of {one}")
 
     def check_all(self, table: rowkey.Table) -> None:
-        """Compare all rows with the model: no change was without effect, then or since."""
+        """Compare all rows with the model."""
         found = {row["id"]: row for row in table.scan()}
         assert [] == self.without_effect
         assert self.rows == {one: _without_nulls(row) for one, row in found.items()}

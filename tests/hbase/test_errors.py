@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rowkey.hbase.errors as room
+import rowkey.hbase.errors as errors_package
 from rowkey.errors import Closed, InvalidArgument, NotSupported, RowkeyError, Unavailable
 from rowkey.hbase.errors import (
     AuthenticationNeeded,
@@ -124,7 +124,7 @@ def test_every_java_class_maps_to_one_error() -> None:
 
 def test_every_error_is_exported() -> None:
     """Each error is exported and belongs to exactly one of rowkey's base errors."""
-    assert {kind.__name__ for kind in list_classes()} <= set(room.__all__)
+    assert {kind.__name__ for kind in list_classes()} <= set(errors_package.__all__)
     assert all(issubclass(kind, RowkeyError) for kind in list_classes())
     sorts = [kind for kind in list_classes() if kind is not HBaseError]
     actions = (InvalidArgument, Unavailable, NotSupported, Closed)
@@ -193,7 +193,7 @@ def test_a_timestamp_out_of_range_is_not_a_wrong_region() -> None:
     java = f"{H}exceptions.FailedSanityCheckException"
     says = "Timestamp for KV is out of range r1/d:q/9223372036854775000/Put"
     assert DoNotRetryIO is type(read_error(java, says))
-    assert room.FailedSanityCheck is type(
+    assert errors_package.FailedSanityCheck is type(
         read_error(java, "Requested row out of range for HRegion t,,1")
     )
 
@@ -202,7 +202,9 @@ def test_a_missing_kerberos_ticket_is_not_denied_access() -> None:
     """A missing Kerberos ticket is not AccessDenied, which means permissions."""
     java = f"{H}security.AccessDeniedException"
     assert AuthenticationNeeded is type(read_error(java, "Authentication is required"))
-    assert room.AccessDenied is type(read_error(java, "Insufficient permissions for user 'ada'"))
+    assert errors_package.AccessDenied is type(
+        read_error(java, "Insufficient permissions for user 'ada'")
+    )
 
 
 @given(st.text(max_size=200), st.text(max_size=2_000), st.booleans())

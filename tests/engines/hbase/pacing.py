@@ -52,7 +52,7 @@ class PacedTables:
     filed: list[Cell] = field(default_factory=list)
 
     @property
-    def stored(self) -> list[tuple[bytes, Cell]]:
+    def stored_cells(self) -> list[tuple[bytes, Cell]]:
         """Return all cells of the book."""
         stored: list[tuple[bytes, Cell]] = self.book.store.stored
         return stored
@@ -61,7 +61,7 @@ class PacedTables:
         """Return the last milliseconds of all times to live, ascending."""
         book: Book = self.book.store
         found = set()
-        for _, cell in self.stored:
+        for _, cell in self.stored_cells:
             ttl = book.families[cell.family].ttl_s
             if ttl != FOREVER_S:
                 found.add(cell.timestamp + 1_000 * ttl)
@@ -86,68 +86,70 @@ class PacedTables:
         self.waited_s += took
         self.longest_s = max(self.longest_s, took)
 
-    def on_engine(self, step: steps.Step, clear_ms: int) -> tuple[int, Any, int]:
+    def take_on_engine(self, step: steps.Step, clear_ms: int) -> tuple[int, Any, int]:
         """Return the start of a step on HBase, its outcome, and its end."""
         self.wait(clear_ms)
         begin = get_time_ms()
         outcome = strip_ttls(steps.take_step(step, self.engine))
         return begin, outcome, get_time_ms()
 
-    def in_book(self, step: steps.Step, at: int) -> Any:
+    def take_in_book(self, step: steps.Step, at: int) -> Any:
         """Return the outcome of a step in the book at a time."""
         self.at = at
         return strip_ttls(steps.take_step(step, self.book))
 
     def read(self, step: steps.Step) -> tuple[Any, Any]:
         """Return the outcome of a read in the book and on HBase."""
-        begin, found, _ = self.look(step)
-        return self.in_book(step, begin), found
+        begin, found, _ = self.read_on_engine(step)
+        return self.take_in_book(step, begin), found
 
-    def look(self, step: steps.Step) -> tuple[int, Any, int]:
+    def read_on_engine(self, step: steps.Step) -> tuple[int, Any, int]:
         """Take a read on HBase; repeat it if it met an edge."""
         for _ in range(REPEATS):
-            begin, found, end = self.on_engine(step, READ_MS)
+            begin, found, end = self.take_on_engine(step, READ_MS)
             if not self.met_edges(begin, end):
                 break
         return begin, found, end
 
     def write(self, step: steps.Step, row: bytes) -> tuple[Any, Any]:
         """Return the outcome of a change and the row after it, in the book and on HBase."""
-        begin, found, end = self.on_engine(step, READ_MS)
+        begin, found, end = self.take_on_engine(step, READ_MS)
         look = steps.Get((row,), steps.EVERYTHING)
-        look_begin, after, look_end = self.look(look)
-        before = list(self.stored)
+        look_begin, after, look_end = self.read_on_engine(look)
+        before = list(self.stored_cells)
         stamps = {cell.timestamp for one in after for cell in one.cells}
         edges = self.met_edges(begin, end)
         moments = {begin, end} | {at for at in stamps if begin <= at <= end}
         moments |= {at for edge in edges for at in (edge, edge + 1)}
         for at in sorted(moments, reverse=True):
             self.book.store.stored = list(before)
-            came = self.in_book(step, at)
+            came = self.take_in_book(step, at)
             # What was written may have had an edge of its own while it was read back.
             own = {edge + 1 for edge in self.met_edges(look_begin, look_end)}
             for seen_at in sorted({look_begin, look_end} | own):
-                expected = came, self.in_book(look, seen_at)
+                expected = came, self.take_in_book(look, seen_at)
                 if expected == (found, after):
                     return expected, (found, after)
         return expected, (found, after)
 
     def settle(self, step: steps.Step) -> tuple[Any, Any]:
         """Return what is stored after a compaction, in the book and on HBase."""
-        begin, found, end = self.on_engine(step, SETTLE_MS)
+        begin, found, end = self.take_on_engine(step, SETTLE_MS)
         if isinstance(step, steps.Divide) and found != "refused":
             # A half is compacted at some later time if it refers to a file of the whole, and not at
             # all if it is linked to one that lies in the half (HBASE-26421): now they all are.
-            _, _, end = self.on_engine(steps.Settle(), SETTLE_MS)
+            _, _, end = self.take_on_engine(steps.Settle(), SETTLE_MS)
         moments: tuple[int, ...] = (begin,)
         if self.met_edges(begin, end):
             self.met += 1
             moments = (begin, end)
-        settled = self._either(step, found, moments)
-        self.filed = [cell for _, cell in self.stored]
+        settled = self._find_outcome(step, found, moments)
+        self.filed = [cell for _, cell in self.stored_cells]
         return settled
 
-    def _either(self, step: steps.Step, found: Any, compacted: tuple[int, ...]) -> tuple[Any, Any]:
+    def _find_outcome(
+        self, step: steps.Step, found: Any, compacted: tuple[int, ...]
+    ) -> tuple[Any, Any]:
         """Return the book's outcome that HBase confirms, after any of some compaction times.
 
         Args:
@@ -161,12 +163,12 @@ class PacedTables:
         spared: list[tuple[bytes, Cell]] = []
         for at in compacted:
             book.stored, book.splits, self.at = list(before), list(splits), at
-            spared += self.spared() if isinstance(step, steps.Settle) else []
-            expected = self.in_book(step, self.at)
+            spared += self.list_spared() if isinstance(step, steps.Settle) else []
+            expected = self.take_in_book(step, self.at)
             if found != "refused":
                 book.compact()
             ways.append(list(book.stored))
-        _, after, _ = self.look(WHOLE)
+        _, after, _ = self.read_on_engine(WHOLE)
         there = {
             (row, build_sort_key(cell)) for piece in after for row, cells in piece for cell in cells
         }
@@ -178,28 +180,28 @@ class PacedTables:
         kept, after = self.read(WHOLE)
         return (expected, kept), (found, after)
 
-    def spared(self) -> list[tuple[bytes, Cell]]:
+    def list_spared(self) -> list[tuple[bytes, Cell]]:
         """Return the deletes that HBase may keep in a compaction and the book drops.
 
         The flush before it took surplus puts from above them: the third and the fourth entry of
         `engines.differences`.
         """
         found = []
-        for row, family in sorted({(row, cell.family) for row, cell in self.stored}):
-            shelf: FamilyCells = self.book.store.shelf(row, family)
+        for row, family in sorted({(row, cell.family) for row, cell in self.stored_cells}):
+            shelf: FamilyCells = self.book.store.get_cells(row, family)
             fresh = [cell for cell in shelf.cells if not self.is_filed(cell)]
-            flushed = FamilyCells(fresh, shelf.family, shelf.now).compacted()
+            flushed = FamilyCells(fresh, shelf.family, shelf.now).list_compacted()
             left = [
                 cell
                 for cell in shelf.cells
                 if is_delete(cell) or cell in flushed or self.is_filed(cell)
             ]
-            kept = FamilyCells(left, shelf.family, shelf.now).compacted()
+            kept = FamilyCells(left, shelf.family, shelf.now).list_compacted()
             found += [
                 (row, cell)
                 for cell in kept
                 if is_delete(cell) and (not cell.qualifier or self.is_filed(cell))
-                if cell not in shelf.compacted()
+                if cell not in shelf.list_compacted()
             ]
         return found
 
@@ -207,7 +209,7 @@ class PacedTables:
         """Return whether the cell was flushed and not written again since."""
         return any(cell is one for one in self.filed)
 
-    def clear(self, step: steps.Step) -> steps.Step:
+    def drop_ttls(self, step: steps.Step) -> steps.Step:
         """Return the step without times to live of puts that replace a put.
 
         HBase stores both, and shows the older one again when the newer one's time is over: the
@@ -217,7 +219,7 @@ class PacedTables:
             return step
         there = {
             (cell.family, cell.qualifier, cell.timestamp)
-            for row, cell in self.stored
+            for row, cell in self.stored_cells
             if row == step.row and not is_delete(cell)
         }
         changes = []
@@ -228,7 +230,7 @@ class PacedTables:
             there |= {place} if change.kind == CellType.PUT else set()
         return replace(step, changes=tuple(changes))
 
-    def turned(self, step: steps.Step) -> steps.Step:
+    def wait_or_turn(self, step: steps.Step) -> steps.Step:
         """Return a reversed read once no edge is near, or a forward one if an edge always is.
 
         In the very millisecond in which a time to live ends, HBase 2.6.4 may go round in a reversed
@@ -256,7 +258,7 @@ class PacedTables:
         for start, stop in bounds:
             times = {
                 (cell.family, cell.timestamp)
-                for row, cell in self.stored
+                for row, cell in self.stored_cells
                 if is_delete(cell) and start <= row and (row < stop or not stop)
                 if book.families[cell.family].keep_deleted != "FALSE"
             }

@@ -102,7 +102,7 @@ class KilledWriters:
 
     def verify(self) -> None:
         """Check that the table has the acknowledged changes, and the last operation or not."""
-        acknowledged, under_way = self._noted()
+        acknowledged, under_way = self._read_last_operations()
         while self.done < acknowledged:
             self.model.do_next()
         engine = RocksEngine.open(str(self.place / "db"), clock=self.clock)
@@ -115,10 +115,10 @@ class KilledWriters:
         assert self.model.writes() == count_writes(store)
         # A compaction that was cut short has dropped some of what nobody sees.
         look = list_everything if self.mode == "writes" else list_visible
-        assert self.model.everything() == look(store)
+        assert self.model.list_rows() == look(store)
         engine.close()
 
-    def _noted(self) -> tuple[int, int]:
+    def _read_last_operations(self) -> tuple[int, int]:
         """Return the last acknowledged operation and the one in progress, or 0."""
         lines = [line.split() for line in self.journal() if " " in line]
         last = {word: int(number) for word, number in lines}
@@ -145,7 +145,7 @@ class MaintainedTable:
         self.clock.operation = self.done
         self.script.apply(self.store, self.done)
 
-    def everything(self) -> list[RowCells]:
+    def list_rows(self) -> list[RowCells]:
         """Return all visible rows in order."""
         return list_visible(self.store)
 

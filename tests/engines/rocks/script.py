@@ -126,7 +126,7 @@ class ExpectedTable:
                 held[cell.family, cell.qualifier, -cell.timestamp, -cell.cell_type] = cell
             self.counts[bisect_right(SPEC.splits, row)] += 1
 
-    def everything(self) -> list[RowCells]:
+    def list_rows(self) -> list[RowCells]:
         """Return all stored rows in order."""
         return [
             RowCells(row, [cell for _, cell in sorted(held.items())])

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 CELLS = 3_000
 
 
-def row_of(number: int) -> bytes:
+def build_row_key(number: int) -> bytes:
     """Return the row key of a number, of two lengths and shapes, in ascending order."""
     return b"host-%02d %06d" % (number // 500, number) + b"\0\xff" * (number % 3)
 
 
-def value_of(number: int) -> bytes:
+def build_value(number: int) -> bytes:
     """Return an incompressible value that is in the file once."""
     return b"value-%06d|" % number
 
@@ -59,14 +59,14 @@ class DamagedFile:
 
     @staticmethod
     def _row(number: int) -> RowCells:
-        return RowCells(row_of(number), [Cell("d", b"q", 5, value_of(number))])
+        return RowCells(build_row_key(number), [Cell("d", b"q", 5, build_value(number))])
 
     def damage(self, numbers: list[int]) -> None:
         """Flip a bit in the value of each of some cells."""
         content = bytearray(self._sound)
         for number in numbers:
-            assert 1 == self._sound.count(value_of(number))
-            content[self._sound.index(value_of(number))] ^= 1
+            assert 1 == self._sound.count(build_value(number))
+            content[self._sound.index(build_value(number))] ^= 1
         self.file.write_bytes(content)
 
     def family(self) -> Any:
@@ -213,7 +213,7 @@ def test_an_examination_names_the_rows_around_a_gap(
     """The error names the file and the rows around each gap."""
     table.damage(numbers)
     readable = read_one_by_one(table.family(), keys)
-    rows = {key: row_of(number) for number, key in enumerate(keys)}
+    rows = {key: build_row_key(number) for number, key in enumerate(keys)}
     found = examine_table(table.directory)
     assert len(expected_gaps(keys, readable)) == len(found.lost_rows) == len(found.problems)
     for key, row in rows.items():
@@ -235,7 +235,7 @@ def test_what_is_outside_of_gaps_is_saved(
     readable = read_one_by_one(table.family(), keys)
     with RocksEngine.open(str(table.place)) as engine, RocksEngine.open(str(tmp_path)) as target:
         engine.save_into(target, "t", keep_incomplete=True)
-        found = target.open_table("t").get([row_of(number) for number in range(CELLS)])
+        found = target.open_table("t").get([build_row_key(number) for number in range(CELLS)])
     kept = {number: row.cells[0].value for number, row in enumerate(found) if row.cells}
-    expected = {n: value_of(n) for n, key in enumerate(keys) if key in readable}
+    expected = {n: build_value(n) for n, key in enumerate(keys) if key in readable}
     assert kept == expected

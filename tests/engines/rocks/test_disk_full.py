@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KIBIBYTE = 1_024
 
 
-def size_of(path: Path) -> int:
+def get_size(path: Path) -> int:
     """Return the bytes of a file, 0 if it is gone."""
     try:
         return path.stat().st_size
@@ -23,11 +23,13 @@ def size_of(path: Path) -> int:
         return 0
 
 
-def fill_up(killing: KilledWriters, room: int) -> str:
+def fill_up(killing: KilledWriters, extra_bytes: int) -> str:
     """Let a writer write until no file may grow further, and return its output."""
     writer = killing.start()
-    largest = max(map(size_of, (killing.place / "db" / "t").iterdir()))
-    resource.prlimit(writer.pid, resource.RLIMIT_FSIZE, (largest + room, largest + room))
+    largest = max(map(get_size, (killing.place / "db" / "t").iterdir()))
+    resource.prlimit(
+        writer.pid, resource.RLIMIT_FSIZE, (largest + extra_bytes, largest + extra_bytes)
+    )
     return writer.communicate()[0]
 
 
@@ -35,7 +37,7 @@ def test_a_full_disk_is_said_and_got_over(tmp_path: Path) -> None:
     """On a full disk the writer gets rowkey's error, and the next writer continues."""
     killing = KilledWriters(tmp_path, seed=9)
     for turn in range(2):
-        said = fill_up(killing, room=(turn + 1) * 32 * KIBIBYTE)
+        said = fill_up(killing, extra_bytes=(turn + 1) * 32 * KIBIBYTE)
         assert "the disk is full, or a file reached its" in said
         assert killing.journal()[-1].startswith("full ")
         killing.verify()
@@ -48,7 +50,7 @@ def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode:
     """Fifty full disks during writes, flushes and compactions lose nothing."""
     killing = KilledWriters(tmp_path, seed=10, mode=mode)
     for turn in range(25):
-        said = fill_up(killing, room=(turn % 5 + 1) * 16 * KIBIBYTE)
+        said = fill_up(killing, extra_bytes=(turn % 5 + 1) * 16 * KIBIBYTE)
         assert "the disk is full, or a file reached its" in said
         killing.verify()
     assert killing.done > 25

@@ -85,7 +85,7 @@ def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         assert [b"%03d" % number for number in range(40)] == [r.row for r in read_rows(store)]
-        folder = _folder_of(engine)
+        folder = _get_folder(engine)
         assert folder.is_dir()
         assert {"CURRENT"} < {path.name for path in folder.iterdir()}
         assert before == describe_files(place)
@@ -93,7 +93,7 @@ def test_a_table_that_can_only_be_read_is_not_changed(place: Path) -> None:
     assert before == describe_files(place)
 
 
-def _folder_of(engine: RocksEngine) -> Path:
+def _get_folder(engine: RocksEngine) -> Path:
     found = engine._tables["t"].database._linked_folder
     assert found is not None
     return found.path
@@ -167,7 +167,7 @@ MOUNTED = """
 import sys
 import time
 from pathlib import Path
-from engines.rocks.test_read_only import _folder_of, describe_files, read_rows
+from engines.rocks.test_read_only import _get_folder, describe_files, read_rows
 from rowkey.engines.backends.rocks import RocksEngine
 place = Path(sys.argv[1])
 try:
@@ -178,7 +178,7 @@ else:
     raise AssertionError("the disk can be written")
 before = describe_files(place)
 with RocksEngine.open(str(place)) as engine:
-    rows, folder = read_rows(engine.open_table("t")), _folder_of(engine)
+    rows, folder = read_rows(engine.open_table("t")), _get_folder(engine)
 assert not folder.exists()
 assert before == describe_files(place)
 print(len(rows))

@@ -46,13 +46,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def row_of(number: int) -> bytes:
+def build_row_key(number: int) -> bytes:
     """Return the row key of a number."""
     return b"host-%03d %08d" % (number // 500, number)
 
 
 @cache
-def value_of(number: int) -> bytes:
+def build_value(number: int) -> bytes:
     """Return an incompressible value."""
     return Random(number).randbytes(24)
 
@@ -65,7 +65,8 @@ def create_table(place: Path, parts: int = 1, family: Family | None = None) -> P
         for part in range(parts):
             cells = range(part, ROWS, parts)
             store.mutate([
-                RowCells(row_of(n), [Cell("d", b"q", 5 + n % 3, value_of(n))]) for n in cells
+                RowCells(build_row_key(n), [Cell("d", b"q", 5 + n % 3, build_value(n))])
+                for n in cells
             ])  # fmt: skip
             store.flush()
     return largest_file(place)
@@ -104,7 +105,7 @@ def saved_rows(into: Path) -> dict[bytes, bytes]:
 
 def check_saved(saved: SalvageResult, kept: dict[bytes, bytes]) -> None:
     """Check that each row was saved unchanged or is in a listed gap."""
-    expected = {row_of(n): value_of(n) for n in range(ROWS)}
+    expected = {build_row_key(n): build_value(n) for n in range(ROWS)}
     assert kept.items() <= expected.items()
     assert all(is_lost(row, saved.lost_rows) for row in expected.keys() - kept.keys())
     assert saved.cell_count == len(kept)
@@ -116,8 +117,8 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
     family = Family("d", block_size=1_024, compression=compression)
     separators = read_separators(create_table(tmp_path, family=family))
     assert len(separators) > 200
-    assert row_of(0) < separators[0] < row_of(500)
-    assert separators[-1] >= row_of(ROWS - 1)
+    assert build_row_key(0) < separators[0] < build_row_key(500)
+    assert separators[-1] >= build_row_key(ROWS - 1)
 
 
 def test_a_damaged_index_is_told(tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
     assert [str(file)] == [one.mistake.path for one in found.problems]
     saved = save_table(place, tmp_path / "b")
     assert {b"zzz": b"v"} == saved_rows(tmp_path / "b")
-    assert [(row_of(0), row_of(ROWS - 1))] == list(saved.lost_rows)
+    assert [(build_row_key(0), build_row_key(ROWS - 1))] == list(saved.lost_rows)
 
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])

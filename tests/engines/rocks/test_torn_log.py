@@ -68,7 +68,7 @@ class TornTable:
         for number, state in sorted(self.states.items()):
             while model.done < number:
                 model.do_next()
-            assert (model.everything(), model.writes()) == state
+            assert (model.list_rows(), model.writes()) == state
 
     def flip_bit(self, at: int, bit: int) -> bytes:
         """Return the log with one bit flipped."""

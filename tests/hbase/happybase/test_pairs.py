@@ -55,7 +55,7 @@ blocks = st.lists(some_rows | draw_similar_rows(), max_size=3).map(
 )
 
 
-def _written(rows: list[RowCells]) -> bytes:
+def _encode_rows(rows: list[RowCells]) -> bytes:
     return b"".join(encode_cells(row, some) for row, some in rows)
 
 
@@ -82,7 +82,7 @@ def _build_pairs(rows: list[RowCells], *, timestamps: bool) -> list[RowItem]:
 @given(blocks, st.booleans())
 def test_pairs_are_the_cells(rows: list[RowCells], timestamps: bool) -> None:
     """Dictionaries from a block equal those built from its cells."""
-    block, counts = _written(rows), _counts(rows)
+    block, counts = _encode_rows(rows), _counts(rows)
     made = _build_pairs(decode_rows(block, counts), timestamps=timestamps)
     assert made == decode_row_items(block, counts, timestamps=timestamps)
     assert made == decode_row_items(memoryview(block), counts, timestamps=timestamps)
@@ -93,7 +93,7 @@ def test_long_runs_end_where_they_end(odd: int) -> None:
     """Among thousands of equal rows, the one with another qualifier keeps it."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"q", at, b"v%05d" % at)]) for at in range(5_000)]
     rows[odd] = RowCells(rows[odd].row, [rows[odd].cells[0]._replace(qualifier=b"Q")])
-    block = _written(rows)
+    block = _encode_rows(rows)
     assert _build_pairs(rows, timestamps=True) == decode_row_items(
         block, _counts(rows), timestamps=True
     )
@@ -102,7 +102,9 @@ def test_long_runs_end_where_they_end(odd: int) -> None:
 def test_columns_that_change_with_each_row() -> None:
     """Rows of equal lengths with different columns keep their columns."""
     rows = [RowCells(b"%05d" % at, [Cell("d", b"%05d" % at, 1, b"v")]) for at in range(3_000)]
-    assert _build_pairs(rows, timestamps=False) == decode_row_items(_written(rows), _counts(rows))
+    assert _build_pairs(rows, timestamps=False) == decode_row_items(
+        _encode_rows(rows), _counts(rows)
+    )
 
 
 def test_tags_are_passed_over() -> None:
@@ -113,7 +115,7 @@ def test_tags_are_passed_over() -> None:
 @given(blocks, st.data())
 def test_any_bytes_are_rows_or_malformed(rows: list[RowCells], data: st.DataObject) -> None:
     """A truncated or changed block gives rows or WireFormatError."""
-    block = bytearray(_written(rows))
+    block = bytearray(_encode_rows(rows))
     if not block:
         return
     place = data.draw(st.integers(0, len(block) - 1))

@@ -1,4 +1,4 @@
-"""An hbase:meta that a test writes, behind the wire: what is asked of it and what it answers."""
+"""A scripted hbase:meta, which answers the requests of the region locator."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ class MetaEntry:
 
     @cached_property
     def name(self) -> bytes:
-        """Its full name."""
+        """Return the full name of the region."""
         return build_region_name(self.table, self.start, self.id)
 
     @cached_property
     def order(self) -> tuple[bytes, bytes, bytes]:
-        """Where its row stands."""
+        """Return the sort key of its row."""
         return build_sort_key(self.name)
 
     def holds(self, row: bytes) -> bool:
-        """Whether a row is one of its own."""
+        """Return whether the region holds a row."""
         return self.start <= row and (not self.stop or row < self.stop)
 
     def cells(self) -> list[Cell]:
-        """Its row, in the order of the qualifiers."""
+        """Return the cells of its row, ordered by qualifier."""
         info = b"PBUF" + b"".join(
             (
                 encode_uint(1, self.id),
@@ -90,7 +90,7 @@ def build_sort_key(row: bytes) -> tuple[bytes, bytes, bytes]:
 
 @dataclass
 class FakeMeta:
-    """The rows, the tables' states, and a list of what shall go wrong; also servers and registry.
+    """The rows of meta, the tables' states and the failures; also servers and registry.
 
     Args:
         page: most rows of an answer, whatever was asked.
@@ -114,7 +114,7 @@ class FakeMeta:
     lock: Any = field(default_factory=Lock)
 
     def create(self, table: str, splits: Iterable[bytes] = ()) -> None:
-        """A table, its regions spread over the servers."""
+        """Create a table whose regions are spread over the servers."""
         starts = [b"", *splits]
         stops = [*starts[1:], b""]
         self.next_id += 1
@@ -124,23 +124,23 @@ class FakeMeta:
         self.states[table] = 0
 
     def living(self, table: str) -> list[MetaEntry]:
-        """The regions of a table that are not retired, ascending."""
+        """Return the regions of a table that are not retired, ascending."""
         found = [one for one in self.entries if one.table == table and not one.split]
         return sorted(found, key=lambda one: one.start)
 
     def truth(self, table: str, row: bytes) -> MetaEntry:
-        """The region that holds a row."""
+        """Return the region that holds a row."""
         (found,) = [one for one in self.living(table) if one.holds(row)]
         return found
 
     def swap(self, old: MetaEntry, **changes: Any) -> MetaEntry:
-        """Change a row."""
+        """Replace a row of meta."""
         new = replace(old, **changes)
         self.entries[self.entries.index(old)] = new
         return new
 
     def split(self, table: str, at: bytes) -> None:
-        """Divide a region; its row stays behind, retired, as a split's does for minutes."""
+        """Split a region; its row stays for a while as a retired one."""
         old = self.truth(table, at)
         if old.start == at:
             return
@@ -154,7 +154,7 @@ class FakeMeta:
         self.swap(old, split=True, state="SPLIT")
 
     def merge(self, table: str, row: bytes) -> None:
-        """Join a region with the one behind it."""
+        """Merge a region with the next one."""
         first = self.truth(table, row)
         if not first.stop:
             return
@@ -164,36 +164,36 @@ class FakeMeta:
         self.swap(first, stop=second.stop, id=self.next_id, seqnum=first.seqnum + 9)
 
     def move(self, table: str, row: bytes, server: ServerName) -> None:
-        """Open a region elsewhere."""
+        """Move a region to another server."""
         old = self.truth(table, row)
         self.swap(old, server=server, seqnum=old.seqnum + 1)
 
     # What a client sees: the registry, the servers, their connections.
 
     def get_meta_server(self, deadline: Deadline) -> ServerName:
-        """The registry's answer."""
+        """Return the registry's answer."""
         self.asked_where += 1
         return self.server
 
     def learn_servers(self, servers: Iterable[ServerName]) -> None:
-        """The registry takes note."""
+        """Record the servers that the registry is given."""
         self.learnt.update(servers)
 
     def get_connection(
         self, address: tuple[str, int], service: str, deadline: Deadline
     ) -> FakeMeta:
-        """A connection, which is this itself."""
+        """Return this object as a connection."""
         assert (self.server.address, "ClientService") == (address, service)
         return self
 
     def drop_connections(self, address: tuple[str, int], error: HBaseError | None = None) -> None:
-        """Connections are dropped."""
+        """Record that connections were dropped."""
         self.dropped.append(address)
 
     def send(
         self, method: str, param: bytes, cells: bytes = b"", *, deadline: Deadline
     ) -> PendingCall:
-        """A request."""
+        """Return a request."""
         with self.lock:
             if self.failures:
                 return PendingCall(self.failures.pop(0))
@@ -239,7 +239,7 @@ class FakeMeta:
         return Response(0, None, told, cells)
 
     def _range(self, asked: ProtoMessage) -> list[MetaEntry]:
-        """The rows of a range, in its direction."""
+        """Return the rows of a range in its direction."""
         reverse = asked.get_bool(15)
         start, stop = build_sort_key(asked.get_bytes(3)), build_sort_key(asked.get_bytes(4))
         at_start = asked.get_bool(21, True)
@@ -254,16 +254,16 @@ class FakeMeta:
 
 
 class PendingCall:
-    """A request in flight."""
+    """A sent request."""
 
     def __init__(self, outcome: Response | HBaseError) -> None:
         self.outcome = outcome
 
     def result(self, deadline: Deadline) -> Response:
-        """Its answer."""
+        """Return the answer to the request."""
         if isinstance(self.outcome, Exception):
             raise self.outcome
         return self.outcome
 
     def cancel(self) -> None:
-        """Nobody wants it."""
+        """Do nothing."""

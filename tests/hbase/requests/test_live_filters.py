@@ -78,7 +78,7 @@ def _cells(number: int) -> list[Cell]:
 ROWS = [RowCells(b"%c%02d" % (97 + number // 5, number), _cells(number)) for number in range(15)]
 
 
-def _cells_where(passes: Callable[[bytes, Cell], bool]) -> Judgement:
+def _select_cells(passes: Callable[[bytes, Cell], bool]) -> Judgement:
     """Select the cells that pass a test."""
 
     def judge(rows: list[RowCells]) -> list[RowCells]:
@@ -88,7 +88,7 @@ def _cells_where(passes: Callable[[bytes, Cell], bool]) -> Judgement:
     return judge
 
 
-def _rows_where(passes: Callable[[bytes], bool]) -> Judgement:
+def _select_rows(passes: Callable[[bytes], bool]) -> Judgement:
     """Select the rows whose key passes a test."""
     return lambda rows: [row for row in rows if passes(row.row)]
 
@@ -97,12 +97,12 @@ def _column(row: RowCells, qualifier: bytes) -> Cell | None:
     return next((cell for cell in row.cells if cell.qualifier == qualifier), None)
 
 
-def _rows_by(qualifier: bytes, passes: Callable[[Cell | None], bool]) -> Judgement:
+def _select_rows_by(qualifier: bytes, passes: Callable[[Cell | None], bool]) -> Judgement:
     """Select the rows whose value of a column passes a test."""
     return lambda rows: [row for row in rows if passes(_column(row, qualifier))]
 
 
-def _without(qualifier: bytes, judge: Judgement) -> Judgement:
+def _remove_column(qualifier: bytes, judge: Judgement) -> Judgement:
     """Remove a column from the selected rows."""
     return lambda rows: [
         RowCells(row, [cell for cell in cells if cell.qualifier != qualifier])
@@ -110,14 +110,14 @@ def _without(qualifier: bytes, judge: Judgement) -> Judgement:
     ]
 
 
-def _first(count: int, skip: int = 0) -> Judgement:
+def _take_page(count: int, skip: int = 0) -> Judgement:
     """Select a page of the columns of each row."""
     return lambda rows: [
         RowCells(row, kept) for row, cells in rows if (kept := cells[skip : skip + count])
     ]
 
 
-def _dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
+def _select_dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
     """Select the cells with the timestamp of d:a, if its value passes a test."""
 
     def judge(rows: list[RowCells]) -> list[RowCells]:
@@ -132,7 +132,7 @@ def _dependent(drop: bool, passes: Callable[[bytes], bool]) -> Judgement:
     return judge
 
 
-def _keys_only(lengths: bool) -> Judgement:
+def _strip_values(lengths: bool) -> Judgement:
     """Replace values by nothing or by their lengths."""
     return lambda rows: [
         RowCells(
@@ -153,94 +153,99 @@ def _number(value: bytes) -> int:
 B = BinaryComparator
 OF_V = SingleColumnValueFilter("d", b"a", "=", B(b"v1"))
 FILTERS: list[tuple[Filter, Judgement]] = [
-    (PrefixFilter(b"b"), _rows_where(lambda row: row[:1] == b"b")),
-    (InclusiveStopFilter(b"b07"), _rows_where(lambda row: row <= b"b07")),
+    (PrefixFilter(b"b"), _select_rows(lambda row: row[:1] == b"b")),
+    (InclusiveStopFilter(b"b07"), _select_rows(lambda row: row <= b"b07")),
     (PageFilter(4), lambda rows: rows[:4]),
     (RandomRowFilter(0.0), lambda rows: []),
     (RandomRowFilter(1.0), lambda rows: rows),
     (
         FuzzyRowFilter(((b"?0?", b"\1\0\1"), (b"b?9", b"\0\1\0"))),
-        _rows_where(lambda row: row[1:2] == b"0" or (row[:1], row[2:]) == (b"b", b"9")),
+        _select_rows(lambda row: row[1:2] == b"0" or (row[:1], row[2:]) == (b"b", b"9")),
     ),
     (
         MultiRowRangeFilter((RowRange(b"c", b""), RowRange(b"a01", b"a03", False, True))),
-        _rows_where(lambda row: row >= b"c" or b"a01" < row <= b"a03"),
+        _select_rows(lambda row: row >= b"c" or b"a01" < row <= b"a03"),
     ),
-    (KeyOnlyFilter(), _keys_only(False)),
-    (KeyOnlyFilter(length_as_value=True), _keys_only(True)),
-    (FirstKeyOnlyFilter(), _first(1)),
-    (ColumnPrefixFilter(b"a"), _cells_where(lambda _, cell: cell.qualifier[:1] == b"a")),
+    (KeyOnlyFilter(), _strip_values(False)),
+    (KeyOnlyFilter(length_as_value=True), _strip_values(True)),
+    (FirstKeyOnlyFilter(), _take_page(1)),
+    (ColumnPrefixFilter(b"a"), _select_cells(lambda _, cell: cell.qualifier[:1] == b"a")),
     (
         MultipleColumnPrefixFilter((b"n", b"ab", b"x")),
-        _cells_where(lambda _, cell: cell.qualifier in {b"n", b"ab", b"x"}),
+        _select_cells(lambda _, cell: cell.qualifier in {b"n", b"ab", b"x"}),
     ),
     (
         ColumnRangeFilter(b"ab", b"n"),
-        _cells_where(lambda _, cell: b"ab" <= cell.qualifier < b"n"),
+        _select_cells(lambda _, cell: b"ab" <= cell.qualifier < b"n"),
     ),
     (
         ColumnRangeFilter(b"ab", b"n", False, True),
-        _cells_where(lambda _, cell: b"ab" < cell.qualifier <= b"n"),
+        _select_cells(lambda _, cell: b"ab" < cell.qualifier <= b"n"),
     ),
-    (ColumnRangeFilter(None, b"b"), _cells_where(lambda _, cell: cell.qualifier < b"b")),
-    (ColumnRangeFilter(b"b"), _cells_where(lambda _, cell: cell.qualifier >= b"b")),
-    (ColumnPaginationFilter(2, 1), _first(2, 1)),
-    (ColumnCountGetFilter(2), lambda rows: _first(2)(rows[:1])),
-    (TimestampsFilter((1, 7)), _cells_where(lambda _, cell: cell.timestamp in {1, 7})),
-    (TimestampsFilter((2, 11), can_hint=True), _cells_where(lambda _, c: c.timestamp in {2, 11})),
-    (FamilyFilter("=", B(b"e")), _cells_where(lambda _, cell: cell.family == "e")),
-    (QualifierFilter(">", B(b"b")), _cells_where(lambda _, cell: cell.qualifier > b"b")),
+    (ColumnRangeFilter(None, b"b"), _select_cells(lambda _, cell: cell.qualifier < b"b")),
+    (ColumnRangeFilter(b"b"), _select_cells(lambda _, cell: cell.qualifier >= b"b")),
+    (ColumnPaginationFilter(2, 1), _take_page(2, 1)),
+    (ColumnCountGetFilter(2), lambda rows: _take_page(2)(rows[:1])),
+    (TimestampsFilter((1, 7)), _select_cells(lambda _, cell: cell.timestamp in {1, 7})),
+    (TimestampsFilter((2, 11), can_hint=True), _select_cells(lambda _, c: c.timestamp in {2, 11})),
+    (FamilyFilter("=", B(b"e")), _select_cells(lambda _, cell: cell.family == "e")),
+    (QualifierFilter(">", B(b"b")), _select_cells(lambda _, cell: cell.qualifier > b"b")),
     (
         QualifierFilter("!=", RegexStringComparator("^a.?$")),
-        _cells_where(lambda _, cell: not re.search(b"^a.?$", cell.qualifier)),
+        _select_cells(lambda _, cell: not re.search(b"^a.?$", cell.qualifier)),
     ),
-    (ValueFilter("=", B(b"")), _cells_where(lambda _, cell: cell.value == b"")),
+    (ValueFilter("=", B(b"")), _select_cells(lambda _, cell: cell.value == b"")),
     (
         ValueFilter("=", SubstringComparator("TEXT-1")),
-        _cells_where(lambda _, cell: b"text-1" in cell.value.lower()),
+        _select_cells(lambda _, cell: b"text-1" in cell.value.lower()),
     ),
     (
         ValueFilter("!=", RegexStringComparator("^text", flags=2)),
-        _cells_where(lambda _, cell: not re.search(b"^(?i:text)", cell.value)),
+        _select_cells(lambda _, cell: not re.search(b"^(?i:text)", cell.value)),
     ),
     (
         ValueFilter(">=", BinaryPrefixComparator(b"v2")),
-        _cells_where(lambda _, cell: cell.value[:2] >= b"v2"),
+        _select_cells(lambda _, cell: cell.value[:2] >= b"v2"),
     ),
-    (ValueFilter("=", NullComparator()), _cells_where(lambda _, cell: False)),
-    (ValueFilter("!=", NullComparator()), _cells_where(lambda _, cell: True)),
+    (ValueFilter("=", NullComparator()), _select_cells(lambda _, cell: False)),
+    (ValueFilter("!=", NullComparator()), _select_cells(lambda _, cell: True)),
     (
         ColumnValueFilter("d", b"n", "<", LongComparator(-1)),
-        _cells_where(lambda _, cell: cell.qualifier == b"n" and _number(cell.value) < -1),
+        _select_cells(lambda _, cell: cell.qualifier == b"n" and _number(cell.value) < -1),
     ),
     (
         ColumnValueFilter("d", b"b", "=", BitComparator(b"\x04\x02", "and")),
-        _cells_where(
+        _select_cells(
             lambda _, cell: cell.qualifier == b"b" and bool(cell.value[0] & 4 or cell.value[1] & 2)
         ),
     ),
     (
         ColumnValueFilter("d", b"b", "=", BinaryComponentComparator(b"\x05", 1)),
-        _cells_where(lambda _, cell: cell.qualifier == b"b"),
+        _select_cells(lambda _, cell: cell.qualifier == b"b"),
     ),
-    (OF_V, _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
+    (OF_V, _select_rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
     (
         SingleColumnValueFilter("d", b"a", ">", B(b"v1"), filter_if_missing=True),
-        _rows_by(b"a", lambda cell: cell is not None and cell.value > b"v1"),
+        _select_rows_by(b"a", lambda cell: cell is not None and cell.value > b"v1"),
     ),
     (
         SingleColumnValueFilter("d", b"a", "!=", B(b"v1"), latest_only=False),
-        _rows_by(b"a", lambda cell: cell is None or cell.value != b"v1"),
+        _select_rows_by(b"a", lambda cell: cell is None or cell.value != b"v1"),
     ),
     (
         SingleColumnValueExcludeFilter("d", b"a", "=", B(b"v1")),
-        _without(b"a", _rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")),
+        _remove_column(
+            b"a", _select_rows_by(b"a", lambda cell: cell is None or cell.value == b"v1")
+        ),
     ),
-    (DependentColumnFilter("d", b"a"), _dependent(False, lambda value: True)),
-    (DependentColumnFilter("d", b"a", drop_column=True), _dependent(True, lambda value: True)),
+    (DependentColumnFilter("d", b"a"), _select_dependent(False, lambda value: True)),
+    (
+        DependentColumnFilter("d", b"a", drop_column=True),
+        _select_dependent(True, lambda value: True),
+    ),
     (
         DependentColumnFilter("d", b"a", False, "=", B(b"v1")),
-        _dependent(False, lambda value: value == b"v1"),
+        _select_dependent(False, lambda value: value == b"v1"),
     ),
     (
         SkipFilter(ValueFilter("!=", B(b"v1"))),
@@ -248,24 +253,24 @@ FILTERS: list[tuple[Filter, Judgement]] = [
     ),
     (
         WhileMatchFilter(RowFilter("<", B(b"b06"))),
-        _rows_where(lambda row: row < b"b06"),
+        _select_rows(lambda row: row < b"b06"),
     ),
     (
         PrefixFilter(b"b") & ColumnPrefixFilter(b"a") & ValueFilter("!=", B(b"v1")),
-        _cells_where(
+        _select_cells(
             lambda row, cell: row[:1] == b"b" and cell.qualifier[:1] == b"a" and cell.value != b"v1"
         ),
     ),
     (
         FamilyFilter("=", B(b"e")) | ValueFilter("=", B(b"v1")),
-        _cells_where(lambda _, cell: cell.family == "e" or cell.value == b"v1"),
+        _select_cells(lambda _, cell: cell.family == "e" or cell.value == b"v1"),
     ),
     (
         FilterList("one", (PrefixFilter(b"a"), QualifierFilter("=", B(b"x")))),
-        _cells_where(lambda row, cell: row[:1] == b"a" or cell.qualifier == b"x"),
+        _select_cells(lambda row, cell: row[:1] == b"a" or cell.qualifier == b"x"),
     ),
     *(
-        (RowFilter(sign, B(b"b07")), _rows_where(passes))
+        (RowFilter(sign, B(b"b07")), _select_rows(passes))
         for sign, passes in (
             ("<", lambda row: row < b"b07"),
             ("<=", lambda row: row <= b"b07"),
@@ -286,14 +291,14 @@ def _rows_to_filter(speaker: RequestSender, table: str) -> None:
     )
 
 
-def _scanned(speaker: RequestSender, table: str, scan: ScanSpec) -> list[RowCells]:
+def _scan_rows(speaker: RequestSender, table: str, scan: ScanSpec) -> list[RowCells]:
     return parse_results(speaker.send_to_row(table, OpenScanner(scan, 100, PLENTY, close=True)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
 def test_scan(speaker: RequestSender, table: str, given: Filter, judge: Judgement) -> None:
     """A scan returns what the filter selects."""
-    assert judge(ROWS) == _scanned(speaker, table, ScanSpec(read=ReadSpec(filter=given)))
+    assert judge(ROWS) == _scan_rows(speaker, table, ScanSpec(read=ReadSpec(filter=given)))
 
 
 @pytest.mark.parametrize(("given", "judge"), FILTERS, ids=lambda one: type(one).__name__)
@@ -325,8 +330,8 @@ def test_whole_rows(speaker: RequestSender, table: str, given: Filter) -> None:
         with pytest.raises(InvalidArgument):
             ScanSpec(read=read, batch=2)
         return
-    pieces = _scanned(speaker, table, ScanSpec(read=read, batch=2))
-    whole = _scanned(speaker, table, ScanSpec(read=read))
+    pieces = _scan_rows(speaker, table, ScanSpec(read=read, batch=2))
+    whole = _scan_rows(speaker, table, ScanSpec(read=read))
     assert [cell for _, cells in whole for cell in cells] == [
         cell for _, cells in pieces for cell in cells
     ]
@@ -336,4 +341,4 @@ def test_reversed(speaker: RequestSender, table: str) -> None:
     """A filter selects the same rows in a reverse scan."""
     scan = ScanSpec(b"c", b"a", reverse=True, read=ReadSpec(filter=PrefixFilter(b"b")))
     wanted = [row for row in reversed(ROWS) if row.row[:1] == b"b"]
-    assert wanted == _scanned(speaker, table, scan)
+    assert wanted == _scan_rows(speaker, table, scan)

@@ -172,7 +172,7 @@ class World:
         """Return a server's answer to a request.
 
         Raises:
-            HBaseError: an error, as it reaches whoever waits.
+            HBaseError: an error, as the waiting thread gets it.
         """
         number = sent.get_uint(3)
         try:

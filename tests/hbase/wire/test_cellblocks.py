@@ -117,7 +117,7 @@ def test_a_block_is_decoded_in_two_parts(block: list[RowCells], data: st.DataObj
 def test_the_time_to_live_is_found_among_tags(
     block: list[tuple[bytes, Cell, int | None]], other: bytes
 ) -> None:
-    """Other tags around it do not matter, and a cell without one has none."""
+    """A time to live is found among other tags, and a cell without one has none."""
     around = struct.pack(">HB", len(other) + 1, 77) + other
     sent = []
     for row, cell, ttl_ms in block:
