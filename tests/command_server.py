@@ -57,7 +57,7 @@ if code < 0:
     kill(getpid(), -code)
 _exit(code)
 """
-"""What stands for `rowkey`: it sends a request, and exits as the process that the server forks."""
+"""The program in place of `rowkey`, which sends a request and exits as the forked process."""
 
 MAIN = "from rowkey.cli import main; main()"
 CODE = "ROWKEY_TEST_CODE"

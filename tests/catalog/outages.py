@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LATE_S = 0.5
-"""By so much a call may take longer than its time-out, on a machine that has time for it."""
+"""A call may exceed its timeout by this much on an idle machine."""
 TICK_S = 0.01
 
 

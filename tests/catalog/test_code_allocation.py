@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FIELDS: dict[str, Any] = {"host": "text", "app": "text", "n": "u32", "size": "u32"}
 NARROW = 255
-"""Ids that one byte has room for."""
+"""The number of ids that fit one byte."""
 
 
 @pytest.fixture

@@ -160,7 +160,7 @@ OTHER_COUNTS = CatalogEntry.from_design(
 )
 OTHER_KEY = replace(ENTRY, declaration=OTHER_COUNTS.declaration)
 LATER = replace(ENTRY, generations=(replace(ENTRY.generations[0], opened_ms=5),))
-RULED = replace(NEXT.activate_generation(), version=2)
+ACTIVATED_ENTRY = replace(NEXT.activate_generation(), version=2)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ RULED = replace(NEXT.activate_generation(), version=2)
         (BORN_A, replace(BORN_B, version=7)),
         (replace(NEXT, version=2), replace(ENTRY, version=7)),  # the announcement is lost
         (replace(NEXT, version=2), replace(ENTRY.announce_generation({0: 8}, (), 9), version=7)),
-        (RULED, replace(NEXT, version=7)),
-        (RULED, replace(NEXT, version=2)),
+        (ACTIVATED_ENTRY, replace(NEXT, version=7)),
+        (ACTIVATED_ENTRY, replace(NEXT, version=2)),
     ],
 )
 def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: CatalogEntry) -> None:
@@ -202,7 +202,7 @@ def test_what_does_not_follow_is_refused_at_once(known: CatalogEntry, found: Cat
         replace(ENTRY, version=8, codes={"id": ("x",)}),
         replace(BORN_A, version=8, declaration="description = 'more'"),
         replace(NEXT, version=8),
-        RULED,
+        ACTIVATED_ENTRY,
         replace(
             NEXT.activate_generation().announce_generation({0: 2}, (), 3), version=8, table_id="a"
         ),

@@ -37,7 +37,7 @@ FIRST = CatalogEntry.from_design(DESIGN, (b"a",), 1_000)
 DEADLINE_S = 0.5
 OUTAGES = ("killed", "paused", "held")
 BACK_S = 10.0
-"""Within that time all is as before once an outage is over."""
+"""After an outage calls work again within this time."""
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ with open(sys.argv[1], "ab") as file:
     print("held", flush=True)
     sys.stdin.readline()
 """
-"""Holds a lock until it is told to let go."""
+"""A program that holds a lock until it reads a line."""
 
 
 def test_a_held_lock_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rowkey.catalog import Catalog
 
 FIRST = CatalogEntry.from_design(DESIGN, (b"a", b"\xff"), 1_000)
-OTHER = CatalogEntry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
+OTHER_ENTRY = CatalogEntry(FIRST.declaration, FIRST.generations, {"host": ("a", "é\n", "")})
 
 
 @pytest.fixture(params=sorted(CATALOGS))
@@ -61,13 +61,13 @@ def test_a_version_is_replaced_once(catalog: Catalog) -> None:
     assert catalog.read("logs") is None
     with pytest.raises(Conflict, match="the catalog now has no entry; expected version 1"):
         catalog.write("logs", FIRST, 1)
-    assert [1, 2] == [catalog.write("logs", FIRST, None), catalog.write("logs", OTHER, 1)]
+    assert [1, 2] == [catalog.write("logs", FIRST, None), catalog.write("logs", OTHER_ENTRY, 1)]
     for stale in (None, 1, 3):
         with pytest.raises(Conflict, match="version 2"):
             catalog.write("logs", FIRST, stale)
     found = catalog.read("logs")
     assert found is not None
-    assert (OTHER.codes, 2) == (found.codes, found.version)
+    assert (OTHER_ENTRY.codes, 2) == (found.codes, found.version)
 
 
 def test_a_table_is_forgotten(catalog: Catalog) -> None:
@@ -87,7 +87,7 @@ def test_of_several_at_once_one_wins(catalog: Catalog) -> None:
 
     def race() -> None:
         try:
-            won.append(catalog.write("logs", OTHER, 1))
+            won.append(catalog.write("logs", OTHER_ENTRY, 1))
         except Conflict as refused:
             lost.append(refused)
 
@@ -167,7 +167,7 @@ def test_what_is_no_entry_is_refused_by_name(data: bytes, tmp_path: Path) -> Non
 @given(st.data())
 def test_a_damaged_document_is_refused(data: st.DataObject) -> None:
     """A truncated or changed document is refused, unless only blanks changed."""
-    whole = format_entry(OTHER, "logs", 3).encode()
+    whole = format_entry(OTHER_ENTRY, "logs", 3).encode()
     cut = whole[: data.draw(st.integers(0, len(whole) - 3))]
     with pytest.raises((CorruptionError, Unavailable)):
         parse_entry(cut, "logs", "logs.json")
@@ -222,7 +222,7 @@ def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
     catalog.write_note("logs", "load", None)
     assert {"other": "2"} == catalog.read_notes("logs")
     assert ["logs"] == catalog.list_tables()
-    assert version + 1 == catalog.write("logs", OTHER, version)
+    assert version + 1 == catalog.write("logs", OTHER_ENTRY, version)
     catalog.remove("logs")
     assert ({}, []) == (catalog.read_notes("logs"), catalog.list_tables())
 
@@ -230,7 +230,7 @@ def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
 def test_only_the_last_entry_is_removed(catalog: Catalog) -> None:
     """A removal with an outdated version is refused, and a missing entry counts as removed."""
     version = catalog.write("logs", FIRST, None)
-    catalog.write("logs", OTHER, version)
+    catalog.write("logs", OTHER_ENTRY, version)
     with pytest.raises(Conflict, match="version 2"):
         catalog.remove("logs", version)
     assert ["logs"] == catalog.list_tables()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Writers = Sequence[subprocess.Popen[str]]
 
 FIRST = CatalogEntry.from_design(DESIGN, (b"a",), 1_000)
-OTHER = replace(FIRST, codes={"host": ("a", "é\n")})
+OTHER_ENTRY = replace(FIRST, codes={"host": ("a", "é\n")})
 PATIENCE_S = 20.0
 
 
@@ -139,7 +139,7 @@ def test_a_write_whose_answer_is_lost_is_looked_for(
     with closing(open_zookeeper_catalog(link.url(root, "20s"))) as catalog:
         catalog.write("logs", FIRST, None)
         link.wire.lose(lost)
-        assert 2 == catalog.write("logs", OTHER, 1)
+        assert 2 == catalog.write("logs", OTHER_ENTRY, 1)
         link.wire.lose(lost)
         assert 1 == catalog.write("made", FIRST, None)
         link.wire.lose(lost)
@@ -148,7 +148,7 @@ def test_a_write_whose_answer_is_lost_is_looked_for(
         catalog.remove("made", 1)
         found = catalog.read("logs")
         assert found is not None
-        assert (OTHER.codes, 2, {"load": lost}, ["logs"], 4) == (
+        assert (OTHER_ENTRY.codes, 2, {"load": lost}, ["logs"], 4) == (
             found.codes, found.version, catalog.read_notes("logs"), catalog.list_tables(),
             link.wire.lost,
         )  # fmt: skip
@@ -183,10 +183,10 @@ def test_a_lost_write_that_others_wrote_over_is_unknown(
         with pytest.raises(
             Unavailable, match=r"Whether this write was carried out is not known: read the entry ag"
         ):
-            mine.write("logs", OTHER, 1)
+            mine.write("logs", OTHER_ENTRY, 1)
         link.wire.lose("request")
         with pytest.raises(Conflict, match="the catalog now has version 4; expected version 3"):
-            mine.write("logs", OTHER, 3)
+            mine.write("logs", OTHER_ENTRY, 3)
 
 
 def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str) -> None:
@@ -198,12 +198,12 @@ def test_an_entry_that_was_made_anew_is_another(zookeeper: ZooKeeper, root: str)
         two.write("logs", FIRST, None)
         assert one.read("logs") is not None
         two.remove("logs")
-        two.write("logs", OTHER, None)
+        two.write("logs", OTHER_ENTRY, None)
         with pytest.raises(Conflict, match="its entry was removed and created again"):
             one.write("logs", FIRST, 1)
         found = one.read("logs")
         assert found is not None
-        assert OTHER.codes == found.codes
+        assert OTHER_ENTRY.codes == found.codes
         assert 2 == one.write("logs", FIRST, 1)
 
 
@@ -224,7 +224,7 @@ def test_an_entry_that_is_made_anew_while_it_is_written(
             if is_first:
                 is_first = False
                 two.remove("logs")
-                two.write("logs", OTHER, None)
+                two.write("logs", OTHER_ENTRY, None)
             return change(*given)  # type: ignore[arg-type]
 
         monkeypatch.setattr(one, "_change_nodes", late)
@@ -232,7 +232,7 @@ def test_an_entry_that_is_made_anew_while_it_is_written(
             one.write("logs", FIRST, 1)
         found = two.read("logs")
         assert found is not None
-        assert OTHER.codes == found.codes
+        assert OTHER_ENTRY.codes == found.codes
 
 
 def build_entry_of_size(size: int, version: int) -> CatalogEntry:
@@ -266,7 +266,7 @@ def test_a_change_is_told(zookeeper: ZooKeeper, link: ZooKeeperLink, root: str) 
             other.write("logs", FIRST, None)
             assert told.wait(PATIENCE_S)
             told.clear()
-            other.write("logs", OTHER, 1)
+            other.write("logs", OTHER_ENTRY, 1)
             assert told.wait(PATIENCE_S)
             with link.wire.refuse():
                 other.write("logs", FIRST, 2)

@@ -24,9 +24,9 @@ from rowkey.errors import Conflict
 
 DESIGN = Design("logs", "[code(host)][n]", fields={"host": "text", "n": "u64"})
 VALUES = 700
-"""Values that all allocators draw from, so that they meet."""
+"""Values that all allocators use, so that they collide."""
 AT_ONCE = 20
-"""Values that are learnt together."""
+"""The number of values that are learnt together."""
 
 
 def allocate(directory: str, seed: int, count: int) -> None:

@@ -21,7 +21,7 @@ from rowkey.engines import CellSelection
 DEPTH = settings().max_examples
 NOW = 10_000
 TIMES = (0, 5_999, 6_000, 7_999, 8_000, 9_000, 9_999, 10_000, 12_000)
-"""Some on each side of where the times to live of the drawn families end."""
+"""Times before and after the ends of the families' times to live."""
 
 qualifiers = st.sampled_from((b"", b"p", b"q"))
 times = st.sampled_from(TIMES)
@@ -49,18 +49,18 @@ deletes = st.builds(
     st.just(b""),
     st.sampled_from((CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION)),
 )
-stored = st.lists(st.one_of(puts, puts, deletes), max_size=16, unique_by=build_sort_key).map(
+cell_lists = st.lists(st.one_of(puts, puts, deletes), max_size=16, unique_by=build_sort_key).map(
     lambda cells: sorted(cells, key=build_sort_key)
 )
-described = st.sampled_from([first for first, _ in SHAPES])
+family_choices = st.sampled_from([first for first, _ in SHAPES])
 ranges = st.sampled_from(((0, LATEST), (0, 8_000), (6_000, 9_000), (8_000, 8_001), (9_000, LATEST)))
 versions = st.sampled_from((1, 2, 3, 9))
 
 
 @settings(max_examples=10 * DEPTH)
 @given(
-    cells=stored,
-    family=described,
+    cells=cell_lists,
+    family=family_choices,
     time_range=ranges,
     versions=versions,
     named=st.none() | st.sets(qualifiers, min_size=1),
@@ -91,7 +91,7 @@ def test_a_read_sees_what_the_book_says(
 
 
 @settings(max_examples=5 * DEPTH)
-@given(cells=stored, family=described, time_range=ranges, versions=versions)
+@given(cells=cell_lists, family=family_choices, time_range=ranges, versions=versions)
 def test_a_raw_read_sees_what_the_book_says(
     cells: list[Cell], family: Family, time_range: tuple[int, int], versions: int
 ) -> None:
@@ -102,7 +102,7 @@ def test_a_raw_read_sees_what_the_book_says(
 
 
 @settings(max_examples=10 * DEPTH)
-@given(cells=stored, family=described)
+@given(cells=cell_lists, family=family_choices)
 def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family) -> None:
     """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
     kept = select_kept_cells(cells, family, NOW)
@@ -111,7 +111,7 @@ def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family
 
 
 @settings(max_examples=5 * DEPTH)
-@given(cells=stored, family=described, versions=versions)
+@given(cells=cell_lists, family=family_choices, versions=versions)
 def test_a_compaction_changes_no_read(cells: list[Cell], family: Family, versions: int) -> None:
     """A read of all times gives the same before and after a compaction that drops deletes."""
     plain = Family("d", versions=family.versions, ttl_s=family.ttl_s)

@@ -14,22 +14,22 @@ from rowkey.table.generations.bucket_change import BucketChange
 if TYPE_CHECKING:
     from pathlib import Path
 
-ON = ("--on", "rocks:data")
-SHOWN = """\
+PLACE_OPTION = ("--on", "rocks:data")
+FIRST_OUTPUT = """\
 table       things
 generation  1 of the bucket counts is active
 part        bucket(host, 4): 4 buckets
 reads       1 row key per get, 4 ranges per scan of all rows
 clients     may work for 60 s without the catalog; a change waits for 1 s
 """
-CHANGED = """\
+CHANGE_OUTPUT = """\
 things: bucket(host, 8) in place of 4; 4 regions split
 from now on, to find earlier rows too:
   a get tries 2 row keys in place of 1
   all rows: 8 ranges in place of 4
   tail: 2 ranges in place of 1
 """
-AFTER = """\
+LAST_OUTPUT = """\
 table       things
 generation  2 of the bucket counts is active; rows were written in 2 generations
 part        bucket(host, 8): 8 buckets; older rows may use 4
@@ -41,11 +41,11 @@ clients     may work for 7 s without the catalog; a change waits for 1 s
 def test_a_table_gets_another_number(things_folder: Path) -> None:
     """A changed bucket count is shown and listed, and every row is still found."""
     del things_folder
-    assert (0, SHOWN, "") == run_buckets("show")
-    rows = run("scan", "things", *ON, "-f", "jsonl").out
-    assert (0, CHANGED, "") == run_buckets("set", 8, "--max-stale", "7s")
-    assert (0, AFTER, "") == run_buckets("show")
-    assert rows == run("scan", "things.toml", *ON, "-f", "jsonl").out
+    assert (0, FIRST_OUTPUT, "") == run_buckets("show")
+    rows = run("scan", "things", *PLACE_OPTION, "-f", "jsonl").out
+    assert (0, CHANGE_OUTPUT, "") == run_buckets("set", 8, "--max-stale", "7s")
+    assert (0, LAST_OUTPUT, "") == run_buckets("show")
+    assert rows == run("scan", "things.toml", *PLACE_OPTION, "-f", "jsonl").out
     assert "8\n" == str(len(list_regions())) + "\n"
     head, *lines = run_buckets("history")[1].splitlines()
     assert ["generation", "announced", "regions", "state", "parts"] == head.split()
@@ -88,21 +88,21 @@ def test_one_that_is_announced_is_told(things_folder: Path) -> None:
     assert "announced" == run_buckets("history")[1].splitlines()[2].split()[3]
     code, _, err = run_buckets("set", 16)
     assert (2, True) == (code, "another change of its buckets is under way, to 8 at key[0]" in err)
-    assert (0, CHANGED, "") == run_buckets("set", 8)
+    assert (0, CHANGE_OUTPUT, "") == run_buckets("set", 8)
 
 
 def run_buckets(*words: object) -> tuple[int, str, str]:
     """Return the exit code and the output of `buckets` for the table of things."""
     what, *more = words
-    done = run("buckets", what, "things.toml", *more, *ON)
+    done = run("buckets", what, "things.toml", *more, *PLACE_OPTION)
     return done.code, done.out, done.err
 
 
 def list_regions() -> list[object]:
     """Return the regions of the table of things."""
-    found: list[object] = json.loads(run("count", "things", *ON, "--regions", "-f", "json").out)[
-        "regions"
-    ]
+    found: list[object] = json.loads(
+        run("count", "things", *PLACE_OPTION, "--regions", "-f", "json").out
+    )["regions"]
     return found
 
 
@@ -170,12 +170,12 @@ def test_what_is_wrong_is_said(things_folder: Path, words: tuple[object, ...], s
     code, out, err = run_buckets(*words)
     assert (2, "") == (code, out)
     assert said in err
-    assert SHOWN == run_buckets("show")[1]
+    assert FIRST_OUTPUT == run_buckets("show")[1]
 
 
 def test_a_table_that_is_not_there_is_told(things_folder: Path) -> None:
     """A missing table is named, with the tables that exist."""
     del things_folder
-    done = run("buckets", "show", "thinks", *ON)
+    done = run("buckets", "show", "thinks", *PLACE_OPTION)
     assert (2, "") == (done.code, done.out)
     assert "there is no table thinks; expected one of things" in done.err

@@ -15,7 +15,7 @@ from rowkey.render import RULES_FIELDS as DOCUMENTED
 if TYPE_CHECKING:
     from pathlib import Path
 
-FRONT = """\
+TIME_FIRST_DESIGN = """\
 table = "logs"
 key   = "[ts][host]"
 
@@ -30,7 +30,7 @@ line = { type = "text", max_bytes = 500 }
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with a design that has a warning and a remark."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "front.toml").write_text(FRONT)
+    (tmp_path / "front.toml").write_text(TIME_FIRST_DESIGN)
     return tmp_path
 
 
@@ -77,7 +77,9 @@ def test_an_unknown_rule_is_told_the_nearest() -> None:
 def test_what_is_allowed_is_told_with_its_reason(folder: Path) -> None:
     """An allowed finding is printed with its reason and not counted."""
     (folder / "front.toml").write_text(
-        FRONT.replace('[host]"', '[host]" # rowkey: allow monotone-lead - one row a day')
+        TIME_FIRST_DESIGN.replace(
+            '[host]"', '[host]" # rowkey: allow monotone-lead - one row a day'
+        )
     )
     found = run("check", "front.toml")
     assert 0 == found.code
@@ -93,7 +95,9 @@ def run_check_json(*arguments: object) -> dict[str, Any]:
 def test_machines_are_told_the_same(folder: Path) -> None:
     """The JSON document has every documented field for each finding."""
     (folder / "front.toml").write_text(
-        FRONT.replace('host = "text"', 'host = "text" # rowkey: allow unbounded-key - short')
+        TIME_FIRST_DESIGN.replace(
+            'host = "text"', 'host = "text" # rowkey: allow unbounded-key - short'
+        )
     )
     told = run_check_json("front.toml")
     [finding] = told["findings"]
@@ -120,7 +124,7 @@ def test_a_sample_that_is_given_is_looked_at(folder: Path) -> None:
 
 def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> None:
     """A missing declared sample is reported, and the design is checked without it."""
-    (folder / "front.toml").write_text(FRONT + '\n[sample]\npath = "nothing.csv"\n')
+    (folder / "front.toml").write_text(TIME_FIRST_DESIGN + '\n[sample]\npath = "nothing.csv"\n')
     found = run("check", "front.toml")
     assert 1 == found.code
     assert found.err.startswith("front.toml: the rules run without the declared sample: ")
@@ -129,7 +133,9 @@ def test_a_declared_sample_that_is_not_there_is_done_without(folder: Path) -> No
 
 def test_copies_of_a_salted_row_are_told(folder: Path) -> None:
     """A salted key is reported, since a second put may store a copy of the row."""
-    (folder / "front.toml").write_text(FRONT.replace("key", 'key = "[salt(4)][ts][host]" #', 1))
+    (folder / "front.toml").write_text(
+        TIME_FIRST_DESIGN.replace("key", 'key = "[salt(4)][ts][host]" #', 1)
+    )
     told = run("check", "front.toml").out
     assert 2 == told.count("a second put of a row may store a second copy under another salt")
 

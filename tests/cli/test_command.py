@@ -79,7 +79,7 @@ def spawn(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
 
 
 LIVE_OUTPUT: dict[str, Any] = {"capture_output": False}
-"""For a process whose standard output is not read."""
+"""Options of a process whose standard output is not captured."""
 
 
 # Help

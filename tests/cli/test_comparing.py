@@ -30,7 +30,7 @@ where = "host = ?"
 order = "ts desc"
 """
 UNIFORM = 'splits = { algorithm = "uniform", regions = 4 }'
-HASHED = 'splits = "per_bucket"'
+BUCKET_SPLITS = 'splits = "per_bucket"'
 FRONT, HOSTS = "front.toml", "hosts.toml"
 
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / FRONT).write_text(f'table = "logs"\nkey = "[ts][host]"\n{UNIFORM}{WORDS}')
     (tmp_path / HOSTS).write_text(
-        f'table = "logs"\nkey = "[bucket(host, 4)][host][ts]"\n{HASHED}{WORDS}'
+        f'table = "logs"\nkey = "[bucket(host, 4)][host][ts]"\n{BUCKET_SPLITS}{WORDS}'
     )
     rows = [f"h-{n * 7919 % 3989},{1_600_000_000_000 + n}" for n in range(4_000)]
     (tmp_path / "events.csv").write_text("\n".join(["host,ts", *rows, ""]))

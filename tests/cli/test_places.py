@@ -20,7 +20,7 @@ from command_server import find_command
 from rowkey.engines import open_engine
 from rowkey.errors import Unavailable
 
-ON = ("--on", "rocks:data")
+PLACE_OPTION = ("--on", "rocks:data")
 
 
 # Places
@@ -40,7 +40,7 @@ def test_a_directory_that_another_process_has_is_told(
     """Every command exits with 4 and a remedy if another process has the directory."""
     del things_folder
     with open_engine("rocks:data"):
-        done = run(*words, *ON)
+        done = run(*words, *PLACE_OPTION)
     line = "rowkey: data: the directory is open already, in this or another process; expected "
     assert (4, "") == (done.code, done.out)
     assert done.err.startswith(line)
@@ -66,9 +66,9 @@ def test_a_directory_is_free_once_its_process_is_gone(things_folder: Path) -> No
     ) as holder:
         assert holder.stdout is not None
         assert b"open\n" == holder.stdout.readline()
-        assert 4 == run("count", "things", *ON).code
+        assert 4 == run("count", "things", *PLACE_OPTION).code
         holder.kill()
-    assert (0, "5\n") == ((done := run("count", "things", *ON)).code, done.out)
+    assert (0, "5\n") == ((done := run("count", "things", *PLACE_OPTION)).code, done.out)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: str(words[0]))
@@ -129,7 +129,7 @@ def test_a_cluster_that_does_not_answer_is_told(things_folder: Path) -> None:
 def test_a_name_that_no_table_has_is_told(things_folder: Path, name: str) -> None:
     """An unknown table is reported in one line with the existing tables."""
     del things_folder
-    done = run("scan", name, *ON)
+    done = run("scan", name, *PLACE_OPTION)
     assert (2, "", 1) == (done.code, done.out, done.err.count("\n"))
     assert "there is no table" in done.err
     assert done.err.endswith("; expected one of things.\n")
@@ -140,7 +140,7 @@ def test_a_place_that_breaks_in_the_midst_is_told(things_folder: Path) -> None:
     del things_folder
     full = Unavailable("data/things", "the disk is full", remedy="Free space.")
     with patch("rowkey.engines.rocksdb.RocksStore.mutate", side_effect=full):
-        done = run("put", "things.toml", *ON, "host=a", "ts=1")
+        done = run("put", "things.toml", *PLACE_OPTION, "host=a", "ts=1")
     assert (4, "") == (done.code, done.out)
     assert "rowkey: data/things: the disk is full. Free space.\n" == done.err
 
@@ -150,7 +150,7 @@ def test_a_kind_that_is_broken_is_outside_of_rowkey(things_folder: Path) -> None
     del things_folder
     broken = Unavailable("entry point rowkey.kinds, x = y", "it cannot be loaded")
     with patch("rowkey.design.Design.read", side_effect=broken):
-        codes = [run("scan", "things.toml", *ON).code, run("encode", "things.toml").code]
+        codes = [run("scan", "things.toml", *PLACE_OPTION).code, run("encode", "things.toml").code]
     assert [4, 4] == codes
 
 
@@ -176,7 +176,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None
         'day    = { type = "date"', 'day    = { type = "text"'
     )
     (things_folder / "things.toml").write_text(drifted)
-    done = run("put", "things.toml", *ON, "host=a", "ts=1")
+    done = run("put", "things.toml", *PLACE_OPTION, "host=a", "ts=1")
     first, *more = done.err.splitlines()
     assert (2, "") == (done.code, done.out)
     assert "rowkey: the table things was created with another design:" == first
@@ -184,7 +184,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None
         line[: len("rowkey:   key" if n == 0 else "rowkey:   fields.day")]
         for n, line in enumerate(more[:2])
     ]
-    assert "5\n" == run("count", "things", *ON).out
+    assert "5\n" == run("count", "things", *PLACE_OPTION).out
 
 
 # Terminals
@@ -211,7 +211,7 @@ def _run_on_terminal(command: list[str], folder: Path, typed: str = "") -> tuple
 
 
 DAY = 1_609_459_200_000
-"""A count of milliseconds that none takes for seconds: 2021 begins."""
+"""The start of 2021 in milliseconds, which cannot be mistaken for seconds."""
 
 
 def _write_lines(folder: Path, count: int) -> None:
@@ -223,7 +223,7 @@ def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
     """Progress overwrites one line and is cleared at the end, plain with NO_COLOR."""
     _write_lines(things_folder, 40_000)
     code, shown = _run_on_terminal(
-        [find_command(), "load", "things.toml", "rows.jsonl", *ON], things_folder
+        [find_command(), "load", "things.toml", "rows.jsonl", *PLACE_OPTION], things_folder
     )
     assert 0 == code
     *before, last = shown.replace("\r\n", "\n").rstrip("\n").split("\r")
@@ -237,14 +237,16 @@ def test_progress_on_a_terminal_leaves_no_trace(things_folder: Path) -> None:
 def test_progress_for_machines_is_json(things_folder: Path) -> None:
     """Progress as JSON is a line per second and a last one with all rows, on request only."""
     _write_lines(things_folder, 40_000)
-    done = run("load", "things.toml", "rows.jsonl", *ON, "--progress", "json")
+    done = run("load", "things.toml", "rows.jsonl", *PLACE_OPTION, "--progress", "json")
     *told, last = done.err.splitlines()
     assert "40,000 rows written" == last
     lines = [json.loads(line) for line in told]
     words = ("what", "done", "total", "seconds_left")
     assert ("loading", 40_000, 40_000, 0) == tuple(lines[-1][name] for name in words)
     assert {*words, "rate"} == set(lines[0])
-    quiet = run("load", "things.toml", "rows.jsonl", *ON, "--restart", "--progress", "none")
+    quiet = run(
+        "load", "things.toml", "rows.jsonl", *PLACE_OPTION, "--restart", "--progress", "none"
+    )
     assert "40,000 rows written\n" == quiet.err
 
 
@@ -252,17 +254,17 @@ def test_progress_for_machines_is_json(things_folder: Path) -> None:
 def test_a_name_is_typed_on_a_terminal(things_folder: Path, typed: str, code: int) -> None:
     """A drop needs the right name typed; another name or the end of input keeps the table."""
     left, shown = _run_on_terminal(
-        [find_command(), "drop", "things.toml", *ON], things_folder, typed
+        [find_command(), "drop", "things.toml", *PLACE_OPTION], things_folder, typed
     )
     assert code == left
     assert "This removes the table things on rocks:data and all its rows." in shown
-    assert (code != 0) == (run("count", "things", *ON).code == 0)
+    assert (code != 0) == (run("count", "things", *PLACE_OPTION).code == 0)
 
 
 def test_arrow_is_not_for_a_terminal(things_folder: Path) -> None:
     """Arrow output to a terminal is refused with a remedy."""
     code, shown = _run_on_terminal(
-        [find_command(), "dump", "things.toml", *ON, "-f", "arrow"], things_folder
+        [find_command(), "dump", "things.toml", *PLACE_OPTION, "-f", "arrow"], things_folder
     )
     assert 2 == code
     assert (

@@ -22,8 +22,8 @@ from rowkey.render import REPAIR_FIELDS, VERIFY_FIELDS, list_paths
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ON = ("--on", "rocks:data")
-KILLED = """
+PLACE_OPTION = ("--on", "rocks:data")
+KILLED_WRITER_CODE = """
 import os, signal
 import rowkey
 table = rowkey.open("things", "rocks:data")
@@ -31,14 +31,16 @@ for n in range(200):
     table.put({"host": "new", "ts": n, "hits": n})
 os.kill(os.getpid(), signal.SIGKILL)
 """
-BEFORE = 5
-"""Rows that were in files before."""
+ROWS_BEFORE = 5
+"""Rows that were in files before the kill."""
 
 
 @pytest.fixture
 def log(things_folder: Path) -> Path:
     """Return the log of a table that was killed with 200 rows in it."""
-    done = subprocess.run([sys.executable, "-c", KILLED], cwd=things_folder, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_WRITER_CODE], cwd=things_folder, check=False
+    )
     assert -signal.SIGKILL == done.returncode
     logs = sorted((things_folder / "data" / "things").glob("*.log"))
     return max(logs, key=lambda path: path.stat().st_size)
@@ -61,7 +63,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 def count_rows() -> int:
     """Return how many rows the table has."""
-    done = run("count", "things", *ON)
+    done = run("count", "things", *PLACE_OPTION)
     assert 0 == done.code
     return int(done.out)
 
@@ -69,7 +71,7 @@ def count_rows() -> int:
 def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     """Only with --yes a repair cuts a damaged log and keeps what precedes the damage."""
     at = damage(log)
-    refused = run("count", "things", *ON)
+    refused = run("count", "things", *PLACE_OPTION)
     assert 4 == refused.code
     assert "or run `rowkey repair`" in refused.err
     before = read_files(Path("data"))
@@ -93,7 +95,7 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
         before[str(log.relative_to(Path.cwd()))][find_reported_byte(asked.out) :]
         == kept.read_bytes()
     )
-    assert BEFORE < count_rows() < BEFORE + 200
+    assert ROWS_BEFORE < count_rows() < ROWS_BEFORE + 200
     again = run("repair", "rocks:data")
     assert 0 == again.code
     assert again.out.startswith("things: sound; ")
@@ -119,7 +121,7 @@ def test_machines_are_told_the_same(log: Path) -> None:
     (table,) = done["tables"]
     assert (True, log.name) == (table["repaired"], table["log"])
     assert table["changes_lost"] > 0
-    sound = json.loads(run("verify", *ON, "-f", "json").out)
+    sound = json.loads(run("verify", *PLACE_OPTION, "-f", "json").out)
     assert [("things", True, [])] == [
         (one["table"], one["sound"], one["problems"]) for one in sound["tables"]
     ]
@@ -140,7 +142,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
     if rows:
         assert count_rows() in rows
     else:
-        assert 4 == run("count", "things", *ON).code
+        assert 4 == run("count", "things", *PLACE_OPTION).code
 
 
 def test_a_sound_place_is_left_with_0(log: Path) -> None:
@@ -149,7 +151,7 @@ def test_a_sound_place_is_left_with_0(log: Path) -> None:
     done = run("repair", "rocks:data", "--yes")
     assert (0, "") == (done.code, done.err)
     assert done.out.startswith("things: sound; ")
-    assert BEFORE + 200 == count_rows()
+    assert ROWS_BEFORE + 200 == count_rows()
 
 
 def _lose_a_file(folder: Path) -> None:
@@ -192,15 +194,15 @@ def test_rows_are_saved_whole_or_listed(things_folder: Path, flips: int) -> None
     """Each row of a table with damaged blocks is saved complete or is in a listed gap."""
     rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(20_000)]
     (things_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert 0 == run("load", "things", "rows.jsonl", *ON).code
-    expected = run("dump", "things", *ON).out.splitlines()
+    assert 0 == run("load", "things", "rows.jsonl", *PLACE_OPTION).code
+    expected = run("dump", "things", *PLACE_OPTION).out.splitlines()
     (file,) = (path for path in Path("data/things").glob("*.sst") if path.stat().st_size > 100_000)
     content = bytearray(file.read_bytes())
     for number in range(flips):
         content[(number + 1) * len(content) // (flips + 1) - 9_000] ^= 16
     file.write_bytes(content)
-    assert 4 == run("dump", "things", *ON).code
-    verified = run("verify", *ON, "-f", "json")
+    assert 4 == run("dump", "things", *PLACE_OPTION).code
+    verified = run("verify", *PLACE_OPTION, "-f", "json")
     assert 3 == verified.code
     (found,) = json.loads(verified.out)["tables"]
     assert flips == len(found["lost_rows"])
@@ -243,7 +245,7 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
         }
     for name in others:
         assert f"rowkey: {name} cannot be repaired in place" in done.err
-    assert count_rows() in range(BEFORE + 1, BEFORE + 200)
+    assert count_rows() in range(ROWS_BEFORE + 1, ROWS_BEFORE + 200)
 
 
 def test_who_only_looks_changes_no_file(log: Path) -> None:
@@ -254,12 +256,12 @@ def test_who_only_looks_changes_no_file(log: Path) -> None:
         if content is not None:
             settings.write_bytes(content)
         before = read_files(Path("data"))
-        for words in (("repair", "rocks:data"), ("verify", "things", *ON)):
+        for words in (("repair", "rocks:data"), ("verify", "things", *PLACE_OPTION)):
             done = run(*words)
             assert (0, "") == (done.code, done.err)
             assert done.out.startswith("things: sound; ")
         assert before == read_files(Path("data"))
-    assert BEFORE + 200 == count_rows()
+    assert ROWS_BEFORE + 200 == count_rows()
 
 
 def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path) -> None:
@@ -268,20 +270,20 @@ def test_a_damaged_table_is_forgotten_where_its_design_says(things_folder: Path)
     design.write_text(
         'table = "apart"\nkey = "[n]"\ncatalog = "file:apart"\n[fields]\nn = "u8"\n', "utf-8"
     )
-    assert 0 == run("create", str(design), *ON).code
+    assert 0 == run("create", str(design), *PLACE_OPTION).code
     (entry,) = (things_folder / "apart").glob("*.json")
     _spoil_a_file(things_folder / "data" / "apart")
-    assert 0 == run("drop", str(design), *ON, "--yes", "apart").code
+    assert 0 == run("drop", str(design), *PLACE_OPTION, "--yes", "apart").code
     assert not entry.exists()
-    assert 0 == run("create", str(design), *ON).code
+    assert 0 == run("create", str(design), *PLACE_OPTION).code
 
 
 @pytest.mark.parametrize("spoil", [damage, lambda log: _spoil_a_file(log.parent)])
 def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], object]) -> None:
     """A damaged table is dropped with its catalog entry and can be created again."""
     spoil(log)
-    assert 4 == run("count", "things", *ON).code
-    done = run("drop", "things", *ON, "--yes", "things")
+    assert 4 == run("count", "things", *PLACE_OPTION).code
+    done = run("drop", "things", *PLACE_OPTION, "--yes", "things")
     assert (0, "things: dropped\n", "") == (done.code, done.out, done.err)
     assert not (Path("data") / "things").exists()
     assert [] == list(Path("data").rglob("things*"))
@@ -295,7 +297,10 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
         (("repair", "data"), "url: 'data' has no scheme"),
         (("repair", "rocks:"), "rocks: names no directory"),
         (("repair", "rocks:none"), "rocks:none: no table is stored at this URL."),
-        (("verify", "none", *ON), "rocks:data: there is no table none; expected one of things."),
+        (
+            ("verify", "none", *PLACE_OPTION),
+            "rocks:data: there is no table none; expected one of things.",
+        ),
         (("repair", "rocks:data", "--into", "memory:"), "'memory:' is the URL of another engine"),
     ],
 )
@@ -314,7 +319,7 @@ def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
     """A place in use by another process is reported and not repaired."""
     del things_folder
     with open_engine("rocks:data"):
-        for words in (("repair", "rocks:data", "--yes"), ("verify", *ON)):
+        for words in (("repair", "rocks:data", "--yes"), ("verify", *PLACE_OPTION)):
             done = run(*words)
             assert (4, "") == (done.code, done.out)
             assert "the directory is open already" in done.err

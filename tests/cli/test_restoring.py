@@ -11,7 +11,7 @@ from cli.command import LOGS, run
 from rowkey.engines import open_engine
 from rowkey.render import REPAIR_FIELDS, list_paths
 
-ON = "rocks:data"
+PLACE = "rocks:data"
 WORDS = {"rowkey.generation": "1", "rowkey.counts": "0=16"}
 
 
@@ -20,24 +20,24 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the document of a table of logs, whose catalog is a folder."""
     monkeypatch.chdir(tmp_path)
     Path("logs.toml").write_text(f'catalog = "file:designs"\n{LOGS}', encoding="utf-8")
-    assert 0 == run("create", "logs.toml", "--on", ON).code
+    assert 0 == run("create", "logs.toml", "--on", PLACE).code
     return tmp_path / "designs" / "logs.json"
 
 
 def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     """With --yes the lost entry is restored; without it nothing changes."""
     entry.unlink()
-    asked = run("repair", ON, "logs.toml")
+    asked = run("repair", PLACE, "logs.toml")
     assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
     assert asked.out.startswith("logs: the catalog has no entry for logs, but the engine has it")
     assert "The entry would be rebuilt: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
-    done = run("repair", ON, "logs.toml", "--yes")
+    done = run("repair", PLACE, "logs.toml", "--yes")
     assert (1, "") == (done.code, done.err)
     told = f"{asked.out}logs: the entry was rebuilt: 16 regions, generation 1, counts 0=16\n"
     assert told == done.out
-    assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", ON)).code, counted.out)
-    again = run("repair", ON, "logs.toml")
+    assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", PLACE)).code, counted.out)
+    again = run("repair", PLACE, "logs.toml")
     assert (0, "logs: the catalog entry agrees with the table\n", "") == (
         again.code,
         again.out,
@@ -47,11 +47,11 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
 
 def test_machines_are_told_what_is_lost(entry: Path) -> None:
     """The JSON document has only documented fields, with what was restored."""
-    sound = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
-    assert {"format": 1, "url": ON, "tables": [], "catalog": None} == sound
+    sound = json.loads(run("repair", PLACE, "logs.toml", "-f", "json").out)
+    assert {"format": 1, "url": PLACE, "tables": [], "catalog": None} == sound
     entry.unlink()
-    asked = json.loads(run("repair", ON, "logs.toml", "-f", "json").out)
-    done = json.loads(run("repair", ON, "logs.toml", "-f", "json", "--yes").out)
+    asked = json.loads(run("repair", PLACE, "logs.toml", "-f", "json").out)
+    done = json.loads(run("repair", PLACE, "logs.toml", "-f", "json", "--yes").out)
     assert (False, True) == (asked["catalog"].pop("repaired"), done["catalog"].pop("repaired"))
     assert asked == done
     assert WORDS.items() <= done["catalog"]["attributes"].items()
@@ -62,19 +62,19 @@ def test_machines_are_told_what_is_lost(entry: Path) -> None:
 def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
     """Opening a table with changed buckets and no entry names the repair, which works."""
     entry.unlink()
-    with open_engine(ON) as engine:
+    with open_engine(PLACE) as engine:
         store = engine.open_table("logs")
         told = {"rowkey.generation": "2", "rowkey.live": "1:0=16 2:0=16"}
         store.replace_attributes({**store.spec.attributes, **told})
-    lost = run("count", "logs.toml", "--on", ON)
+    lost = run("count", "logs.toml", "--on", PLACE)
     assert (4, True) == (lost.code, "Run rowkey repair rocks:data DESIGN" in lost.err)
     assert not entry.exists()
-    done = run("repair", ON, "logs.toml", "--yes")
+    done = run("repair", PLACE, "logs.toml", "--yes")
     assert (1, True) == (
         done.code,
         "the entry was rebuilt: 16 regions, generation 2, counts 0=16" in done.out,
     )
-    counted = run("count", "logs.toml", "--on", ON)
+    counted = run("count", "logs.toml", "--on", PLACE)
     assert (0, "0\n") == (counted.code, counted.out)
 
 
@@ -83,7 +83,7 @@ def test_a_catalog_out_of_reach_is_told_in_a_line(entry: Path) -> None:
     away = LOGS.replace('"logs"', '"away"')
     where = 'catalog = "zookeeper://127.0.0.1:1?timeout=200ms"'
     Path("away.toml").write_text(f"{where}\n{away}", encoding="utf-8")
-    done = run("create", "away.toml", "--on", ON)
+    done = run("create", "away.toml", "--on", PLACE)
     assert (4, "") == (done.code, done.out)
     assert (
         "rowkey: zookeeper://127.0.0.1:1/rowkey/tables/away: ZooKeeper does not answer within "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMS = ("jsonl", "csv", "parquet", "arrow", "arrows", "jsonl.gz", "csv.gz", "arrow.gz")
-AWKWARD = {
+AWKWARD_VALUES = {
     "text": st.sampled_from(
         ["", " ", "null", "NaN", '""', '"', ",", "a,b", 'x"y', "\n", "\r\n", "\r", "\t", "\\N",
          "\ufeff", "größe", "日本", "\U0001f600", "\u2028", "\x85", "'", "\\", "\\xe9", "-", "=1"]
@@ -62,12 +62,12 @@ def tables(draw: st.DrawFn) -> tuple[Design, list[dict[str, Any]]]:
     design = Design("t", "[id]", fields=fields, writes={"time": times[0]} if times else {})
     rows = []
     for number in range(draw(st.integers(1, 6))):
-        row: dict[str, Any] = {"id": number, "host": draw(AWKWARD["text"])}
+        row: dict[str, Any] = {"id": number, "host": draw(AWKWARD_VALUES["text"])}
         for name in list(fields)[2:]:
             field = design.fields[name]
             some = values(field)
-            if field.type.name in AWKWARD and not field.type.options:
-                some = some | AWKWARD[field.type.name]
+            if field.type.name in AWKWARD_VALUES and not field.type.options:
+                some = some | AWKWARD_VALUES[field.type.name]
             row[name] = draw(st.none() | some)
         rows.append(row)
     return design, rows

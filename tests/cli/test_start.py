@@ -41,7 +41,7 @@ PLUGINS = {
     "rowkey.lint.rules": set(RULES),
 }
 """The plugins that checking the design needs from each folder."""
-UNNEEDED = {
+UNNEEDED_MODULES = {
     "numpy", "pyarrow", "rich", "rocksdict", "msgpack", "asyncio", "http.client", "ssl", "xml.sax",
     "urllib.request", "multiprocessing", "rowkey.simulate",
     "rowkey.advise.comparison_run", "rowkey.advise.drafts",
@@ -85,7 +85,7 @@ def loaded(folder: Path) -> set[str]:
 
 def test_check_imports_no_unneeded_module(loaded: set[str]) -> None:
     """A check imports no numeric library, no networking, and nothing that runs or simulates."""
-    assert set() == UNNEEDED & loaded
+    assert set() == UNNEEDED_MODULES & loaded
 
 
 @pytest.mark.parametrize("plugins", PLUGINS)

@@ -18,12 +18,12 @@ from command_server import find_command
 if TYPE_CHECKING:
     from pathlib import Path
 
-ON = ("--on", "rocks:data")
+PLACE_OPTION = ("--on", "rocks:data")
 
 
 def run_on_things(verb: str, *more: object, **given: Any) -> Outcome:
     """Run a command on the table of things."""
-    return run(verb, "things.toml", *ON, *more, **given)
+    return run(verb, "things.toml", *PLACE_OPTION, *more, **given)
 
 
 def list_hosts(*more: object) -> list[tuple[str, int]]:
@@ -48,7 +48,9 @@ def get_error_line(outcome: Outcome) -> str:
 def test_a_table_is_made_once(things_folder: Path) -> None:
     """A new table prints its regions and families, and creating it again is an error."""
     del things_folder
-    assert "there is a table things already" in get_error_line(run("create", "things.toml", *ON))
+    assert "there is a table things already" in get_error_line(
+        run("create", "things.toml", *PLACE_OPTION)
+    )
     assert 5 == len(list_hosts())
     made = run("create", "things.toml", "--on", "rocks:other")
     assert (0, "things: created with 4 regions, families d\n") == (made.code, made.out)
@@ -83,9 +85,9 @@ def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
     assert (0, "things: dropped\n") == (dropped.code, dropped.out)
     assert "there is no table things" in get_error_line(run_on_things("scan"))
     assert "there is no table things" in get_error_line(
-        run("drop", "things", *ON, "--yes", "things")
+        run("drop", "things", *PLACE_OPTION, "--yes", "things")
     )
-    assert 0 == run("create", "things.toml", *ON).code
+    assert 0 == run("create", "things.toml", *PLACE_OPTION).code
     assert [] == list_hosts()
 
 
@@ -187,7 +189,7 @@ def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     assert "ts: no value is given. Give FIELD=VALUE for each of host, ts" in missing.err
 
 
-EXPECTED: list[dict[str, Any]] = [
+EXPECTED_ROWS: list[dict[str, Any]] = [
     dict.fromkeys(
         ("host", "ts", "text", "price", "raw", "day", "id", "hits", "ok", "ratio", "my =")
     )
@@ -200,15 +202,15 @@ EXPECTED: list[dict[str, Any]] = [
         {"host": "web-2", "ts": 1500, "text": "a b", "hits": 5},
     )
 ]
-"""All rows, in the order of the key less its bucket."""
+"""All rows in the order of the key without its bucket."""
 
 
 def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
     """JSON has decimals, dates, bytes and ids as texts, and numbers and times as numbers."""
     del things_folder
     lines = run_on_things("scan", "-f", "jsonl").out.splitlines()
-    assert EXPECTED == json.loads(run_on_things("scan", "-f", "json").out)
-    assert EXPECTED == [json.loads(line) for line in lines]
+    assert EXPECTED_ROWS == json.loads(run_on_things("scan", "-f", "json").out)
+    assert EXPECTED_ROWS == [json.loads(line) for line in lines]
     assert "[]\n" == run_on_things("scan", "-f", "json", "--where", "host=none").out
 
 
@@ -218,7 +220,7 @@ def test_csv_holds_the_rows(things_folder: Path) -> None:
     printed = run_on_things("scan", "-f", "csv").out
     rows = [
         {name: json.dumps(v) if isinstance(v, bool) else str(v or "") for name, v in row.items()}
-        for row in EXPECTED
+        for row in EXPECTED_ROWS
     ]
     assert rows == list(csv.DictReader(io.StringIO(printed, newline="")))
     assert 'web-1,3000,"",,,,,,false,1e+300,\n' in printed
@@ -226,20 +228,20 @@ def test_csv_holds_the_rows(things_folder: Path) -> None:
 
 def test_arrow_holds_the_rows(things_folder: Path) -> None:
     """The Arrow stream has a column of the right type for each field."""
-    command = [find_command(), "scan", "things.toml", *ON, "-f", "arrow"]
+    command = [find_command(), "scan", "things.toml", *PLACE_OPTION, "-f", "arrow"]
     done = subprocess.run(command, cwd=things_folder, capture_output=True, check=True)
     table = pa.ipc.open_stream(done.stdout).read_all()
-    assert [row["hits"] for row in EXPECTED] == table.column("hits").to_pylist()
+    assert [row["hits"] for row in EXPECTED_ROWS] == table.column("hits").to_pylist()
     assert pa.decimal128(10, 2) == table.schema.field("price").type
-    assert list(EXPECTED[0]) == table.column_names
+    assert list(EXPECTED_ROWS[0]) == table.column_names
 
 
 def test_a_table_for_people_is_aligned(things_folder: Path) -> None:
     """A printed table has aligned columns with names, and line breaks are escaped."""
     del things_folder
     head, rule, *lines = run_on_things("scan").out.splitlines()
-    assert len(EXPECTED) == len(lines)
-    assert list(EXPECTED[0]) == [name for name in EXPECTED[0] if f"{name} " in f"{head} "]
+    assert len(EXPECTED_ROWS) == len(lines)
+    assert list(EXPECTED_ROWS[0]) == [name for name in EXPECTED_ROWS[0] if f"{name} " in f"{head} "]
     assert {"-", " "} == set(rule)
     at = head.index("hits")
     assert ["-7", "9223372036854775807"] == [lines[n][at:].split()[0] for n in (3, 2)]
@@ -396,9 +398,9 @@ def test_reads_are_explained(things_folder: Path) -> None:
 def test_the_name_stands_for_the_design(things_folder: Path) -> None:
     """A table's name suffices in place of its design file."""
     (things_folder / "things.toml").unlink()
-    lines = run("scan", "things", *ON, "-f", "jsonl").out
-    assert EXPECTED == [json.loads(line) for line in lines.splitlines()]
-    assert lines == run("dump", "things", *ON).out
-    assert 0 == run("put", "things", *ON, "host=new", "ts=1").code
-    assert "6\n" == run("count", "things", *ON).out
-    assert 0 == run("drop", "things", *ON, "--yes", "things").code
+    lines = run("scan", "things", *PLACE_OPTION, "-f", "jsonl").out
+    assert EXPECTED_ROWS == [json.loads(line) for line in lines.splitlines()]
+    assert lines == run("dump", "things", *PLACE_OPTION).out
+    assert 0 == run("put", "things", *PLACE_OPTION, "host=new", "ts=1").code
+    assert "6\n" == run("count", "things", *PLACE_OPTION).out
+    assert 0 == run("drop", "things", *PLACE_OPTION, "--yes", "things").code

@@ -20,7 +20,7 @@ HOSTILE = (
     "web\x1b[2J1", "a\nb\tc", "\u202egnp.exe", "c\x9b31mx", "d\x7f\x08", "plain", "\u2028line",
     "\u200bz\ufeff", "\U000e0041tag",
 )  # fmt: skip
-"""Escapes of a terminal, of two sorts; ends of lines; marks that turn text around or hide."""
+"""Terminal escapes, line ends, and characters that reverse or hide text."""
 DESIGN = """\
 table = "t"
 key   = "KEY"

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 WRITERS = ("server1", "master", "zookeeper")
-"""One process of each program, in the order in which they end well."""
+"""One process of each program, in the order in which they should end."""
 
 
 class Archives:

@@ -47,7 +47,7 @@ REFUSALS = {
     "TableNotFoundException",
     "UnsupportedOperationException",
 }
-"""Java classes by which HBase says that the question was wrong; all others are its own trouble."""
+"""Java classes of errors that mean an invalid request."""
 
 # CheckAndMutate reads *value OPERATOR cell*, the contract *cell OPERATOR value*.
 # Source: HRegion.matches compares the given value with the cell, in this order.
@@ -60,7 +60,7 @@ OPERATORS = {
     ">=": "LESS_OR_EQUAL",
 }
 HBASE_WORDS = {"IS_META", "hbase.store.file-tracker.impl"}
-"""Words that HBase 2.6 keeps with every table by itself."""
+"""Attributes that HBase 2.6 adds to every table."""
 
 PREFIX_BLOOM, PREFIX_LENGTH = "ROWPREFIX_FIXED_LENGTH", "RowPrefixBloomFilter.prefix_length"
 LOAD_ROWS = 2_000  # rows of one question

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 VERSION = os.environ.get("ROWKEY_HBASE_VERSION")
-"""Of HBase, where it is not that of the pom; `make test-hbase` sets it."""
+"""The version of HBase if not that of the pom; `make test-hbase` sets it."""
 SOURCE = Source(Path(__file__).parent, "Judge", (f"hbase.version={VERSION}",) if VERSION else ())
 _REFERENCE = re.compile("[0-9a-f]{32}[.][0-9a-f]{32}")
 START_S = 180.0  # 12 s to 25 s on two idle cores; five JVMs may have to share them with others

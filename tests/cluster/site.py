@@ -17,15 +17,15 @@ HOST = "127.0.0.1"
 SCANNER_LEASE_MS = 5_000
 ZK_TICK_MS = 1_000  # a session lasts two ticks at least
 
-OPENED = (
+OPENED_PACKAGES = (
     "java.io", "java.nio", "sun.nio.ch", "java.lang", "jdk.internal.ref", "java.lang.reflect",
     "java.util", "java.util.concurrent", "jdk.internal.util.random",
 )  # fmt: skip
-EXPORTED = (
+EXPORTED_PACKAGES = (
     "java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/sun.net.util",
     "java.security.jgss/sun.security.krb5",
 )  # fmt: skip
-"""What HBase reaches into of Java 17. Source: bin/hbase of HBase 2.6."""
+"""Packages of Java 17 that HBase opens. Source: bin/hbase of HBase 2.6."""
 
 LOGGING = """\
 status = error
@@ -159,8 +159,8 @@ def build_jvm_flags(heap_mb: int, directory: Path) -> list[str]:
         f"-Xmx{heap_mb}m",
         "-Xshare:auto",
         "--add-modules=jdk.unsupported",
-        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
-        *(f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED),
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
+        *(f"--add-exports={package}=ALL-UNNAMED" for package in EXPORTED_PACKAGES),
         "-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true",
         "-Djava.net.preferIPv4Stack=true",
         f"-Dlog4j2.configurationFile={directory}/conf/log4j2.properties",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cluster import JudgedEngine, JudgedStore
 
 pytestmark = pytest.mark.long
-"""Each day the engines' suite goes through rowkey's own client."""
+"""A long test, since the engines' suite uses rowkey's own client each day."""
 SPEC = TableSpec(
     "judged",
     (

@@ -43,7 +43,7 @@ name  = "tail"
 where = "host = ?"
 order = "ts desc"
 """
-"""A design file without a mistake."""
+"""A valid design file."""
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _LENGTHS = st.builds("{}{}".format, st.integers(1, 90), st.sampled_from(["ms", "s", "m", "h"]))
@@ -272,4 +272,4 @@ def _formats(draw: st.DrawFn) -> Any:
 
 
 designs = trees().map(lambda words: Design(**words))
-"""Sound designs."""
+"""A strategy of valid designs."""

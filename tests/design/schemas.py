@@ -36,7 +36,7 @@ LIMITS: dict[str, Callable[[Any, Any], bool]] = {
     "type": lambda value, name: TYPES[name](value),
 }
 SILENT = {"$schema", "$defs", "title", "description", "default", "examples"}
-"""Words that ask nothing of a value."""
+"""Keywords that restrict no value."""
 
 
 class Schema:

@@ -14,7 +14,7 @@ from rowkey.lint import check_design
 from rowkey.schema import format_key, parse_key
 
 PYTHON = {"Design": Design, "datetime": dt}
-"""What must be imported to write a design in Python."""
+"""The imports of a design in Python."""
 
 
 @given(designs.designs)

@@ -236,7 +236,7 @@ LARGE = {
         "host = ?", "ts in (" + ", ".join(map(str, range(700))) + ") and host in (?, ?)"
     ),
 }  # fmt: skip
-"""Files of less than 20 kB that say something large; some are designs."""
+"""Files of less than 20 kB with large numbers or counts; some are valid."""
 
 
 SPLITS_NAMES = [*FILES][::3]
@@ -271,7 +271,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
     return found
 
 
-MORE = {
+MORE_PROBLEMS = {
     "directory": "the path is not a regular file",
     "fifo": "the path is not a regular file",
     "dangling": "the file cannot be read: No such file or directory",
@@ -279,7 +279,7 @@ MORE = {
     "zeros": "the path is not a regular file",
     "socket": "the path is not a regular file",
 }
-MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE}
+MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE_PROBLEMS}
 
 
 @pytest.mark.parametrize("name", MESSAGES)

@@ -17,9 +17,9 @@ SLOWER_MOST = 25
 """Times as long as a plain text of the same length a hostile one may take: a pattern that goes back
 over what it has read takes thousands of times as long from a few dozen characters on."""
 FELT_S = 0.5
-"""Seconds of a processor below which nobody waits, however short the plain one took."""
+"""Processor seconds below which a slow text is accepted, however fast the plain one is."""
 ALLOCATED_MOST = 50_000_000
-"""Bytes that refusing a number may take."""
+"""Bytes that refusing a number may allocate."""
 
 PATTERNS = {
     r"(a+)+$": "a" * 3_000 + "!",
@@ -43,7 +43,7 @@ PATTERNS = {
     r"(\[(.*)\])*\]": "[" * 1_500 + "]" * 1_500,
     r"<(\w+)(\s+\w+=.*)*>": "<a b=" * 600,
 }
-"""Patterns that are known to go back over what they have read, each with a text that makes it."""
+"""Patterns with catastrophic backtracking, each with a text that causes it."""
 
 
 def quote(text: str) -> str:
@@ -121,7 +121,7 @@ NUMBERS = (
     "bucket_65537", "bucket_billion", "bucket_exponent", "bucket_digits", "regions", "splits",
     "many_splits", "ttl_text", "ttl_number", "width", "max_bytes", "fixed",
 )  # fmt: skip
-"""Files of which a number is too large, too small or none."""
+"""Files with a number that is too large, too small or invalid."""
 
 
 @pytest.mark.parametrize("name", NUMBERS)

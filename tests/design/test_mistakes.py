@@ -14,8 +14,8 @@ from rowkey.keys import TYPES
 from schema import spellings
 
 WRONG = Path(__file__).with_name("wrong.toml")
-EXPECTED = "  #! "
-BETWEEN = " || "
+COMMENT_MARK = "  #! "
+MESSAGE_SEPARATOR = " || "
 
 
 def list_mistakes(text: str) -> tuple[Mistake, ...]:
@@ -30,8 +30,8 @@ def list_expected(text: str) -> list[tuple[int, str]]:
     return [
         (number, sentence)
         for number, line in enumerate(text.splitlines(), 1)
-        if EXPECTED in line
-        for sentence in line.split(EXPECTED)[1].split(BETWEEN)
+        if COMMENT_MARK in line
+        for sentence in line.split(COMMENT_MARK)[1].split(MESSAGE_SEPARATOR)
     ]
 
 
@@ -285,7 +285,7 @@ def test_a_family_of_any_name_is_told_with_the_word_that_is_wrong() -> None:
     assert "Did you mean versions?" == found[0].remedy
 
 
-MEANT = {
+KEY_REMEDIES = {
     "[bucket(host, 4, hash='md5')]": (
         "'md5' is not a value of hash=",
         "Write hash=md5, without quotes.",
@@ -304,30 +304,30 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("part", MEANT)
+@pytest.mark.parametrize("part", KEY_REMEDIES)
 def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
     """A mistake in a key is one message with a remedy if it is known."""
     (found,) = list_mistakes(designs.SOUND.replace("[bucket(host, 16)]", part))
-    assert MEANT[part] == (found.problem, found.remedy)
+    assert KEY_REMEDIES[part] == (found.problem, found.remedy)
     assert found.expected
     assert is_well_formed(found)
 
 
-NEVER = {
+IMPOSSIBLE_CONDITIONS = {
     "ts > 4 and ts > 5 and ts < 3": "no value satisfies this",
     "host starts with ? and host > ?": "a prefix and a range of one field cannot be combined",
     "host starts with 5": "no value of the field starts with 5",
 }
 
 
-@pytest.mark.parametrize("where", NEVER)
+@pytest.mark.parametrize("where", IMPOSSIBLE_CONDITIONS)
 def test_a_read_that_can_never_run_is_told_with_its_line(where: str) -> None:
     """A read that no values can satisfy is reported when the file is read."""
     text = designs.SOUND.replace("host = ?", where)
     (found,) = list_mistakes(text)
     line = next(n for n, one in enumerate(text.splitlines(), 1) if one.startswith("where"))
     assert ("reads[0].where", line) == (found.path, found.line)
-    assert found.problem.endswith(NEVER[where])
+    assert found.problem.endswith(IMPOSSIBLE_CONDITIONS[where])
     assert is_well_formed(found)
 
 

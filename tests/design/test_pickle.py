@@ -10,14 +10,14 @@ import pytest
 from rowkey import Design
 
 ROOT = Path(__file__).parents[2]
-SHIPPED = sorted(
+SHIPPED_DESIGNS = sorted(
     path
     for folder in ("examples", "src/rowkey/examples")
     for path in (ROOT / folder).rglob("*.toml")
 )
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", SHIPPED_DESIGNS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_shipped_design_can_be_pickled(path: Path) -> None:
     """A pickled design is the same design with the same keys, lines and sample."""
     design = Design.read(path)

@@ -41,12 +41,12 @@ from command_server import find_command  # noqa: E402
 _FENCE = re.compile(r"^```(\w+)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _END = "-- end of a command --"
 PATIENCE_S = 240
-"""Seconds for the commands of a block: on a cluster, each takes 7 where two cores are busy."""
+"""Seconds for the commands of a block: on a busy cluster each takes 7."""
 WIDTH = "100"
 CLUSTER = "cluster"
-"""What marks a block that needs a real HBase."""
-SOMEWHERE = "hbase://zk1,zk2:2181/hbase"
-"""The URL that pages give a cluster; the real one takes its place."""
+"""The word that marks a block that needs a real HBase."""
+EXAMPLE_URL = "hbase://zk1,zk2:2181/hbase"
+"""The URL that pages use for a cluster, which is replaced by the real one."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def run_page(
     for block in parse_blocks(page):
         if block.calls(missing) or (block.needs_cluster and cluster is None):
             continue
-        text = block.text.replace(SOMEWHERE, cluster or SOMEWHERE)
+        text = block.text.replace(EXAMPLE_URL, cluster or EXAMPLE_URL)
         if block.file:
             (folder / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
@@ -128,7 +128,7 @@ def run_page(
 
 def _replace_cluster_url(printed: str, cluster: str | None) -> str:
     """Return output with the URL that pages give a cluster."""
-    return printed.replace(cluster, SOMEWHERE) if cluster else printed
+    return printed.replace(cluster, EXAMPLE_URL) if cluster else printed
 
 
 def matches(expected: str, actual: str) -> bool:

@@ -145,14 +145,14 @@ def test_numbers_of_a_marker_are_literals(numbers: str) -> None:
         list(parse_marked_tests("tests/x.py", text))
 
 
-DOUBTED = [
+DISPUTED_RULES = [
     rule
     for rule in find_evidence().rules
     if any(one.verdict != "agrees" and one.number in rule.claims for one in read_claims().claims)
 ]
 
 
-@pytest.mark.parametrize("rule", DOUBTED, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", DISPUTED_RULES, ids=lambda rule: rule.name)
 def test_a_rule_of_a_wrong_claim_gives_the_verdict(rule: type[Rule], tmp_path: Path) -> None:
     """Each finding in the rule's bad design has today's verdict."""
     design = Design.loads(rule.bad_design, source="design.toml")
@@ -168,9 +168,9 @@ def test_a_rule_of_a_wrong_claim_gives_the_verdict(rule: type[Rule], tmp_path: P
 def test_every_wrong_claim_has_a_rule() -> None:
     """Each claim that is not right has a rule, except those with a reason for none."""
     doubted = [one for one in read_claims().claims if one.verdict != "agrees"]
-    problems = {number for rule in DOUBTED for number in rule.claims}
+    problems = {number for rule in DISPUTED_RULES for number in rule.claims}
     assert [] == [one.number for one in doubted if one.number not in problems and not one.no_rule]
-    assert len(DOUBTED) > 25
+    assert len(DISPUTED_RULES) > 25
 
 
 def test_rules_of_other_packages_do_not_count() -> None:

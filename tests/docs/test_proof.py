@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 RESULTS: dict[str, Any] = json.loads(proof.MEASURED.read_text(encoding="utf-8"))
 LARGE = 400_000
-"""Bytes of a file from which what it has beside its cells is less than 3 % of it."""
-ALLOWED = 8_192
-"""Bytes that index, Bloom filter and trailer of a smaller one may have beside that."""
+"""Bytes from which a file's overhead is less than 3 %."""
+ALLOWED_BYTES = 8_192
+"""Bytes of index, Bloom filter and trailer that a smaller file may have."""
 
 
 def test_the_page_is_drawn_from_what_was_measured() -> None:
@@ -30,7 +30,7 @@ def test_the_page_is_drawn_from_what_was_measured() -> None:
 
 DESIGNS = list(proof.iter_designs())
 SHORT = DESIGNS[:: len(proof.KINDS) + 1]
-"""Each recording once and each kind of design once."""
+"""Proofs with each recording once and each type of design once."""
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_bytes_on_disk_are_as_predicted() -> None:
     assert f"Missed by {len(missed)} of 12: " in page
     for name, apart in missed.items():
         one = plain[name]
-        assert 0 < apart * one["predicted"] < 0.03 * one["predicted"] + ALLOWED * one["files"]
+        assert 0 < apart * one["predicted"] < 0.03 * one["predicted"] + ALLOWED_BYTES * one["files"]
         recording, kind = name.split("/")
         assert f"{recording}, {proof.KINDS[kind]}: {100 * apart:+.1f} %" in page
     assert len(missed) == page.count(" %, missed |")

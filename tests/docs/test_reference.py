@@ -54,7 +54,7 @@ MODELS = (
     ReadDeclaration, SampleDeclaration,
 )  # fmt: skip
 BASES = ("Filter", "Comparator", "RowRange")
-"""What filters are made from; they are none themselves."""
+"""Base classes of filters, which are no filters themselves."""
 KINDS: dict[str, Mapping[str, Any]] = {
     "fields": TYPES,
     "transforms": TRANSFORMS,

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.blocks import ROOT, SOMEWHERE, matches, parse_blocks, rewrite_page, run_page
+from docs.blocks import EXAMPLE_URL, ROOT, matches, parse_blocks, rewrite_page, run_page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WRITTEN = sorted(
+WRITTEN_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md")]
 )
 ALL = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/reference/*.md"))
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_FENCED_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 PROGRAMS = ("java", "go")
-"""What some pages call beside the shell and Python; a page says so if they are not installed."""
+"""Programs that some pages need; the test says so if they are not installed."""
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rowkey.engines.backends.memory._SHARED_TABLES.by_name", {})
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", WRITTEN_PAGES)
 def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """Every example of a page prints the output that the page shows."""
     page = (ROOT / name).read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
 
 ON_CLUSTER = [
     name
-    for name in WRITTEN
+    for name in WRITTEN_PAGES
     if any(one.needs_cluster for one in parse_blocks((ROOT / name).read_text(encoding="utf-8")))
 ]
 
@@ -61,11 +61,11 @@ def test_examples_on_a_cluster_print_what_the_page_says(
             assert outcome.block.text == outcome.actual
 
 
-@pytest.mark.parametrize("name", [*WRITTEN, *ALL])
+@pytest.mark.parametrize("name", [*WRITTEN_PAGES, *ALL])
 def test_links_lead_somewhere(name: str) -> None:
     """Every link of a page is a file of the repository with that heading."""
     path = ROOT / name
-    page = _FENCED.sub("", path.read_text(encoding="utf-8"))
+    page = _FENCED_BLOCK.sub("", path.read_text(encoding="utf-8"))
     broken = []
     for link in _LINK.findall(page):
         file, _, heading = link.partition("#")
@@ -79,7 +79,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def _list_anchors(path: Path) -> set[str]:
     """Return the anchors of a page's headings."""
-    page = _FENCED.sub("", path.read_text(encoding="utf-8"))
+    page = _FENCED_BLOCK.sub("", path.read_text(encoding="utf-8"))
     plain = (re.sub(r"[`*]", "", heading).lower() for heading in _HEADING.findall(page))
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
 
@@ -114,7 +114,7 @@ def test_a_stale_example_is_seen(tmp_path: Path) -> None:
 
 def test_what_needs_a_cluster_waits_for_one(tmp_path: Path) -> None:
     """A marked block is skipped without a URL, and run with the URL if there is one."""
-    needs = f"```console cluster\n$ echo on {SOMEWHERE}\non {SOMEWHERE}\n```\n"
+    needs = f"```console cluster\n$ echo on {EXAMPLE_URL}\non {EXAMPLE_URL}\n```\n"
     page = f"```console\n$ echo 1\n1\n```\n{needs}"
     assert 1 == len(list(run_page(page, tmp_path)))
     outcomes = list(run_page(page, tmp_path, cluster="hbase://localhost:1"))

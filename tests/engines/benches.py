@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, Store
 
 START_MS = 1_700_000_000_000
-"""The moment at which the clocks of the tests begin."""
+"""The time at which the tests' clocks begin."""
 
 _NUMBERS = count()
 
@@ -93,4 +93,4 @@ BENCHES: dict[str, Callable[[Path], Bench]] = {
     "memory": lambda folder: Bench("memory", f"test{next(_NUMBERS)}"),
     "rocks": lambda folder: Bench("rocks", str(folder)),
 }
-"""How each engine under test is opened, in an empty folder of its own."""
+"""Functions that open each engine under test in an empty folder."""

@@ -10,7 +10,7 @@ import pytest
 from cluster.plugin import CLUSTER
 from engines.benches import BENCHES
 from engines.hbase.bench import HBaseBench
-from engines.hbase.exclusions import ALONE, HBASE, find_hbase_bench
+from engines.hbase.exclusions import HBASE, NEEDS_WHOLE_TABLE, find_hbase_bench
 from engines.hbase.slots import Slots
 from rowkey.cells import Family
 
@@ -43,7 +43,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench | HB
     """Yield each engine in turn, opened in an empty place."""
     if request.param == HBASE:
         engine, slots = map(request.getfixturevalue, ("hbase_engine", "hbase_slots"))
-        yield HBaseBench(engine, slots, alone=request.node.originalname in ALONE)
+        yield HBaseBench(engine, slots, alone=request.node.originalname in NEEDS_WHOLE_TABLE)
         return
     bench = BENCHES[request.param](tmp_path / "place")
     yield bench

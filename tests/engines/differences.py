@@ -40,7 +40,7 @@ _MATCHERS = (
 )
 """The classes that decide which cells a read gives and a compaction keeps, as of a commit."""
 _OLD = Change("d", b"s", 0, b"v")
-"""A put as old as the delete beside it, so that the first difference is not seen with another."""
+"""A put as old as the delete next to it, which avoids the first difference."""
 DIFFERENCES: tuple[Difference, ...] = (
     Difference(
         "HBase drops a kept delete that is older than every put of the files it compacts, whatever"
@@ -99,7 +99,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         ),
     ),
 )
-"""All that are known. The replay of the machine's steps keeps clear of each: `engines.hbase`."""
+"""All known differences, which the replay of `engines.hbase` avoids."""
 
 
 def find_needless(

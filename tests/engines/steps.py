@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
 
-WHOLE = (None, None)
-"""The time range of all times."""
+ALL_TIMES = (None, None)
+"""The time range that includes all times."""
 
 
 @dataclass
@@ -127,7 +127,7 @@ class Selection:
     """The selection of a read; its times are ms from the start."""
 
     columns: tuple[tuple[str, tuple[bytes, ...]], ...] | None = None
-    times: tuple[int | None, int | None] = WHOLE
+    times: tuple[int | None, int | None] = ALL_TIMES
     versions: int = 1
     qualifiers: tuple[bytes, bytes] = (b"", b"")
     raw: bool = False
@@ -151,7 +151,7 @@ class Selection:
 
 
 EVERYTHING = Selection(versions=100, raw=True)
-"""All that is stored."""
+"""The selection of all stored cells."""
 
 
 @dataclass(frozen=True)

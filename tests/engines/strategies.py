@@ -13,11 +13,11 @@ from rowkey.engines import CellCondition, ScanRange
 ROWS = (b"a", b"a\x00", b"a\xff", b"b", b"\x00", b"\xff\xff")
 QUALIFIERS = (b"", b"p", b"p\x00", b"q")
 MOMENTS = (-4_000, -1_000, 0, 1_000, 2_500)
-"""Timestamps in ms from the start: five, so that they are met again."""
+"""Timestamps in ms from the start: only five, so that they collide."""
 COUNTER = (7).to_bytes(8, "big")
 VALUES = (b"", b"x", b"y\x00", COUNTER)
 TTLS_S = (None, 2, 4)
-"""Times to live of families: short enough for a clock to pass them, or a test that waits."""
+"""Times to live of families, short enough to pass in a test."""
 
 
 def _list_families(name: str) -> list[Family]:
@@ -38,7 +38,7 @@ SHAPES = tuple(
     (first, second)
     for first, second in zip(_list_families("d"), reversed(_list_families("e")), strict=True)
 )
-"""The tables that are drawn: of two families each; every family there is occurs in both places."""
+"""Tables of two families, where every family occurs in both places."""
 
 rows = st.sampled_from(ROWS)
 families = st.sampled_from(("d", "e"))
@@ -115,7 +115,7 @@ conditionals = st.builds(steps.CheckAndMutate, rows, checks, some_changes(st.one
 computations = st.one_of(counts, appends, conditionals)
 
 times = st.one_of(
-    st.just(steps.WHOLE),
+    st.just(steps.ALL_TIMES),
     st.tuples(st.sampled_from((-4_000, -1_000, 0)), st.sampled_from((1, 1_000, 2_501, None))),
     st.tuples(st.none(), st.sampled_from((-4_000, -1_000, 0, 1_000))),
 )
@@ -170,15 +170,15 @@ scans = st.builds(
 )
 divisions = st.builds(steps.Divide, st.one_of(rows, st.sampled_from((b"a\x00\x00", b"m"))))
 pauses = st.builds(steps.Advance, st.sampled_from((1, 499, 500, 1_000, 1_001, 3_000)))
-_ALTERED = (*_list_families("d"), *_list_families("e"))
+_ALTERED_FAMILIES = (*_list_families("d"), *_list_families("e"))
 
 
 def _get_alteration(number: int) -> steps.Alter:
     """Return an alteration by its number, which Hypothesis prints shorter."""
-    return steps.Alter(_ALTERED[number])
+    return steps.Alter(_ALTERED_FAMILIES[number])
 
 
-alterations = st.integers(0, len(_ALTERED) - 1).map(_get_alteration)
+alterations = st.integers(0, len(_ALTERED_FAMILIES) - 1).map(_get_alteration)
 upkeep = st.one_of(
     *3 * [pauses],
     *2 * [st.just(steps.Settle())],
@@ -191,5 +191,5 @@ upkeep = st.one_of(
 )
 shapes = st.sampled_from(SHAPES)
 LAYOUTS = ((), (b"b",), (b"a\x00", b"a\xff"))
-"""Where regions begin at first."""
+"""The first split keys of tables."""
 splits = st.sampled_from(LAYOUTS)

@@ -24,9 +24,9 @@ JUMPS_MS = {
     "1 second": 1_000, "1 minute": 60_000, "1 hour": 3_600_000, "10 years": 315_360_000_000
 }  # fmt: skip
 FAR_MS = {name: back_ms for name, back_ms in JUMPS_MS.items() if back_ms > CLOCK_SETBACK_MS}
-"""Jumps that nobody waits for."""
-SEEN = 2 * len(CHANGES)
-"""Changes of every kind before and after a jump in a plain run."""
+"""Jumps that are too long to wait for."""
+CHANGE_COUNT = 2 * len(CHANGES)
+"""The number of changes before and after a jump in one run."""
 
 
 @pytest.fixture(params=["memory", "rocks"])
@@ -68,8 +68,8 @@ def test_every_change_after_a_jump_is_seen(
 ) -> None:
     """Each change after a clock jump takes effect, and one warning reports the jump."""
     with caplog.at_level(logging.WARNING):
-        writer = WAYS[way](url, back_ms, SEEN)
-    assert writer.n_written >= 3 * SEEN
+        writer = WAYS[way](url, back_ms, CHANGE_COUNT)
+    assert writer.n_written >= 3 * CHANGE_COUNT
     found = [one for one in caplog.messages if "behind the last change" in one]
     # A table in memory has one clock as long as the process lives, one on disk for each opening.
     assert 1 + (way == "between openings" and url.startswith("rocks:")) == len(found)
@@ -83,7 +83,7 @@ def test_a_jump_of_one_second_is_waited_for(
     """The first change after a jump of one second waits for the clock without a warning."""
     begun = time.monotonic()
     with caplog.at_level(logging.WARNING):
-        WAYS[way](f"rocks:{tmp_path / 'data'}", JUMPS_MS["1 second"], SEEN)
+        WAYS[way](f"rocks:{tmp_path / 'data'}", JUMPS_MS["1 second"], CHANGE_COUNT)
     assert time.monotonic() - begun > 0.9
     assert "behind the last change" not in caplog.text
 
@@ -94,14 +94,14 @@ def test_the_clock_of_the_machine_may_be_set_back(
     """A jump of the machine's own clock is handled like one of the caller's clock."""
     writer, real = CheckedWriter(Random(3)), time.time_ns
     with rowkey.open(DESIGN, url) as table:
-        writer.write(table, SEEN)
+        writer.write(table, CHANGE_COUNT)
         monkeypatch.setattr(time, "time_ns", lambda: real() - 3_600 * 10**9)
         with caplog.at_level(logging.WARNING):
-            writer.write(table, SEEN)
+            writer.write(table, CHANGE_COUNT)
         assert 1 == sum("behind the last change" in one for one in caplog.messages)
         writer.check_all(table)
     with rowkey.open(DESIGN, url) as table:
-        writer.write(table, SEEN)
+        writer.write(table, CHANGE_COUNT)
         writer.check_all(table)
 
 
@@ -110,12 +110,12 @@ def test_a_jump_outlives_a_table_that_was_not_closed(tmp_path: Path) -> None:
     source, copy = tmp_path / "data", tmp_path / "copy"
     writer, clock = CheckedWriter(Random(4)), JumpingClock()
     with rowkey.open(DESIGN, f"rocks:{source}", clock=clock) as table:
-        writer.write(table, SEEN)
+        writer.write(table, CHANGE_COUNT)
         shutil.copytree(source, copy)
     clock.back_ms = JUMPS_MS["10 years"]
     with rowkey.open(DESIGN, f"rocks:{copy}", clock=clock) as table:
         writer.check_all(table)
-        writer.write(table, SEEN)
+        writer.write(table, CHANGE_COUNT)
         writer.check_all(table)
 
 

@@ -14,7 +14,9 @@ STEPS = (
     steps.Mutate(b"r", (steps.Change("d", b"q", 0, b"v"),)),
     steps.Get((b"r",), steps.Selection()),
 )
-PLANTED = Difference("Nothing differs.", "https://hbase.apache.org", (Family("d"),), STEPS)
+PLANTED_DIFFERENCE = Difference(
+    "Nothing differs.", "https://hbase.apache.org", (Family("d"),), STEPS
+)
 
 
 def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
@@ -29,8 +31,8 @@ def test_an_entry_that_is_not_needed_is_found(bench: Bench) -> None:
     def later(families: tuple[Family, ...]) -> steps.World:
         return steps.World(Book(families, bench.now), None, bench.now() + 1)
 
-    assert [PLANTED] == find_needless([PLANTED], on_engine, in_book)
-    assert [] == find_needless([PLANTED], on_engine, later)
+    assert [PLANTED_DIFFERENCE] == find_needless([PLANTED_DIFFERENCE], on_engine, in_book)
+    assert [] == find_needless([PLANTED_DIFFERENCE], on_engine, later)
 
 
 def test_every_difference_has_a_reason_and_a_link() -> None:

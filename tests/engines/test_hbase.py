@@ -15,7 +15,7 @@ from engines.benches import BENCHES
 from engines.book import Book
 from engines.differences import DIFFERENCES, find_needless
 from engines.hbase.bench import HBaseBench
-from engines.hbase.exclusions import ALONE, ELSEWHERE
+from engines.hbase.exclusions import EXCLUDED_TESTS, NEEDS_WHOLE_TABLE
 from engines.hbase.pacing import PacedTables
 from engines.hbase.slots import Slots
 from engines.test_machine import Machine
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EXAMPLES, LENGTH = (300, 40) if LONG else (6, 20)
 SPARE = 1.5
-"""Examples for each of them: Hypothesis ends those early that it makes of earlier ones."""
+"""Extra examples for each test, since Hypothesis ends some early."""
 SHAPES = strategies.SHAPES if LONG else strategies.SHAPES[::8]
 LAYOUTS = strategies.LAYOUTS
 CHANGES = steps.Mutate | steps.Increment | steps.Append | steps.CheckAndMutate
@@ -144,5 +144,5 @@ def test_the_replay_keeps_clear_of_every_difference(hbase_engine: Engine) -> Non
 def test_what_is_not_asked_of_hbase_is_there_to_be_asked() -> None:
     """Every test that is excluded from HBase exists."""
     texts = [path.read_text() for path in Path(__file__).parent.glob("test_*.py")]
-    names = {*ELSEWHERE, *ALONE}
+    names = {*EXCLUDED_TESTS, *NEEDS_WHOLE_TABLE}
     assert names == {name for name in names if any(f"def {name}(" in text for text in texts)}

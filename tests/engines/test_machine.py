@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EXAMPLES, LENGTH = (5_000, 100) if LONG else (30, 50)
 SPARE = 1.25
-"""Examples for each of them: Hypothesis ends those early that it makes of earlier ones."""
+"""Extra examples for each test, since Hypothesis ends some early."""
 
 
 class Machine(RuleBasedStateMachine):

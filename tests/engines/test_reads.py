@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Reader, Store
 
 ROWS = [b"\0", b"\0\0", b"\0\1", b"\1", b"a", b"a\0", b"a\0b", b"a\1", b"a\xff", b"b", b"\xff\xff"]
-"""Row keys in the order of their bytes, with 00, 01 and FF where an encoding may stumble."""
+"""Row keys in byte order, with 00, 01 and FF, which encodings may confuse."""
 
 
 @pytest.fixture

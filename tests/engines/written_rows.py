@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from random import Random
 
 ROWS = 6
-"""Row keys that are changed: few, so that each is changed many times in one millisecond."""
+"""The changed row keys: few, so that each changes many times in one millisecond."""
 START_MS = 1_800_000_000_000
 CHANGES = (
     "put", "replace", "delete", "increment", "append", "check_and_put", "batch", "load", "move"

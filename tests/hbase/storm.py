@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 WRITERS, SCANS, BUCKETS = 4, 2, 8
 BATCH = 20
 PAUSE_S = 0.02
-"""Between two batches of a writer, so that scans and servers have their share of two cores."""
+"""The pause between two batches of a writer, which leaves time to scans and servers."""
 
 DEADLINE_S = Settings().operation_timeout_s + 5.0
-"""That of one call, and what two loaded cores may add before anybody looks at the clock."""
+"""The deadline of a call, plus the delays of two busy cores."""
 
 T = TypeVar("T")
 

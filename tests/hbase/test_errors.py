@@ -33,7 +33,7 @@ from rowkey.hbase.errors import (
 
 H = "org.apache.hadoop.hbase."
 
-SORTED = {
+BASE_BY_JAVA_CLASS = {
     "NotServingRegionException": StaleLocationError,
     "exceptions.RegionMovedException": StaleLocationError,
     "exceptions.FailedSanityCheckException": StaleLocationError,
@@ -73,9 +73,7 @@ SORTED = {
     "ipc.WrongVersionException": FatalConnection,
     "ipc.BadAuthException": AuthenticationNeeded,
 }
-"""What to do about each class; written apart from the code. Source: facts of the protocol, 3.9
-and 3.14, by their tables.
-"""
+"""The expected base class of each Java class. Source: facts of the protocol, 3.9 and 3.14."""
 
 OUR_MISTAKES = [
     "Row length is 0",
@@ -101,11 +99,13 @@ def read_error(java: str, says: str = "it is so", *, do_not_retry: bool = False)
 
 
 @pytest.mark.parametrize("do_not_retry", [True, False])
-@pytest.mark.parametrize("java", sorted(SORTED))
+@pytest.mark.parametrize("java", sorted(BASE_BY_JAVA_CLASS))
 def test_the_class_decides_and_not_the_retry_flag(java: str, do_not_retry: bool) -> None:
     """The Java class decides about a retry, since `do_not_retry` is wrong for many classes."""
     error = read_error(H + java, do_not_retry=do_not_retry)
-    assert SORTED[java] is next(one for one in type(error).__mro__ if one in SORTED.values())
+    assert BASE_BY_JAVA_CLASS[java] is next(
+        one for one in type(error).__mro__ if one in BASE_BY_JAVA_CLASS.values()
+    )
     assert (H + java, "it is so", "rs1:16020") == (
         error.java_class,
         error.remote_message,

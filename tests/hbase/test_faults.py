@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 MOVE_S, SPLIT_S = 2.0, 20.0
 TROUBLE_S = 20.0
-"""What an operation of the unrest may take with all its retries."""
+"""The deadline of an operation of the region mover, with retries."""
 PAUSE_S = 10.0
-"""Longer than the 6 s after which the cluster's ZooKeeper gives up a server that is silent."""
+"""A pause longer than the 6 s after which ZooKeeper gives up a silent server."""
 MASTER_PAUSE_S = 2.0
 CALM_S = 1.0
 """Time without faults before the first one and after each: hundreds of writes."""
 SETTLED_S = 60.0
-"""Within which a server that was given up while it stood still notices, and ends."""
+"""Seconds in which a resumed server that was given up notices that and ends."""
 STAYS_S = 8.0
-"""After which one that the master still knows was not given up: longer than its session."""
+"""Seconds, longer than a session, after which a known server was not given up."""
 LEASES, SOCKETS = 3, 3 * 4 * 2
 """Most threads and sockets of three clients: a keeper of leases each, two services of four servers.
 
@@ -166,7 +166,7 @@ def client(hbase_url: str) -> Iterator[Client]:
 
 
 EVERY_DAY: list[Fault] = [(kill, "server1"), (pause, "server2"), (kill_master, "master")]
-"""One of each kind; the first server may hold hbase:meta or not."""
+"""One fault of each type; the first server may hold hbase:meta or not."""
 IN_TURN = [
     (fault, name)
     for _ in range(4)
@@ -176,7 +176,7 @@ IN_TURN = [
         (kill_master, "master"),
     )
 ] + EVERY_DAY[:2]
-"""Every server in turn, thirty faults."""
+"""Thirty faults over all servers in turn."""
 
 
 def test_a_paused_server_loses_no_acknowledged_write(

@@ -161,7 +161,7 @@ def test_whole_row() -> None:
 
 
 F: Any = f
-"""The same without types: what is given is wrong on purpose."""
+"""The filters module without types, since some arguments are wrong on purpose."""
 
 B = f.BinaryComparator(b"v")
 

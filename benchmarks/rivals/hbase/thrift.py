@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import happybase
 
 from cluster.ports import Claims
-from cluster.site import HOST, OPENED
+from cluster.site import HOST, OPENED_PACKAGES
 from oracles.build import Source, build_oracle
 from rivals.hbase.contract import (
     CACHING,
@@ -165,7 +165,7 @@ def _start_gateway(port: int, zookeeper_port: int) -> subprocess.Popen[bytes]:
     }
     command = [
         *(built.java, "-Xmx2g", "-Djava.net.preferIPv4Stack=true"),
-        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
         *("-cp", built.class_path, SOURCE.main),
         *(f"{name}={value}" for name, value in settings.items()),
         *("start", "-b", HOST, "-p", str(port)),

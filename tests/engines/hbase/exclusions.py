@@ -8,7 +8,7 @@ from __future__ import annotations
 
 HBASE = "hbase"
 
-ALONE = frozenset(
+NEEDS_WHOLE_TABLE = frozenset(
     {
         "test_a_dropped_table_is_refused",
         "test_a_snapshot_stays_as_it_was",
@@ -19,7 +19,7 @@ ALONE = frozenset(
         "test_the_largest_value_is_taken",
     }
 )
-"""Tests that need a table of their own: a part of one has a prefix before each row key."""
+"""Tests that need a whole table, since a part has a prefix before each row key."""
 
 _FLUSH = "A flush of HBase drops surplus versions and what is hidden, as far as it is in memory."
 _CLOCK = "The clock of a cluster does not stand still."
@@ -32,7 +32,7 @@ _MOMENT = (
 )
 _SIZES = "A region of HBase splits when it is flushed; here only what is asked for happens."
 
-ELSEWHERE = {
+EXCLUDED_TESTS = {
     "test_a_compaction_drops_versions_beyond_those_kept": _FLUSH,
     "test_a_minor_compaction_and_a_flush_change_no_read": _FLUSH,
     "test_kept_deletes_stay_with_their_puts": "HBase differs: `engines.differences`.",
@@ -57,9 +57,9 @@ ELSEWHERE = {
     "test_a_table_splits_by_itself": _SIZES,
     "test_one_row_is_never_split": _SIZES,
 }
-"""The tests that are not run on HBase, and why."""
+"""Tests that do not run on HBase, with the reasons."""
 
 
 def find_hbase_bench(test: str) -> list[str]:
     """Return the bench of HBase in a list, which is empty if the test does not run on it."""
-    return [] if test in ELSEWHERE else [HBASE]
+    return [] if test in EXCLUDED_TESTS else [HBASE]

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 READ_MS, SETTLE_MS = 40, 1_000
 """How long steps take at most, on a machine that has nothing else to do: then no edge is met."""
 REVERSED_MS = 400
-"""How far from an edge a reversed read is taken, even on a machine that is busy."""
+"""How far from an edge a reversed read is taken, also on a busy machine."""
 WAIT_S = 1.8
 REPEATS = 5
 SENTINEL = b"z"
-WHOLE = steps.Scan((ScanRange(),), steps.EVERYTHING)
+SCAN_ALL = steps.Scan((ScanRange(),), steps.EVERYTHING)
 
 
 @dataclass
@@ -168,7 +168,7 @@ class PacedTables:
             if found != "refused":
                 book.compact()
             ways.append(list(book.stored))
-        _, after, _ = self.read_on_engine(WHOLE)
+        _, after, _ = self.read_on_engine(SCAN_ALL)
         there = {
             (row, build_sort_key(cell)) for piece in after for row, cells in piece for cell in cells
         }
@@ -177,7 +177,7 @@ class PacedTables:
         book.stored = [
             one for one in some if one in always or (one[0], build_sort_key(one[1])) in there
         ]
-        kept, after = self.read(WHOLE)
+        kept, after = self.read(SCAN_ALL)
         return (expected, kept), (found, after)
 
     def list_spared(self) -> list[tuple[bytes, Cell]]:

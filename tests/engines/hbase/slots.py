@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PREFIX_LENGTH = 3
 TIDY_S = 10.0
-"""Within which the files that a compaction has replaced are put away; before, no region splits."""
+"""Seconds until HBase archives the files that a compaction replaced, which block a split."""
 _TABLES = count()
 
 

@@ -68,7 +68,7 @@ def test_kills_during_compactions_and_splits_lose_nothing(tmp_path: Path) -> Non
     assert killing.done > 4
 
 
-_OPEN = "import sys; from rowkey.engines import open_engine; open_engine(sys.argv[1])"
+_OPENING_CODE = "import sys; from rowkey.engines import open_engine; open_engine(sys.argv[1])"
 
 
 def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
     with RocksEngine.open(str(tmp_path / "db")) as engine:
         engine.create_table(SPEC)
         url = f"rocks:{tmp_path / 'db'}"
-        program = f"import time; t = time.monotonic()\ntry:\n exec({_OPEN!r})\nfinally: "
+        program = f"import time; t = time.monotonic()\ntry:\n exec({_OPENING_CODE!r})\nfinally: "
         program += "print(time.monotonic() - t)"
         second = subprocess.run(
             [sys.executable, "-c", program, url], capture_output=True, text=True, check=False

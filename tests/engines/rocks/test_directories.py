@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 LOGS = rowkey.Design("logs", "[n]", fields={"n": "u8"})
 RAW = CellSelection(raw=True, versions=100)
-ODD = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
+ODD_FAMILIES = (Family("d", versions=3), Family("default", ttl_s=9), Family("é [x]=#%"))
 
 
 def create_odd_table(engine: RocksEngine) -> Store:
     """Create a table of unusual families with a row of every cell type."""
-    store = engine.create_table(TableSpec("space:t.able", ODD, (b"\0", b"m"), {"word": "vålue"}))
+    store = engine.create_table(
+        TableSpec("space:t.able", ODD_FAMILIES, (b"\0", b"m"), {"word": "vålue"})
+    )
     cells = [Cell("d", b"q", 5, b"v", kind) for kind in (CellType.PUT,)]
     cells += [
         Cell("d", b"q", 5, cell_type=kind) for kind in (CellType.DELETE, CellType.DELETE_COLUMN)

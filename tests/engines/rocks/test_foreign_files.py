@@ -86,10 +86,10 @@ def test_only_moved_files_are_removed_after_some_days(table: Path) -> None:
     assert ["my-rescued-copy.sst"] == [path.name for path in aside.iterdir()]
 
 
-NUMBERED = ["20240101.log", "20240101.blob", "999999999.sst", "MANIFEST-999999"]
+NUMBERED_FILES = ["20240101.log", "20240101.blob", "999999999.sst", "MANIFEST-999999"]
 
 
-@pytest.mark.parametrize("name", NUMBERED)
+@pytest.mark.parametrize("name", NUMBERED_FILES)
 def test_a_numbered_file_of_somebody_is_refused(table: Path, name: str) -> None:
     """A foreign file with a number as its name is refused: RocksDB would remove it."""
     (table / name).write_bytes(b"mine\n")
@@ -123,14 +123,14 @@ def test_a_table_that_is_a_link_is_refused(table: Path, tmp_path: Path) -> None:
     assert 1 == count(table)
 
 
-FORGED: list[dict[str, Any]] = [
+FORGED_SPECS: list[dict[str, Any]] = [
     {"families": 5}, {"families": []}, {"families": [{}]}, {"families": [{"name": "d", "x": 1}]},
     {"families": [{"name": 7}]}, {"families": [{"name": "d", "versions": "x"}]}, {"state": "odd"},
     {"families": [{"name": "d", "block_size": 2**70}]}, {"format": None},
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", FORGED, ids=str)
+@pytest.mark.parametrize("words", FORGED_SPECS, ids=str)
 def test_a_forged_descriptor_is_refused(table: Path, words: dict[str, Any]) -> None:
     """A forged descriptor with a valid checksum is refused, and other tables still work."""
     document = {**json.loads((table / DESCRIPTOR_FILE).read_bytes()), **words}

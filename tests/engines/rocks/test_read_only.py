@@ -163,7 +163,7 @@ def test_there_may_be_no_place_for_links(tmp_path: Path, monkeypatch: pytest.Mon
         LinkedFolder(tmp_path)
 
 
-MOUNTED = """
+MOUNTED_CODE = """
 import sys
 import time
 from pathlib import Path
@@ -191,7 +191,7 @@ def test_a_disk_that_is_mounted_to_be_read_is_read(place: Path) -> None:
     may_mount = ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$1"', "sh", str(place)]
     if shutil.which("unshare") is None or subprocess.run(may_mount, check=False).returncode:
         pytest.skip("this user may not mount")
-    words = ["unshare", "-m", "sh", "-c", script, "sh", str(place), sys.executable, MOUNTED]
+    words = ["unshare", "-m", "sh", "-c", script, "sh", str(place), sys.executable, MOUNTED_CODE]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
     assert ("40\n", 0) == (done.stdout, done.returncode), done.stderr[-4_000:]

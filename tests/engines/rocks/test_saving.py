@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from rowkey.engines import SalvageResult, Store
 
 ROWS = 8_000
-LOGGED = 300
+LOGGED_ROWS = 300
 EVENTS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
-CODED = rowkey.Design(
+CODED_DESIGN = rowkey.Design(
     "t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms", "v": "text"}
 )
-KILLED = f"""
+KILLED_WRITER_CODE = f"""
 import os, signal, sys
 import rowkey
 design = rowkey.Design("t", "[id]", fields={{"id": "u64", "v": "text"}})
 table = rowkey.open(design, "rocks:" + sys.argv[1])
-for n in range({LOGGED}):
+for n in range({LOGGED_ROWS}):
     table.put({{"id": n, "v": "x" * 60 + str(n)}})
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -212,7 +212,7 @@ def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place whose writer was killed with all its rows in a log."""
     place = tmp_path_factory.mktemp("saving") / "db"
-    subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    subprocess.run([sys.executable, "-c", KILLED_WRITER_CODE, str(place)], check=False)
     return place
 
 
@@ -233,7 +233,7 @@ def test_a_damaged_current_loses_no_log(place: Path) -> None:
     """A repair without CURRENT finds the MANIFEST and saves all of its logs."""
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
-    assert ids == [*range(LOGGED)]
+    assert ids == [*range(LOGGED_ROWS)]
     assert ["CURRENT does not name the valid MANIFEST; MANIFEST-000005 was read"] == notes
 
 
@@ -246,7 +246,7 @@ def test_what_follows_damage_in_a_log_is_told(place: Path, current: bytes | None
     flip_bits(log, [log.stat().st_size // 2])
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
-    assert 0.4 * LOGGED < len(ids) < 0.6 * LOGGED
+    assert 0.4 * LOGGED_ROWS < len(ids) < 0.6 * LOGGED_ROWS
     assert any(f"{log}: the changes in the last " in note for note in notes)
     assert any(f"{log}: the log is damaged at byte" in note for note in notes)
 
@@ -261,14 +261,16 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     """Without a MANIFEST a log is read up to its damage, and the rest is reported."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
-    code = KILLED.replace(f"range({LOGGED})", f"range({LOGGED}, {2 * LOGGED})")
+    code = KILLED_WRITER_CODE.replace(
+        f"range({LOGGED_ROWS})", f"range({LOGGED_ROWS}, {2 * LOGGED_ROWS})"
+    )
     subprocess.run([sys.executable, "-c", code, str(place)], check=False)
     spoil_manifest(place)
     log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
     flip_bits(log, [log.stat().st_size // 2])
     ids, notes = save_events(place)
     assert ids == [*range(len(ids))]
-    assert 1.4 * LOGGED < len(ids) < 1.6 * LOGGED
+    assert 1.4 * LOGGED_ROWS < len(ids) < 1.6 * LOGGED_ROWS
     assert any(f"{log}: the log is damaged at byte" in note for note in notes)
     assert any(f"{log}: the changes in the last " in note for note in notes)
 
@@ -297,7 +299,7 @@ def test_a_manifest_that_lacks_files_is_not_chosen(place: Path) -> None:
     path.write_bytes(old)
     (place / "t" / "CURRENT").write_bytes(b"garbage")
     ids, notes = save_events(place)
-    assert ids == [*range(LOGGED), 10**6]
+    assert ids == [*range(LOGGED_ROWS), 10**6]
     assert any("the MANIFEST cannot be read" in note for note in notes)
 
 
@@ -311,7 +313,7 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         ids = [row["id"] for row in table.scan()]
     assert ids == [*range(len(ids))]
-    assert len(ids) > 0.8 * LOGGED
+    assert len(ids) > 0.8 * LOGGED_ROWS
 
 
 def test_what_was_cut_is_never_overwritten(place: Path) -> None:
@@ -335,7 +337,7 @@ def test_what_was_cut_is_never_overwritten(place: Path) -> None:
 @pytest.fixture
 def coded_place(tmp_path: Path) -> Path:
     """Return a place with a table whose key has ids of `code`."""
-    with rowkey.open(CODED, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
+    with rowkey.open(CODED_DESIGN, f"rocks:{tmp_path / 'a'}") as table, table.batch() as batch:
         for n in range(1_000):
             batch.put({"host": f"h{n % 3}", "ts": n, "v": "x"})
     return tmp_path / "a"
@@ -357,7 +359,7 @@ def test_rows_with_codes_are_not_read_without_their_catalog(
     assert "its rows cannot be decoded without its catalog entry" in saved.notes[-1]
     assert (content is not None) == any("cannot be read" in note for note in saved.notes)
     with pytest.raises(RowkeyError, match="only its lost catalog entry can decode"):
-        rowkey.open(CODED, into)
+        rowkey.open(CODED_DESIGN, into)
     assert not (coded_place.parent / "b" / ".catalog" / "t.json").exists()
 
 
@@ -366,7 +368,7 @@ def test_codes_are_saved_with_their_rows(coded_place: Path) -> None:
     into = f"rocks:{coded_place.parent / 'b'}"
     (saved,) = save_tables(f"rocks:{coded_place}", into, ["t"])
     assert [] == saved.notes
-    with rowkey.open(CODED, into) as table:
+    with rowkey.open(CODED_DESIGN, into) as table:
         hosts = [row["host"] for row in table.scan()]
     assert {host: hosts.count(host) for host in hosts} == {"h0": 334, "h1": 333, "h2": 333}
 
@@ -375,7 +377,7 @@ def test_an_entry_that_cannot_be_read_is_told(place: Path) -> None:
     """An unreadable catalog entry is restored from the table, with a note."""
     (place / ".catalog" / "t.json").write_bytes(b"garbage")
     ids, notes = save_events(place)
-    assert ids == [*range(LOGGED)]
+    assert ids == [*range(LOGGED_ROWS)]
     assert any("its catalog entry cannot be read" in note for note in notes)
 
 

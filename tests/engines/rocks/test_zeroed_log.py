@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROWS = 1_500
 THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
-KILLED = f"""
+KILLED_WRITER_CODE = f"""
 import os, signal, sys
 import rowkey
 design = rowkey.Design("t", "[id]", fields={{"id": "u64", "v": "text"}})
@@ -44,7 +44,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a place whose writer was killed with its rows in a log of many blocks."""
     place = tmp_path_factory.mktemp("zeroed") / "db"
-    subprocess.run([sys.executable, "-c", KILLED, str(place)], check=False)
+    subprocess.run([sys.executable, "-c", KILLED_WRITER_CODE, str(place)], check=False)
     return place
 
 

@@ -23,7 +23,7 @@ from rowkey.hbase.wire.names import ServerName, build_region_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FINISHED = ProcedureResult(ProcedureState.FINISHED)
+FINISHED_RESULT = ProcedureResult(ProcedureState.FINISHED)
 RS1 = ServerName("rs1", 16020, 1)
 THREE = TableSchema("t", tuple(FamilySchema(name) for name in "def"))
 
@@ -86,7 +86,7 @@ def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int
                 "CreateTable",
             )
         },
-        "getProcedureResult": [FINISHED],
+        "getProcedureResult": [FINISHED_RESULT],
         "GetCompletedSnapshots": [{"s": "t"}],
         "GetTableDescriptors": [lambda asked: THREE if asked.table == "t" else None],
     }  # fmt: skip
@@ -104,7 +104,7 @@ def test_time_grows_with_the_regions(call: Callable[[Admin], object], times: int
 def test_explicit_timeout() -> None:
     """With `wait_s` the regions are not counted."""
     caller = ScriptedMaster(
-        {"EnableTable": [7], "getProcedureResult": [FINISHED]}, build_regions(3)
+        {"EnableTable": [7], "getProcedureResult": [FINISHED_RESULT]}, build_regions(3)
     )
     now = Deadline.from_now(0).expires_at
     Admin(caller).enable_table("t", wait_s=7)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from rowkey.hbase.settings import Deadline
 
-FORGOTTEN = ProcedureResult(ProcedureState.NOT_FOUND)
+UNKNOWN_RESULT = ProcedureResult(ProcedureState.NOT_FOUND)
 ENABLED, DISABLED = TableState.ENABLED, TableState.DISABLED
 RS1, RS2, RS3 = (ServerName(f"rs{n}", 16020, n) for n in (1, 2, 3))
 D, E = FamilySchema("d"), FamilySchema("e")
-CHANGED = FamilySchema("d", {"VERSIONS": "3"})
+CHANGED_FAMILY = FamilySchema("d", {"VERSIONS": "3"})
 
 
 def build_table(*families: FamilySchema, **words: str) -> TableSchema:
@@ -45,7 +45,7 @@ def build_region(
 
 Answers = dict[str, list[Any]]
 
-DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
+DONE_CASES: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
     (
         lambda admin: admin.enable_table("t"), "EnableTable",
         {"GetTableState": [ENABLED]}, {"GetTableState": [DISABLED]},
@@ -85,16 +85,20 @@ DONE: list[tuple[Callable[[Admin], object], str, Answers, Answers]] = [
         {"GetTableDescriptors": [None]},
     ),
 ]  # fmt: skip
-"""A call, what begins it, and what the master tells afterwards if it was done, and if not."""
+"""Calls with their first request, and the master's answers if the call was done or not."""
 
 
 @pytest.mark.parametrize("number", [0, 7])
-@pytest.mark.parametrize(("call", "method", "done", "_"), DONE, ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize(("call", "method", "done", "_"), DONE_CASES, ids=lambda one: str(one)[:20])
 def test_lost_procedures_that_are_done(
     number: int, call: Callable[[Admin], object], method: str, done: Answers, _: Answers
 ) -> None:
     """A procedure without a result has succeeded if its effect is there."""
-    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copy_answers(done)}
+    script: Answers = {
+        method: [number],
+        "getProcedureResult": [UNKNOWN_RESULT],
+        **_copy_answers(done),
+    }
     caller = ScriptedMaster(script, [build_region(b"", b"")])
     call(Admin(caller))
     assert number == 7 * caller.methods.count("getProcedureResult")
@@ -104,7 +108,9 @@ def test_lost_procedures_that_are_done(
     ("number", "said"),
     [(7, r"the master no longer knows procedure 7 \(\w+\)"), (0, r"started no procedure for \w+")],
 )
-@pytest.mark.parametrize(("call", "method", "_", "undone"), DONE, ids=lambda one: str(one)[:20])
+@pytest.mark.parametrize(
+    ("call", "method", "_", "undone"), DONE_CASES, ids=lambda one: str(one)[:20]
+)
 def test_not_done(
     number: int,
     said: str,
@@ -114,7 +120,11 @@ def test_not_done(
     undone: Answers,
 ) -> None:
     """A procedure without a result whose effect is missing raises an error with a remedy."""
-    script: Answers = {method: [number], "getProcedureResult": [FORGOTTEN], **_copy_answers(undone)}
+    script: Answers = {
+        method: [number],
+        "getProcedureResult": [UNKNOWN_RESULT],
+        **_copy_answers(undone),
+    }
     with pytest.raises(Unavailable, match=f"{said}, and the change was not made. Try again"):
         call(Admin(ScriptedMaster(script, [build_region(b"", b"")])))
 
@@ -128,9 +138,9 @@ def test_what_is_read_back_decides() -> None:
     """A change without a result has succeeded if the table reads back as requested."""
     script: Answers = {
         "AddColumn": [7], "ModifyColumn": [8], "ModifyTable": [9], "CreateTable": [10],
-        "getProcedureResult": [FORGOTTEN],
+        "getProcedureResult": [UNKNOWN_RESULT],
     }  # fmt: skip
-    before, after = build_table(D, a="1"), build_table(CHANGED, E, a="2")
+    before, after = build_table(D, a="1"), build_table(CHANGED_FAMILY, E, a="2")
     asked = [Family("d", versions=3), Family("e")]
     regions = [build_region(b"", b"")]
 
@@ -155,7 +165,7 @@ def test_what_is_read_back_decides() -> None:
 
 def test_a_forgotten_snapshot() -> None:
     """A snapshot whose procedure is unknown is looked up among all snapshots."""
-    script: Answers = {"Snapshot": [7], "getProcedureResult": [FORGOTTEN]}
+    script: Answers = {"Snapshot": [7], "getProcedureResult": [UNKNOWN_RESULT]}
     taken = ScriptedMaster({**script, "GetCompletedSnapshots": [{"s": "t"}]})
     Admin(taken).take_snapshot("t", "s")
     assert ["Snapshot", "getProcedureResult", "GetCompletedSnapshots"] == taken.methods
@@ -165,7 +175,7 @@ def test_a_forgotten_snapshot() -> None:
         )
 
 
-WHOLE = [build_region(b"", b"")]
+WHOLE_REGIONS = [build_region(b"", b"")]
 HALVES = [build_region(b"", b"k", made=18), build_region(b"k", b"", made=18)]
 
 
@@ -176,18 +186,24 @@ def list_splits_and_merges(
     calls: list[
         tuple[str, list[RegionLocation], list[RegionLocation], Callable[[Admin], object], object]
     ] = [
-        ("SplitRegion", WHOLE, HALVES, lambda admin: admin.split_region("t", b"k"), tuple(HALVES)),
+        (
+            "SplitRegion",
+            WHOLE_REGIONS,
+            HALVES,
+            lambda admin: admin.split_region("t", b"k"),
+            tuple(HALVES),
+        ),
         (
             "MergeTableRegions",
             HALVES,
-            WHOLE,
+            WHOLE_REGIONS,
             lambda admin: admin.merge_regions("t", b"a", b"z"),
-            WHOLE[0],
+            WHOLE_REGIONS[0],
         ),
     ]
     found = []
     for method, before, after, call, result in calls:
-        caller = ScriptedMaster({method: [7], "getProcedureResult": [FORGOTTEN]}, before)
+        caller = ScriptedMaster({method: [7], "getProcedureResult": [UNKNOWN_RESULT]}, before)
         if done:
             caller.locator = ChangingLocations(before, after)
         found.append((caller, call, result))
@@ -223,7 +239,7 @@ def test_a_delete_can_be_repeated(state: TableState) -> None:
         {
             "DisableTable": [TableNotEnabled("master", state.name)],
             "DeleteTable": [7],
-            "getProcedureResult": [FORGOTTEN],
+            "getProcedureResult": [UNKNOWN_RESULT],
             "GetTableDescriptors": [None],
         }
     )

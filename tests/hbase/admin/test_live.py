@@ -47,7 +47,7 @@ FULL = Family(
     cache_data_on_write=True, cache_index_on_write=True, cache_blooms_on_write=True,
     evict_on_close=True, prefetch=True, new_version_behavior=True, dfs_replication=2,
 )  # fmt: skip
-"""Nothing of it is the default."""
+"""A family without any default."""
 
 WORDS = {
     "MAX_FILESIZE": "4194304", "MEMSTORE_FLUSHSIZE": "1048576", "DURABILITY": "ASYNC_WAL",

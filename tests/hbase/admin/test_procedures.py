@@ -31,8 +31,8 @@ from rowkey.hbase.requests.region_info import CompactionState
 from rowkey.hbase.requests.region_load import RegionLoad
 from rowkey.hbase.wire.names import ServerName, build_region_name
 
-RUNNING = ProcedureResult(ProcedureState.RUNNING)
-FINISHED = ProcedureResult(ProcedureState.FINISHED)
+RUNNING_RESULT = ProcedureResult(ProcedureState.RUNNING)
+FINISHED_RESULT = ProcedureResult(ProcedureState.FINISHED)
 RS1, RS2 = ServerName("rs1", 16020, 17), ServerName("rs2", 16020, 18)
 
 
@@ -54,7 +54,10 @@ def build_table(*families: FamilySchema, **words: str) -> TableSchema:
 def test_polls_until_the_end() -> None:
     """A procedure is polled until it has ended."""
     caller = ScriptedMaster(
-        {"EnableTable": [7], "getProcedureResult": [RUNNING, RUNNING, FINISHED]}
+        {
+            "EnableTable": [7],
+            "getProcedureResult": [RUNNING_RESULT, RUNNING_RESULT, FINISHED_RESULT],
+        }
     )
     Admin(caller).enable_table("t")
     assert ["EnableTable", *["getProcedureResult"] * 3] == caller.methods
@@ -77,7 +80,7 @@ def test_errors_of_procedures(java: str, kind: type[RowkeyError]) -> None:
 
 def test_the_deadline_names_the_procedure() -> None:
     """A timeout names the running procedure."""
-    caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [RUNNING]})
+    caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [RUNNING_RESULT]})
     began = monotonic()
     with pytest.raises(
         OperationTimedOut, match=r"t: procedure 7 \(DisableTable\) is still running"
@@ -132,7 +135,7 @@ def test_deleting_disables_if_asked() -> None:
             "DisableTable": [TableNotEnabled("master", "t")],
             "DeleteTable": [7],
             "TruncateTable": [8],
-            "getProcedureResult": [FINISHED],
+            "getProcedureResult": [FINISHED_RESULT],
         }
     )
     Admin(caller).delete_table("t", disable=True)
@@ -145,7 +148,7 @@ def script_create(
     """Return a master that creates the table t, which then reads back as given."""
     script: dict[str, list[Any]] = {
         "CreateTable": [7],
-        "getProcedureResult": [RUNNING, FINISHED],
+        "getProcedureResult": [RUNNING_RESULT, FINISHED_RESULT],
         "GetTableDescriptors": [schema or build_table()],
     }
     return ScriptedMaster({**script, **answers}, regions)
@@ -161,7 +164,7 @@ def test_progress() -> None:
     ]
     caller = script_create(
         build_region(b"", b"g"), build_region(b"g", b"p"), build_region(b"p", b""),
-        GetClusterStatus=statuses, getProcedureResult=[*[RUNNING] * 4, FINISHED],
+        GetClusterStatus=statuses, getProcedureResult=[*[RUNNING_RESULT] * 4, FINISHED_RESULT],
     )  # fmt: skip
     told: list[tuple[int, int]] = []
     Admin(caller).create_table(
@@ -231,7 +234,7 @@ def test_the_complete_schema_is_sent() -> None:
         {
             "GetTableDescriptors": [before, after],
             "ModifyTable": [7],
-            "getProcedureResult": [FINISHED],
+            "getProcedureResult": [FINISHED_RESULT],
         }
     )
     Admin(caller).set_attributes("t", {"gone": None, "READONLY": "true"})
@@ -245,7 +248,7 @@ def test_concurrent_changes_are_reported() -> None:
             "GetTableDescriptors": [build_table()],
             "ModifyTable": [7],
             "ModifyColumn": [8],
-            "getProcedureResult": [FINISHED],
+            "getProcedureResult": [FINISHED_RESULT],
         }
     )
     with pytest.raises(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hbase.fakes import FakeServer
 
 GENEROUS_S = 10.0
-"""Seconds in which everything here ends that does not hang."""
+"""Seconds in which every test ends that does not hang."""
 
 
 def build_deadline() -> Deadline:

@@ -11,7 +11,7 @@ from rowkey.hbase.connection.leader_followers import LeaderFollowers
 from rowkey.hbase.settings import Deadline
 
 GENEROUS_S = 10.0
-"""Seconds in which everything here ends that does not hang."""
+"""Seconds in which every test ends that does not hang."""
 
 
 class Stream:

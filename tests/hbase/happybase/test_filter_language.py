@@ -57,7 +57,7 @@ SIMPLE: dict[str, f.Filter] = {
     ),
 }
 
-JOINED: dict[str, f.Filter] = {
+JOINED_FILTERS: dict[str, f.Filter] = {
     f"({PA})": A,
     f" ( ( {PA} ) )\t": A,
     f"{PA} AND {PB}": f.FilterList("all", (A, B)),
@@ -76,13 +76,13 @@ JOINED: dict[str, f.Filter] = {
         "one", (A, f.FilterList("all", (f.WhileMatchFilter(B), C)))
     ),
 }
-GOOD = [*SIMPLE, *JOINED]
+GOOD = [*SIMPLE, *JOINED_FILTERS]
 
 
 @pytest.mark.parametrize("text", GOOD)
 def test_filters(text: str) -> None:
     """Each filter and each combination of filters is parsed from text and from bytes."""
-    wanted = (SIMPLE | JOINED)[text]
+    wanted = (SIMPLE | JOINED_FILTERS)[text]
     assert wanted == parse_filter(text)
     assert wanted == parse_filter(text.encode())
 
@@ -149,7 +149,7 @@ def test_what_is_no_text(given: Any) -> None:
         parse_filter(given)
 
 
-_nested = st.recursive(
+_nested_filters = st.recursive(
     st.sampled_from([(PA, A), (PB, B), ("PageFilter(1)", f.PageFilter(1))]),
     lambda inner: st.one_of(
         inner.map(lambda one: (f"SKIP ({one[0]})", f.SkipFilter(one[1]))),
@@ -171,7 +171,7 @@ _nested = st.recursive(
 )
 
 
-@given(_nested)
+@given(_nested_filters)
 def test_parentheses(drawn: tuple[str, f.Filter]) -> None:
     """Nested filters are parsed as they were written."""
     text, made = drawn

@@ -38,12 +38,12 @@ OF_B = {
     "compression": "gz", "bloom_filter_type": "ROW", "block_cache_enabled": True,
     "in_memory": True,
 }  # fmt: skip
-EVEN = [(b"r%02d" % at, {b"a:x": b"%d" % at}) for at in range(0, 20, 2)]
-ODD = [
+EVEN_ROWS = [(b"r%02d" % at, {b"a:x": b"%d" % at}) for at in range(0, 20, 2)]
+ODD_ROWS = [
     (b"r%02d" % at, {b"a:x": b"%d" % at, b"a:y": b"y", b"b:": b"empty", b"b:q:r": b"colon"})
     for at in range(1, 20, 2)
 ]
-ALL = sorted(EVEN + ODD)
+ALL = sorted(EVEN_ROWS + ODD_ROWS)
 KEYS = [row for row, _ in ALL]
 
 
@@ -113,8 +113,8 @@ def test_regions(table: Table, connection: Connection, hbase_judge: Judge) -> No
 
 def test_row(table: Table) -> None:
     """A row is a dictionary of its values, with timestamps if requested, and empty if missing."""
-    assert ODD[0][1] == table.row("r01")
-    stamped = {name: (value, 7) for name, value in ODD[0][1].items()}
+    assert ODD_ROWS[0][1] == table.row("r01")
+    stamped = {name: (value, 7) for name, value in ODD_ROWS[0][1].items()}
     assert stamped == table.row(b"r01", include_timestamp=True)
     assert {} == table.row(b"zz")
 
@@ -134,7 +134,7 @@ def test_row(table: Table) -> None:
 )
 def test_columns(table: Table, columns: Any, names: list[bytes]) -> None:
     """Columns are selected as in the Thrift server by row, rows and scan."""
-    told = {name: ODD[0][1][name] for name in names}
+    told = {name: ODD_ROWS[0][1][name] for name in names}
     found = [(b"r01", told)] if told else []
     assert told == table.row(b"r01", columns)
     assert found * 2 == table.rows(["r01", b"zz", b"r01"], columns)
@@ -211,36 +211,39 @@ def test_partial_rows(table: Table) -> None:
 def test_sorted_columns(table: Table) -> None:
     """Sorted columns come as an OrderedDict."""
     (first,) = table.scan(row_prefix=b"r01", sorted_columns=True, include_timestamp=True)
-    assert (b"r01", OrderedDict((name, (value, 7)) for name, value in ODD[0][1].items())) == first
+    assert (
+        b"r01",
+        OrderedDict((name, (value, 7)) for name, value in ODD_ROWS[0][1].items()),
+    ) == first
     assert OrderedDict is type(first[1])
 
 
 def _select_columns(*names: bytes) -> list[Any]:
     """Return the odd rows with these columns."""
-    return [(row, {name: values[name] for name in names}) for row, values in ODD]
+    return [(row, {name: values[name] for name in names}) for row, values in ODD_ROWS]
 
 
 FILTERS: list[tuple[Any, Callable[[], list[Any]]]] = [
     ("PrefixFilter('r1')", lambda: ALL[10:]),
     (b"RowFilter(=,'binaryprefix:r1')", lambda: ALL[10:]),
-    ("RowFilter(= 'binary:r01')", lambda: ODD[:1]),
+    ("RowFilter(= 'binary:r01')", lambda: ODD_ROWS[:1]),
     ("PrefixFilter ('r1') AND KeyOnlyFilter()", lambda: [
         (row, dict.fromkeys(values, b"")) for row, values in ALL[10:]]),
     ("PrefixFilter('r1') OR PrefixFilter('r0') AND QualifierFilter(=,'binary:y')",
         lambda: sorted(_select_columns(b"a:y")[:5] + ALL[10:])),
     ("(PrefixFilter('r1') OR PrefixFilter('r0')) AND QualifierFilter(=,'binary:y')",
         lambda: _select_columns(b"a:y")),
-    ("SKIP ValueFilter(!=,'binary:y')", lambda: EVEN),
-    ("SKIP ValueFilter(!=,'binary:y') AND PageFilter(2)", lambda: EVEN[:2]),
+    ("SKIP ValueFilter(!=,'binary:y')", lambda: EVEN_ROWS),
+    ("SKIP ValueFilter(!=,'binary:y') AND PageFilter(2)", lambda: EVEN_ROWS[:2]),
     ("SKIP (PrefixFilter('r1'))", list),
-    ("SingleColumnValueFilter('a','x',=,'binary:5')", lambda: ODD[2:3]),
-    ("SingleColumnValueFilter('a','y',=,'binary:y',true,true)", lambda: ODD),
+    ("SingleColumnValueFilter('a','x',=,'binary:5')", lambda: ODD_ROWS[2:3]),
+    ("SingleColumnValueFilter('a','y',=,'binary:y',true,true)", lambda: ODD_ROWS),
     ("SingleColumnValueFilter('a','y',=,'binary:y')", lambda: ALL),
     ("SingleColumnValueExcludeFilter('a','y',=,'binary:y',true,true)",
         lambda: _select_columns(b"a:x", b"b:", b"b:q:r")),
     ("ColumnValueFilter('a','x',=,'regexstring:^1$')", lambda: [(b"r01", {b"a:x": b"1"})]),
     ("DependentColumnFilter('a','y',true)", lambda: _select_columns(b"a:x", b"b:", b"b:q:r")),
-    ("DependentColumnFilter('a','x',false,=,'binary:5')", lambda: ODD[2:3]),
+    ("DependentColumnFilter('a','x',false,=,'binary:5')", lambda: ODD_ROWS[2:3]),
     ("ColumnRangeFilter('x',false,'y',true)", lambda: _select_columns(b"a:y")),
     ("ColumnPaginationFilter(1,1)", lambda: _select_columns(b"a:y")),
     ("MultipleColumnPrefixFilter('y','q')", lambda: _select_columns(b"a:y", b"b:q:r")),
@@ -392,7 +395,7 @@ def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
     assert [b"t"] == connection.tables()
     whole = happybase.Connection(url=hbase_url)
     assert f"{UNIQUE}_t".encode() in whole.tables()
-    assert ODD[0][1] == whole.table(f"{UNIQUE}_t").row(b"r01")
+    assert ODD_ROWS[0][1] == whole.table(f"{UNIQUE}_t").row(b"r01")
     whole.close()
     with pytest.raises(TableExists):
         connection.create_table("t", {"a": {}})
@@ -411,7 +414,7 @@ def test_tables(table: Table, connection: Connection, hbase_url: str) -> None:
         connection.disable_table("t")
     connection.enable_table("t")
     assert connection.is_table_enabled("t")
-    assert ODD[0][1] == table.row(b"r01")
+    assert ODD_ROWS[0][1] == table.row(b"r01")
 
 
 @pytest.mark.usefixtures("table")
@@ -420,7 +423,7 @@ def test_a_pool(hbase_url: str) -> None:
     pool = happybase.ConnectionPool(2, **_parse_address(hbase_url), table_prefix=UNIQUE)
     for _ in range(2):
         with pool.connection(timeout=1) as connection:
-            assert ODD[0][1] == connection.table("t").row(b"r01")
+            assert ODD_ROWS[0][1] == connection.table("t").row(b"r01")
             connection.close()
             with pytest.raises(Closed, match="not open"):
                 connection.table("t").row(b"r01")

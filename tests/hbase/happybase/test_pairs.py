@@ -15,7 +15,7 @@ from rowkey.hbase.wire.cellblocks import decode_rows, encode_cells
 from rowkey.hbase.wire.proto import WireFormatError
 from rowkey.hbase.wire.row_items import RowItem, decode_row_items
 
-TAGGED = bytes.fromhex(
+TAGGED_CELL = bytes.fromhex(
     "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
 )
 """r2, d:q, with a time to live."""
@@ -109,7 +109,7 @@ def test_columns_that_change_with_each_row() -> None:
 
 def test_tags_are_passed_over() -> None:
     """A cell with tags has its value without them among many with and without tags."""
-    assert [(b"r2", {b"d:q": b"v"})] * 30 == decode_row_items(TAGGED * 30, [1] * 30)
+    assert [(b"r2", {b"d:q": b"v"})] * 30 == decode_row_items(TAGGED_CELL * 30, [1] * 30)
 
 
 @given(blocks, st.data())
@@ -137,11 +137,11 @@ def test_noise_is_malformed(block: bytes, counts: list[int]) -> None:
 @pytest.mark.parametrize(
     ("block", "counts"),
     [
-        (TAGGED[:-1], [1]),
-        (TAGGED[:9], [1]),
-        (TAGGED + b"\0", [1]),
-        (TAGGED, [2]),
-        (TAGGED, []),
+        (TAGGED_CELL[:-1], [1]),
+        (TAGGED_CELL[:9], [1]),
+        (TAGGED_CELL + b"\0", [1]),
+        (TAGGED_CELL, [2]),
+        (TAGGED_CELL, []),
         (struct.pack(">IIIH", 10, 2**32 - 1, 0, 0), [1]),
         (bytes(14), [1]),
     ],

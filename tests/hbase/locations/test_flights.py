@@ -15,7 +15,7 @@ from rowkey.hbase.settings import Deadline
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOST = ConnectionLost("rs0:16020", "it hung up")
+LOST_CONNECTION = ConnectionLost("rs0:16020", "it hung up")
 
 
 def share_lookup(first: Callable[[], int], deadline: Deadline) -> int:
@@ -68,8 +68,8 @@ def test_the_answer_is_shared() -> None:
 def test_a_failure_is_shared() -> None:
     """Each thread raises its own copy of the error."""
     with pytest.raises(ConnectionLost, match="it hung up") as caught:
-        share_lookup(build_failure(LOST), Deadline.from_now(60))
-    assert caught.value is not LOST
+        share_lookup(build_failure(LOST_CONNECTION), Deadline.from_now(60))
+    assert caught.value is not LOST_CONNECTION
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), OperationTimedOut("t", "in a hurry")])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SPLITS = [b"\x00", b",", b"a,b", b"m", b"m" * 32_000, b"\xff\xff"]
-LOST = ConnectionLost("rs0:16020", "it hung up")
+LOST_CONNECTION = ConnectionLost("rs0:16020", "it hung up")
 
 
 def build_deadline() -> Deadline:
@@ -246,7 +246,7 @@ def test_a_listing_of_a_missing_table_fails() -> None:
 def test_a_lost_meta_is_looked_up_again() -> None:
     """If the server of meta is lost, the registry is asked again and the lookup succeeds."""
     fake = build_meta()
-    fake.failures = [LOST, NotServingRegion("rs0:16020", "hbase:meta is not there")]
+    fake.failures = [LOST_CONNECTION, NotServingRegion("rs0:16020", "hbase:meta is not there")]
     open_locations(fake).locate_region("t", b"k", build_deadline())
     assert (2, [META_SERVER.address]) == (fake.asked_where, fake.dropped)
 
@@ -273,7 +273,7 @@ def test_a_stale_region_is_used_while_meta_is_lost() -> None:
     locations = open_locations(fake)
     region = locations.locate_region("t", b"k", build_deadline())
     locations.forget_region(region)
-    fake.failures = [LOST] * 100
+    fake.failures = [LOST_CONNECTION] * 100
     assert region == locations.locate_region("t", b"k", build_deadline())
     assert region == locations.locate_region_before("t", b"k", build_deadline())
     fake.failures = []

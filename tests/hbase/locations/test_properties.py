@@ -20,14 +20,14 @@ KEYS = st.one_of(
     st.lists(st.sampled_from([b"\x00", b",", b":", b"a", b"k", b"\xff"]), max_size=3).map(b"".join),
     st.sampled_from([LONG, LONG + b"a", LONG + b"\x00", b"k" * 31_999, LONG + b"k" * 767]),
 )
-"""Keys that meet often, with what separates the pieces of a region's name, and very long ones."""
+"""Keys that collide often, with separators of region names, and very long ones."""
 
 SPLIT_KEYS = KEYS.filter(lambda key: 0 < len(key) <= 32_001)
-"""A region's name is a row of meta, so a start key is shorter than a row."""
+"""Split keys, shorter than a row key since a region's name is a row of meta."""
 
 SERVER = st.sampled_from(SERVERS)
 TRIES = 2
-"""A wrong location is forgotten once; the lookup after that tells the truth."""
+"""The attempts of a lookup: a wrong location is forgotten once and then right."""
 
 
 class LocatorMachine(RuleBasedStateMachine):

@@ -23,7 +23,7 @@ SPLITS = sorted(
     {b"\x00", b",", b"a,b", b"a,,b,", b"k" * 200, b"k" * 32_000, b"\xff\xff", b"t,,1", b":"}
     | {Random(7).randbytes(size) for size in range(2, 13)}
 )  # fmt: skip
-"""Twenty; with what separates the pieces of a region's name, and one that is nearly too long."""
+"""Twenty split keys, with separators of region names and a very long one."""
 
 SETTINGS = Settings()
 

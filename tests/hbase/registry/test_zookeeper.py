@@ -30,7 +30,7 @@ META = bytes.fromhex(
     "ff0000001a726567696f6e7365727665723a31363032300000000000000000504255460a0f0a0372733110947d1880d095"
     "ffbc3110001803"
 )
-"""As HBase 2.6.4 writes it: rs1:16020, open."""
+"""The znode of hbase:meta as HBase 2.6.4 writes it: rs1:16020, open."""
 
 CLUSTER = {
     "/hbase/meta-region-server": META,
@@ -41,7 +41,7 @@ CLUSTER = {
 }
 DEADLINE_S = 0.3
 LATE_S = 5.0
-"""By so much a busy machine may be late; none of these waits ends on its own."""
+"""A busy machine may be late by this much."""
 
 
 def build_registry(*nodes: str, root: str = "") -> Registry:

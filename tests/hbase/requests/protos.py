@@ -94,7 +94,7 @@ FilterList operator=1:int32! filters=2:Filter*
 SkipFilter filter=1:Filter!
 WhileMatchFilter filter=1:Filter!
 """
-"""A message a line: its name, then its fields as name=number:kind; ! is required, * repeated."""
+"""A line per message: name, then fields as name=number:type; ! is required, * repeated."""
 
 _PACKAGE = "q"
 _SORTS = {"!": FieldDescriptorProto.LABEL_REQUIRED, "*": FieldDescriptorProto.LABEL_REPEATED}

@@ -36,7 +36,7 @@ MULTI = (
     "6263646566303132333435363738396162636465662e1a0c080112080a02723110024001000000190000001000"
     "000001000272310164717fffffffffffffff0476"
 )
-FOUND = Cell("d", b"q", 1_700_000_000_000, b"v")
+GOLDEN_CELL = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
 def _answer(frame: str) -> Response:
@@ -86,7 +86,7 @@ def test_get() -> None:
         "0000002b0608021a02081d060a0410012000000000190000001000000001000272310164710000018bcfe5"
         "68000476"
     )
-    assert RowCells(b"r1", [FOUND]) == Get(b"r1").decode(_answer(frame))
+    assert RowCells(b"r1", [GOLDEN_CELL]) == Get(b"r1").decode(_answer(frame))
 
 
 def test_batch_answered_in_another_order() -> None:
@@ -96,7 +96,7 @@ def test_batch_answered_in_another_order() -> None:
         "01000272310164710000018bcfe568000476"
     )
     batch = Multi([(REGION, [PUT_R1, Get(b"r1")])])
-    assert [None, RowCells(b"r1", [FOUND])] == batch.decode(_answer(frame))
+    assert [None, RowCells(b"r1", [GOLDEN_CELL])] == batch.decode(_answer(frame))
 
 
 def test_batch_for_a_region_that_is_elsewhere() -> None:
@@ -117,7 +117,7 @@ def test_scan() -> None:
     )
     response = _answer(frame)
     answer = OpenScanner(ScanSpec(), 1, 1_000, limit=1).decode(response)
-    assert [RowCells(b"r1", [FOUND])] == decode_rows(bytes(answer.cells), answer.counts)
+    assert [RowCells(b"r1", [GOLDEN_CELL])] == decode_rows(bytes(answer.cells), answer.counts)
     assert protos.parse_message("ScanResponse", response.message).scanner_id == answer.scanner_id
     assert (False, False) == (answer.more_results, answer.more_in_region)
     assert (60_000, 5, [False]) == (answer.ttl_ms, answer.mvcc, answer.partials)

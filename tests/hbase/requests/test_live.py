@@ -211,17 +211,17 @@ def test_appending(speaker: RequestSender, table: str) -> None:
     assert [b"xxx", b""] == speaker.send_to_row(table, Append(row, pieces))
 
 
-_FOUND = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b"n"}
+_STORED_VALUES = {"absent": None, "empty": b"", "less": b"l", "same": b"m", "greater": b"n"}
 
 
 @pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("found", _FOUND)
+@pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
 def test_check_and_mutate(
     speaker: RequestSender, table: str, operator: str, found: str, mixed: bool
 ) -> None:
     """A check is true exactly when `holds` says so, and only then writes."""
-    row, value = _row(), _FOUND[found]
+    row, value = _row(), _STORED_VALUES[found]
     cell = None if value is None else _put(b"a", value)
     if cell is not None:
         speaker.send_to_row(table, Mutate(row, [cell]))
@@ -236,7 +236,7 @@ def test_check_and_mutate(
 
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("nothing", [None, b""])
-@pytest.mark.parametrize("found", _FOUND)
+@pytest.mark.parametrize("found", _STORED_VALUES)
 @pytest.mark.parametrize("operator", ["=", "!="])
 def test_check_for_nothing(
     speaker: RequestSender,
@@ -247,7 +247,7 @@ def test_check_for_nothing(
     mixed: bool,
 ) -> None:
     """Without a value a check tests whether the cell is absent or empty."""
-    row, value = _row(), _FOUND[found]
+    row, value = _row(), _STORED_VALUES[found]
     if value is not None:
         speaker.send_to_row(table, Mutate(row, [_put(b"a", value)]))
     cells = [_put(b"done", b"1")]

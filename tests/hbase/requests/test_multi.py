@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rowkey.hbase.requests import Action
 
-OTHER = b"t,m,2.00000000000000000000000000000000."
+OTHER_REGION = b"t,m,2.00000000000000000000000000000000."
 
 
 def _is_mixed(action: Action) -> bool:
@@ -66,11 +66,11 @@ def _encode_expected(action: Action) -> list[dict[str, Any]]:
 @given(st.lists(ACTIONS, max_size=6), st.lists(ACTIONS, max_size=6), st.sampled_from([0, 7]))
 def test_encode(first: list[Action], second: list[Action], group: int) -> None:
     """Every action is sent in order, and mixed rows are sent alone and atomically."""
-    param, block = Multi([(REGION, first), (OTHER, second)], group).encode(b"")
+    param, block = Multi([(REGION, first), (OTHER_REGION, second)], group).encode(b"")
     told = protos.list_fields(protos.parse_message("MultiRequest", param))
     assert group == told.get("nonceGroup", 0)
     sent = told.get("regionAction", [])
-    for region, actions in ((REGION, first), (OTHER, second)):
+    for region, actions in ((REGION, first), (OTHER_REGION, second)):
         mine = [one for one in sent if one["region"] == SPECIFIER | {"value": region}]
         flat = [(one.get("atomic", False), each) for one in mine for each in one["action"]]
         wanted = [
@@ -148,7 +148,7 @@ def _list_kinds(outcomes: list[Any]) -> list[Any]:
     return [type(one) if isinstance(one, HBaseError) else one for one in outcomes]
 
 
-_TOGETHER = ACTIONS.filter(lambda action: not _is_mixed(action))
+_UNMIXED_ACTIONS = ACTIONS.filter(lambda action: not _is_mixed(action))
 
 
 @given(st.data(), st.randoms())
@@ -156,7 +156,7 @@ def test_decode(data: st.DataObject, random: Random) -> None:
     """Each action has its own outcome in any order and at any level of the answer."""
     regions, answers, blocks, wanted = [], [], [], []
     for number in range(data.draw(st.integers(1, 4))):
-        actions = data.draw(st.lists(_TOGETHER, min_size=1, max_size=6))
+        actions = data.draw(st.lists(_UNMIXED_ACTIONS, min_size=1, max_size=6))
         if data.draw(st.integers(0, 3)) == 0:
             answer: dict[str, Any] = {"exception": FAULT}
             block, fare = b"", [NoSuchColumnFamily] * len(actions)
@@ -236,7 +236,7 @@ def test_raw(regions: list[list[str]], random: Random) -> None:
         sent.append((REGION, encode_actions(actions)[0], len(fates)))
     answers.append({"exception": FAULT})
     wanted += [(len(regions), place, NoSuchColumnFamily) for place in range(2)]
-    sent.append((OTHER, encode_actions([put, put])[0], 2))
+    sent.append((OTHER_REGION, encode_actions([put, put])[0], 2))
     cells = encode_actions([put] * sum(count for _, _, count in sent))[1]
     request = RawMulti(sent, cells)
     same = Multi([(name, [put] * count) for name, _, count in sent])
@@ -298,4 +298,4 @@ def test_refused() -> None:
     """A row without cells is refused with its index in the batch."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
     with pytest.raises(InvalidArgument, match=r"^actions\[2\]\.cells: "):
-        Multi([(REGION, [put]), (OTHER, [DeleteRow(b"r"), RowCells(b"r", [])])])
+        Multi([(REGION, [put]), (OTHER_REGION, [DeleteRow(b"r"), RowCells(b"r", [])])])

@@ -230,10 +230,10 @@ def test_check_for_nothing(nothing: bytes | None) -> None:
     assert {"comparable": {"value": b""}} == protos.list_fields(sent)
 
 
-MIXED = [Cell("d", b"q", 1), Cell("d", b"q", 1, cell_type=CellType.DELETE)]
+MIXED_CELLS = [Cell("d", b"q", 1), Cell("d", b"q", 1, cell_type=CellType.DELETE)]
 ATOMIC: list[Callable[[Response], object]] = [
-    MutateRow(b"r", MIXED).decode,
-    CheckAndMutate(b"r", "d", b"q", "=", None, MIXED).decode,
+    MutateRow(b"r", MIXED_CELLS).decode,
+    CheckAndMutate(b"r", "d", b"q", "=", None, MIXED_CELLS).decode,
 ]
 
 
@@ -268,7 +268,11 @@ def test_answer_about_no_region() -> None:
 
 @pytest.mark.parametrize(
     ("given_cells", "path"),
-    [([], "cells"), (MIXED, "cells"), ([Cell("d", b"", 1, ttl_ms=1), Cell("d", b"", 1)], "cells")],
+    [
+        ([], "cells"),
+        (MIXED_CELLS, "cells"),
+        ([Cell("d", b"", 1, ttl_ms=1), Cell("d", b"", 1)], "cells"),
+    ],
 )
 def test_refused_cells(given_cells: list[Cell], path: str) -> None:
     """A mutation accepts cells of one type only."""

@@ -119,7 +119,7 @@ def test_raw_scans_return_deletes_and_versions(client: Client, table: Callable[.
 
 
 EVERY_DAY = {("move", False, None), ("flush and move", True, 2), ("split", False, 2)}
-"""What is tried each time; the others take as long."""
+"""The cases that are not marked long."""
 CASES = [
     pytest.param(*case, marks=() if case in EVERY_DAY else pytest.mark.long)
     for case in product(("move", "flush and move", "split"), (False, True), (None, 2))

@@ -72,7 +72,7 @@ def read_all(found: Scanner) -> list[RowCells]:
 
 
 KEYS = st.binary(min_size=1, max_size=2).map(lambda key: bytes(97 + byte % 4 for byte in key))
-"""Few keys, near each other: ends of ranges, of regions and of rows meet."""
+"""Few close keys, so that the ends of ranges, regions and rows coincide."""
 
 ENDS = st.one_of(st.just(b""), KEYS)
 EVENTS = st.builds(lambda verb, key: f"{verb} @{key.hex()}", st.sampled_from(

@@ -47,13 +47,13 @@ ERRORS = {
     "reset": "exceptions.ScannerResetException",
     "unknown scanner": "UnknownScannerException",
 }
-"""What a server may answer instead of doing anything."""
+"""Errors that a server may answer."""
 
 WORDS = [
     *ERRORS, "fine", "late", "tiny", "tiny pieces", "heartbeat", "cursor", "no last word", "lost",
     "timed out", "refused", "silent", "split", "merge", "move", "expire", "stale", "wrong place",
 ]  # fmt: skip
-"""All that can happen at a request; `fine` is nothing."""
+"""All events that can happen at a request; `fine` is none."""
 
 
 @dataclass

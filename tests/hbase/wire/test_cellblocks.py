@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PLAIN = "000000190000001000000001000272310164717fffffffffffffff0476"
-TAGGED = "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
+TAGGED_CELL = "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
 """r2, d:q, with a time to live of 600,000 ms."""
 
 edges = st.sampled_from([b"", b"\x00", b"\xff", b"\x00\xff", b"\xff" * 9])
@@ -77,7 +77,7 @@ def test_vector_of_a_cell() -> None:
 def test_vector_of_a_cell_with_tags() -> None:
     """A cell with a time to live among its tags is decoded, and so is the next cell."""
     cell = Cell("d", b"q", 4_102_444_800_000, b"v", ttl_ms=600_000)
-    block = bytes.fromhex(TAGGED + PLAIN)
+    block = bytes.fromhex(TAGGED_CELL + PLAIN)
     expected = [(b"r2", cell), (b"r1", Cell("d", b"q", LATEST, b"v"))]
     assert (expected, len(block)) == decode_cells(block)
 
@@ -202,9 +202,9 @@ def pack_header(total: int, key: int, value: int, row: int) -> bytes:
         bytes.fromhex(PLAIN.replace("016471", "036471")),  # a family longer than the column
         bytes.fromhex(PLAIN.replace("0164717f", "01ff717f")),  # a family that is no text
         bytes.fromhex(PLAIN[:-4] + "0576"),  # no such kind
-        bytes.fromhex(TAGGED.replace("000b0009", "000a0009")),  # tags of another length
-        bytes.fromhex(TAGGED.replace("000b0009", "000b0000")),  # an empty tag
-        bytes.fromhex(TAGGED.replace("000b0009", "000b000a")),  # a tag longer than the tags
+        bytes.fromhex(TAGGED_CELL.replace("000b0009", "000a0009")),  # tags of another length
+        bytes.fromhex(TAGGED_CELL.replace("000b0009", "000b0000")),  # an empty tag
+        bytes.fromhex(TAGGED_CELL.replace("000b0009", "000b000a")),  # a tag longer than the tags
         encode_key_value(b"r", Cell("d", b"", 1), b"\x00"),  # tags without a length
         encode_key_value(
             b"r", Cell("d", b"", 1), b"\x00\x04\x00\x02\x08\x01"
@@ -279,7 +279,7 @@ def test_runs_are_found() -> None:
 
 
 USUAL = encode_cell(b"row1", Cell("d", b"qual", 7, b"value"))
-ODD = {
+ODD_CELLS = {
     "the same": USUAL,
     "another last byte of the qualifier": encode_cell(b"row1", Cell("d", b"quaL", 7, b"value")),
     "a longer row, a shorter qualifier": encode_cell(b"row1q", Cell("d", b"ual", 7, b"value")),
@@ -291,24 +291,24 @@ ODD = {
         + USUAL[12:-5] + b"val" + b"\x00\x00"
     ),
 }  # fmt: skip
-"""A cell among others that are alike: it differs in this, and has as many bytes."""
+"""A cell among equal ones that differs in one part and has as many bytes."""
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", ODD_CELLS)
 @pytest.mark.parametrize("place", [0, 1, 7, 19])
 def test_an_odd_cell_among_equal_rows_is_decoded(odd: str, place: int) -> None:
     """Rows decoded together are those of the cells decoded one by one."""
     cells = [USUAL] * 20
-    cells[place] = ODD[odd]
+    cells[place] = ODD_CELLS[odd]
     alone = [RowCells(row, [cell]) for one in cells for row, cell in decode_cells(one, 1)[0]]
-    assert len(USUAL) == len(ODD[odd])
+    assert len(USUAL) == len(ODD_CELLS[odd])
     assert alone == decode_rows(b"".join(cells), [1] * 20)
 
 
 def test_equal_rows_are_decoded_together() -> None:
     """Equal rows are decoded together only if no cell differs."""
     columns = cellblocks._ColumnCache()
-    for odd, cell in ODD.items():
+    for odd, cell in ODD_CELLS.items():
         rows, stop = cellblocks._decode_equal_rows(USUAL * 19 + cell, 0, 20, columns)
         at_once = odd in {"the same", "before 1970"}
         assert (20, 20 * len(USUAL)) == (len(rows), stop) if at_once else ([], 0) == (rows, stop)
@@ -343,7 +343,7 @@ stretches = st.lists(
     ),
     max_size=6,
 )
-"""Rows that are alike: how many, their cells, and what all those cells hold."""
+"""A strategy of equal rows: their number, their cells, and all values."""
 
 
 @given(stretches, st.sampled_from((1, 8, 9, 20, 200)))

@@ -19,7 +19,7 @@ from rowkey.hbase.wire.proto import WireFormatError
 
 FAMILIES = ["d", "wide", "ä"]
 VECTOR = bytes.fromhex("000000190000001000000001000272310164717fffffffffffffff0476")
-TAGGED = bytes.fromhex(
+TAGGED_CELL = bytes.fromhex(
     "00000026000000100000000100027232016471000003bb2cc3d8000476000b00090800000000000927c0"
 )
 
@@ -42,7 +42,7 @@ def encode_cell(
 
 
 _plain = st.binary(max_size=30) | st.sampled_from([b"", b"\x00" * 8, b"\xff" * 8])
-_tags = st.sampled_from([b"", b"", b"\x00\x00", TAGGED[-13:]])
+_tags = st.sampled_from([b"", b"", b"\x00\x00", TAGGED_CELL[-13:]])
 
 
 def _build_cells(kinds: st.SearchStrategy[int], value: st.SearchStrategy[bytes]) -> Any:
@@ -130,7 +130,7 @@ def test_lengths_that_change_are_followed() -> None:
 
 def test_golden_vectors() -> None:
     """Cells recorded from a server, with and without a tag, are decoded."""
-    columns = to_columns(VECTOR + TAGGED, ["x", "d"])
+    columns = to_columns(VECTOR + TAGGED_CELL, ["x", "d"])
     expected = {
         "row": [b"r1", b"r2"],
         "family": ["d", "d"],
@@ -242,7 +242,7 @@ def test_parts_beyond_their_key_are_malformed(row: int, family: int) -> None:
 @pytest.mark.parametrize("more", [-1, 1])
 def test_tags_have_their_length(more: int) -> None:
     """Tags with a wrong length are malformed."""
-    wrong = bytearray(TAGGED)
+    wrong = bytearray(TAGGED_CELL)
     wrong[-12] += more
     with pytest.raises(WireFormatError, match="tags"):
         to_columns(bytes(wrong), ["d"])

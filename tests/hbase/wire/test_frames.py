@@ -78,7 +78,7 @@ ZNODE = (
     "ff0000001a726567696f6e7365727665723a31363032300000000000000000504255460a0f0a0372733110947d1880"
     "d095ffbc3110001803"
 )
-STORED = Cell("d", b"q", 1_700_000_000_000, b"v")
+STORED_CELL = Cell("d", b"q", 1_700_000_000_000, b"v")
 
 
 def read_answer(vector: str) -> Response:
@@ -202,7 +202,7 @@ def test_vector_of_the_answer_to_a_get() -> None:
     """The answer to a get is parsed to one row of one cell."""
     sent = read_answer(GET)
     assert 1 == parse_inner_result(sent).get_uint(2)
-    assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
+    assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_multi() -> None:
@@ -212,7 +212,7 @@ def test_vector_of_the_answer_to_a_multi() -> None:
     assert [2, 1] == [result.get_uint(1) for result in results]
     found = [result.get_message(2) for result in results]
     assert [1, 0] == [one.get_uint(2) if one else None for one in found]
-    assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), [1])
+    assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), [1])
 
 
 def test_vector_of_the_answer_to_a_scan() -> None:
@@ -221,7 +221,7 @@ def test_vector_of_the_answer_to_a_scan() -> None:
     scanned = ProtoMessage(sent.message)
     assert ([1], [0]) == (scanned.list_uints(1), scanned.list_uints(7))
     assert [False, False] == [scanned.get_bool(number, default=True) for number in (3, 8)]
-    assert [RowCells(b"r1", [STORED])] == decode_rows(bytes(sent.cells), scanned.list_uints(1))
+    assert [RowCells(b"r1", [STORED_CELL])] == decode_rows(bytes(sent.cells), scanned.list_uints(1))
 
 
 def test_vector_of_a_fault() -> None:
