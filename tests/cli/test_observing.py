@@ -72,7 +72,7 @@ def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
         assert ["unknown", "idle", "idle", "idle"] == words
 
 
-DURATIONS = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
+LENGTHS = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."
 
 
 def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
@@ -83,8 +83,8 @@ def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
     )
     assert (2, "") == (wrong.code, wrong.out)
     assert [
-        f"rowkey: --every: 'x' is not a length of time; {DURATIONS} Write, for example, --every 2s.",
-        f"rowkey: --for: 'y' is not a length of time; {DURATIONS} Write, for example, --for 60s.",
+        f"rowkey: --every: 'x' is not a length of time; {LENGTHS} Write, for example, --every 2s.",
+        f"rowkey: --for: 'y' is not a length of time; {LENGTHS} Write, for example, --for 60s.",
         (
             "rowkey: nothing.toml: the file cannot be read: No such file or directory. Check the "
             "path and its permissions."
@@ -98,7 +98,7 @@ def test_what_cannot_be_watched_is_told(things_folder: Path) -> None:
     }.items():
         for option in ("--every", "--for"):
             told = get_usage_error(run("live", "things", *PLACE_OPTION, option, text))
-            assert told.startswith(f"rowkey: {option}: {what}; {DURATIONS} Write, for example, ")
+            assert told.startswith(f"rowkey: {option}: {what}; {LENGTHS} Write, for example, ")
     short = get_usage_error(run("live", "things", *PLACE_OPTION, "--every", "5s", "--for", "1s"))
     assert short == (
         "rowkey: --for: a watch of 1 s ends before the second reading, after 5 s; expected at "

@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def hbase_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """ZooKeeper, a master and three region servers; skipped where Java or Maven is missing.
+    """Start ZooKeeper, a master and three region servers; skip without Java or Maven.
 
     With ROWKEY_REQUIRE_HBASE=1 in the environment their absence fails the test instead. A test that
     ends or pauses a process restarts or resumes it before the test ends.
@@ -62,19 +62,19 @@ def _claim(place: Path) -> None:
 
 @pytest.fixture(scope="session")
 def hbase_judge(hbase_cluster: Cluster) -> Judge:
-    """The official Java client of the cluster."""
+    """Return the official Java client of the cluster."""
     return hbase_cluster.judge
 
 
 @pytest.fixture(scope="session")
 def hbase_url(hbase_cluster: Cluster) -> str:
-    """The URL of the cluster by its ZooKeeper."""
+    """Return the URL of the cluster by its ZooKeeper."""
     return hbase_cluster.url
 
 
 @pytest.fixture(scope="session")
 def hbase_engine(hbase_url: str) -> Iterator[Engine]:
-    """The cluster as an engine, through rowkey's own client."""
+    """Return the cluster as an engine, through rowkey's own client."""
     from rowkey.engines import open_engine
 
     with open_engine(hbase_url) as engine:
@@ -83,7 +83,7 @@ def hbase_engine(hbase_url: str) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
-    """The cluster as an engine, through the official client."""
+    """Return the cluster as an engine, through the official client."""
     from cluster import JudgedEngine
 
     return JudgedEngine(hbase_cluster)

@@ -31,7 +31,7 @@ TESTS = str(Path(__file__).parents[1])
 
 @pytest.fixture(scope="module")
 def table(hbase_judge: Judge) -> Iterator[str]:
-    """A table of six regions with a hundred acknowledged rows each, all in memory."""
+    """Return a table of six regions with a hundred acknowledged rows each in memory."""
     hbase_judge.create("faults", {"d": {}}, SPLITS)
     hbase_judge.mutate("faults", [RowCells(row, [Cell("d", b"q", 1, row)]) for row in ROWS])
     yield "faults"

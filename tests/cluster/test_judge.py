@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def table(hbase_judge: Judge) -> Iterator[str]:
-    """A table of two families that keep three versions; each test has rows of its own."""
+    """Return a table of two families that keep three versions, with rows for each test."""
     families = {"d": {"VERSIONS": "3"}, "e": {"VERSIONS": "3"}}
     hbase_judge.create("judge", families, [b"m"], {"OWNER": "tests"})
     yield "judge"

@@ -35,7 +35,7 @@ SPEC = TableSpec(
 
 @pytest.fixture(scope="module")
 def store(judged_engine: JudgedEngine) -> Iterator[JudgedStore]:
-    """One table for all tests of this file; each test has rows of its own."""
+    """Return a table for all tests of this file, each with rows of its own."""
     yield judged_engine.create_table(SPEC)
     judged_engine.drop_table("judged")
 

@@ -30,7 +30,7 @@ def run_tool(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def table(hbase_cluster: Cluster) -> Iterator[str]:
-    """A table with a row."""
+    """Return a table with a row."""
     hbase_cluster.judge.create("tool", {"d": {}}, [b"m\xff"])
     hbase_cluster.judge.mutate("tool", [RowCells(b"a", [Cell("d", b"q", 1, b"v")])])
     yield "tool"

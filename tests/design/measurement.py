@@ -1,8 +1,8 @@
 """Runs `rowkey COMMAND FILE` for many files in forked processes and measures each run.
 
-Started as a program, so that what is measured is rowkey and not the test runner. It loads rowkey
-once and forks; a child that takes ten seconds is ended, and one that asks for more than a gigabyte
-does not get it. The variables MEASURED_SECONDS and MEASURED_BYTES say otherwise.
+This is a program of its own, so that rowkey is measured without the test runner. It imports rowkey
+once and forks. A child is limited to ten seconds and to a gigabyte, or to the values of the
+environment variables MEASURED_SECONDS and MEASURED_BYTES.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ADDRESS_SPACE = int(os.environ.get("MEASURED_BYTES", str(1 << 30)))
 def measure_yard_s() -> float:
     """Return the processor seconds that tomllib takes for 256 kB of short lines, one yard.
 
-    What a file takes is told in these, for a second is another amount of work on each machine.
+    Results are given in yards, since a second is a different amount of work on each machine.
     """
     text = "".join(f"word_{number} = {number}\n" for number in range(14_950))
     took = []

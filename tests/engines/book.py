@@ -28,7 +28,7 @@ class FamilyCells:
     Args:
         cells: all of them, in any order.
         family: the family's attributes.
-        now: the moment, in ms.
+        now: the time in ms.
     """
 
     def __init__(self, cells: Sequence[Cell], family: Family, now: int) -> None:

@@ -105,7 +105,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(step=strategies.upkeep)
     def keep_up_again(self, step: steps.Step) -> None:
-        """Maintain, so that maintenance is twice as frequent."""
+        """Take maintenance steps, which makes them twice as frequent."""
         self.do(step)
 
     def teardown(self) -> None:

@@ -39,7 +39,7 @@ def holders() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def switch_threads_often() -> Iterator[None]:
-    """Makes Python switch threads every microsecond."""
+    """Make Python switch threads every microsecond."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -110,7 +110,7 @@ def wait_for_waiting(locks: RowLocks, count: int) -> None:
 
 
 def is_free(locks: RowLocks) -> bool:
-    """Whether no thread has rows locked, or waits."""
+    """Return whether no thread has rows locked or waits for a lock."""
     return not (locks._row_requests or locks._requests or locks._requests_for_all)
 
 

@@ -59,11 +59,11 @@ class StormResult:
 
     Args:
         acknowledged: how many rows of each writer were acknowledged.
-        times: when each of its portions was.
+        times: when each of its writes was acknowledged.
         slowest_s: the longest call: a put, a batch of puts, or the next row of a scan.
-        rows: rows of the scans that came to their end.
-        scans: how many did; those that the end of the storm cut short are not counted.
-        wrong: what must not be: sentences.
+        rows: rows of the completed scans.
+        scans: how many scans completed before the end of the storm.
+        wrong: the errors as sentences.
     """
 
     acknowledged: dict[int, int] = field(default_factory=build_zero_counts)

@@ -1,8 +1,8 @@
-"""Steps taken on a real HBase, whose clock cannot be stopped, and what the book says of them.
+"""Steps taken on a real HBase, whose clock cannot be stopped, and in the book.
 
-A time to live ends at an edge: a millisecond known beforehand. A step waits while an edge is near,
-so that it lies on one side of it. A server stamps what has no time: the row is read back, and the
-book takes the step at each moment it may have been; one of them must give all that HBase gives.
+An edge is the millisecond at which a time to live ends. A step waits while an edge is near, so that
+all of it is on one side of the edge. A server gives a timestamp to cells that have none: the row is
+read back, and the book takes the step at each possible time; one of them must give HBase's result.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class PacedTables:
     """A table of HBase and a book that take the same steps.
 
     Args:
-        engine: where steps are taken on HBase.
-        book: where they are taken in the book, whose clock is `self.clock`.
-        at: the book's moment.
+        engine: the table of HBase.
+        book: the table of the book, whose clock is `self.clock`.
+        at: the time of the book in ms.
         met: how many steps met an edge although they had waited.
         waited_s: seconds of waiting for edges to pass.
-        filed: the cells that lie in files; the others are in memory.
+        filed: the cells in files; all other cells are in memory.
     """
 
     engine: steps.World
@@ -153,9 +153,9 @@ class PacedTables:
         """Return the book's outcome that HBase confirms, after any of some compaction times.
 
         Args:
-            step: what was done.
-            found: what came of it on HBase.
-            compacted: when, in ms.
+            step: the step.
+            found: its outcome on HBase.
+            compacted: the possible times of the compaction in ms.
         """
         book: Book = self.book.store
         before, splits = list(book.stored), list(book.splits)
@@ -183,8 +183,8 @@ class PacedTables:
     def list_spared(self) -> list[tuple[bytes, Cell]]:
         """Return the deletes that HBase may keep in a compaction and the book drops.
 
-        The flush before it took surplus puts from above them: the third and the fourth entry of
-        `engines.differences`.
+        The flush before the compaction removed the surplus puts above these deletes: the third and
+        the fourth entry of `engines.differences`.
         """
         found = []
         for row, family in sorted({(row, cell.family) for row, cell in self.stored_cells}):
@@ -212,8 +212,8 @@ class PacedTables:
     def drop_ttls(self, step: steps.Step) -> steps.Step:
         """Return the step without times to live of puts that replace a put.
 
-        HBase stores both, and shows the older one again when the newer one's time is over: the
-        second entry of `engines.differences`.
+        HBase stores both puts and shows the older one again when the newer one expires: the second
+        entry of `engines.differences`.
         """
         if not isinstance(step, steps.Mutate | steps.CheckAndMutate):
             return step
@@ -233,9 +233,9 @@ class PacedTables:
     def wait_or_turn(self, step: steps.Step) -> steps.Step:
         """Return a reversed read once no edge is near, or a forward one if an edge always is.
 
-        In the very millisecond in which a time to live ends, HBase 2.6.4 may go round in a reversed
-        read of deletes and puts for ever (StoreScanner.seekOrSkipToNextColumn of a reversed one):
-        the handler is lost, and the region is never again compacted nor closed.
+        In the millisecond in which a time to live ends, a reversed read of deletes and puts may
+        loop for ever in HBase 2.6.4 (StoreScanner.seekOrSkipToNextColumn): the handler is
+        lost, and the region is never compacted or closed again.
         """
         if not isinstance(step, steps.Get | steps.Scan) or not step.wanted.reverse:
             return step
@@ -248,7 +248,7 @@ class PacedTables:
         """Return puts as old as each kept delete, one row for each compacted region.
 
         HBase drops a kept delete that is older than every put of the same files, whatever their
-        rows: the first entry of `engines.differences`. With these no delete is.
+        rows: the first entry of `engines.differences`. These puts prevent that.
         """
         book: Book = self.book.store
         halves = {step.at} if isinstance(step, steps.Divide) else set()

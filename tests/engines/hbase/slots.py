@@ -1,7 +1,7 @@
 """Parts of prepared tables, so that a test does not wait for a new table.
 
-A table takes 0.6 s and 0.07 s for each of its regions. One table of the cluster therefore serves
-many tests: each has the rows that begin with a prefix of its own, in regions of their own.
+Creating a table takes 0.6 s, and 0.07 s for each of its regions. One table of the cluster therefore
+serves many tests: each test has the rows with a prefix of its own, in regions of their own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PrefixCursor(Cursor):
 
     Args:
         cursor: the cursor.
-        cut: bytes of the prefix.
+        cut: the length of the prefix.
     """
 
     def __init__(self, cursor: Cursor, cut: int) -> None:
@@ -77,7 +77,7 @@ class PrefixReader(Reader):
 
     Args:
         whole: all rows.
-        prefix: put before every row key that is asked for, taken off every one that comes.
+        prefix: added to row keys of requests and removed from row keys of results.
     """
 
     def __init__(self, whole: Reader, prefix: bytes) -> None:
@@ -118,7 +118,7 @@ class PrefixStore(PrefixReader, Store):
 
     Args:
         whole: the table.
-        prefix: what they begin with.
+        prefix: the prefix of its row keys.
     """
 
     def __init__(self, whole: Store, prefix: bytes) -> None:

@@ -1,7 +1,7 @@
 """Reproducible changes of a table by a seed, and the rows that result.
 
-Operation `n` is the same whoever applies it, so a journal of numbers is enough to know, after a
-kill, what was acknowledged and what was under way. Run as a program it is such a writer.
+Operation `n` is always the same, so a journal of numbers suffices to know, after a kill, which
+operations were acknowledged and which one was in progress. This file is also the writer's program.
 """
 
 from __future__ import annotations

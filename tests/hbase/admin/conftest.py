@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def admin(hbase_cluster: Cluster) -> Iterator[Admin]:
-    """The administration of the cluster, by the address of its master."""
+    """Return the administration of the cluster, by the address of its master."""
     with connect(f"hbase+master://{hbase_cluster.master}") as client:
         yield client.admin

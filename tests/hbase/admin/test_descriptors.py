@@ -21,7 +21,7 @@ from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 
 
 def list_values(row: FamilyAttribute) -> st.SearchStrategy[Any]:
-    """All values of an attribute."""
+    """Return a strategy of an attribute's values."""
     plain = st.just(row.default)
     if isinstance(row.default, bool):
         return st.booleans()

@@ -66,7 +66,7 @@ NONE = f"{UNIQUE}_none"
 
 @pytest.fixture(scope="module")
 def name(admin: Admin) -> Iterator[str]:
-    """A table of three regions for the tests of this file, in its own namespace."""
+    """Return the name of a table of three regions in a namespace of its own."""
     name = f"{UNIQUE}:t"
     told: list[tuple[int, int]] = []
     made = admin.create_table(

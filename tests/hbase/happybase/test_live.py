@@ -63,7 +63,7 @@ def connection(hbase_url: str) -> Iterator[Connection]:
 
 @pytest.fixture(scope="module")
 def table(connection: Connection) -> Iterator[Table]:
-    """A table with rows r00..r19, the odd ones of four columns, and v with five versions."""
+    """Return a table with rows r00..r19, odd ones of four columns, and v of five versions."""
     connection.create_table(
         "t", {"a": {"max_versions": 5}, "b": OF_B, "c:": {"time_to_live": 1000}, "d": None}
     )

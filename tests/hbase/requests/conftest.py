@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def speaker(hbase_cluster: Cluster) -> Iterator[RequestSender]:
-    """Sends single requests to the servers of the cluster."""
+    """Return a sender of single requests to the servers of the cluster."""
     speaks = RequestSender(hbase_cluster)
     yield speaks
     speaks.close()
@@ -25,7 +25,7 @@ def speaker(hbase_cluster: Cluster) -> Iterator[RequestSender]:
 
 @pytest.fixture(scope="module")
 def table(hbase_cluster: Cluster) -> Iterator[str]:
-    """A table of one region with the families d and e, which keep many versions."""
+    """Return a table of one region with the families d and e, which keep many versions."""
     name = f"q{uuid4().hex[:12]}"
     hbase_cluster.judge.create(name, {"d": {"VERSIONS": "10"}, "e": {"VERSIONS": "10"}})
     yield name

@@ -73,10 +73,10 @@ class World:
 
     Args:
         rows: cells of each row, in their order.
-        splits: where its regions begin, but the first.
-        script: a word of `WORDS` for each request; when it is at its end, all goes well.
+        splits: the split keys of its regions.
+        script: a word of `WORDS` for each request; after its end no request fails.
         settings: of the client.
-        size: most cells of an answer.
+        size: the maximum number of cells in an answer.
     """
 
     def __init__(
