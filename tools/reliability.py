@@ -121,7 +121,7 @@ TAIL = """\
   with HBase's own. The one with the higher timestamp is seen, whichever came last.
 * **Several places of a row.** Behind a random salt, or while two numbers of buckets are live, a row
   may stand in several places, which a cluster changes one after the other. A `get` reads them as
-  they were at one time, unless there is a random salt; scans, and a `get` of copies behind a salt,
+  they were at one time, unless there is a random salt; scans, and a `get` of copies under a salt,
   may see some of them changed and others not yet. No value that was replaced or deleted is seen
   again afterwards.
 * **Two spellings of one cluster.** One order of all changes by a process holds for tables that it

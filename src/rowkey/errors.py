@@ -182,7 +182,7 @@ class IncomparableDesigns(RowkeyError, ValueError):
     """Designs that cannot be compared: they disagree, or do not fit the sample.
 
     Args:
-        mistakes: everything that is in the way, each behind the name of its design.
+        mistakes: all obstacles, each with the name of its design in front.
     """
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:

@@ -146,7 +146,7 @@ class TextRange:
         line: of its first character.
         column: of its first character.
         last_line: of its last character.
-        end_column: the column behind its last character.
+        end_column: the column after its last character.
     """
 
     line: int

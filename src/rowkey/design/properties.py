@@ -93,7 +93,7 @@ class DesignProperties:
         stored_fields: fields of the key that are stored as columns because it does not.
         is_unique: whether rows that differ in a field of the key have different keys, or cells.
         losses: by field, what makes different rows share a key, with the odds.
-        row_order: the order rows come in, behind what spreads them.
+        row_order: the order of the rows after the part that spreads them.
         is_salted: whether the key of a row depends on chance.
         region_count: how many regions it is created with; None if that takes a sample.
         reads: how the declared reads run.
@@ -302,7 +302,7 @@ def choose_example_values(
 def _choose_later_value(read: DeclaredRead, field: Any, base: Any) -> Any:
     """Return a value of a field above another one, as the end of an example range."""
     kind = field.type
-    if not kind.has_integer_form:  # what lies behind a value is known of none but the type's own
+    if not kind.has_integer_form:  # only the type itself knows which value comes next
         return field.normalize(
             kind.domain.generate_value(min(kind.domain.size, MAX_EXAMPLE_VALUES) - 1)
         )

@@ -44,10 +44,10 @@ class TomlSpans:
     """The positions of keys, values and headers in a file, as character offsets.
 
     Args:
-        value_spans: of each word, the first character of its value and the one behind its last.
+        value_spans: of each word, the first character of its value and the one after its last.
         starts: of each word and each header, where it begins itself.
         owner_tables: of each word that stands on a line of its own, the table it stands under.
-        header_stops: of each header, the character behind it.
+        header_stops: of each header, the character after it.
     """
 
     value_spans: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)

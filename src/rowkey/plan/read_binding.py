@@ -183,7 +183,7 @@ def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
         start: one of its values, where the stretch begins.
 
     Returns:
-        At least one unit behind the start, and no more than the greatest value.
+        At least one unit after the start, and at most the greatest value.
     """
     kind = field.type
     assert kind.unit_ns is not None, f"{field.name} is not a time"

@@ -1,7 +1,7 @@
 """Merging and sorting of the rows of several ranges.
 
-The prefix of a range is the same for all its rows, so what stands behind it alone decides their
-order. Intervals behind one prefix are ranges of their own with that same prefix: they merge in the
+The prefix of a range is the same for all its rows, so only the bytes after it decide their
+order. Intervals after one prefix are separate ranges with that same prefix: they merge in the
 order of their keys. Read backwards, the same bytes merge descending.
 """
 

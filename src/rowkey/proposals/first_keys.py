@@ -139,7 +139,10 @@ def propose_first_keys(
                 f"{entity.name} are spread too: its reads scan all {n} buckets and merge them"
             )
         yield build_proposal(build_bucket([one.name for one in columns], n), why)
-    why = "no field spreads the rows, so a random salt does; a row put twice may be stored twice"
+    why = (
+        "no field spreads the rows, so a random salt does; "
+        "a row that is put twice may be stored under two salts"
+    )
     yield build_proposal(build_salt(n), why)
 
 

@@ -104,7 +104,7 @@ def propose_salted_key(design: Design) -> SpreadKeyProposal:
 
 def _propose_salt(design: Design, key: Key) -> SpreadKeyProposal:
     """Propose a key with a salt in front."""
-    costs = "a read then asks every salt, and a row written twice may be stored twice"
+    costs = "a read then asks every salt, and a row that is put twice may be stored under two salts"
     salt = build_salt(BUCKETS_PER_SERVER * design.cluster.servers)
     return _build_proposal(design, key, salt, costs)
 

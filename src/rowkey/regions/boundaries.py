@@ -64,7 +64,7 @@ class Boundaries:
 
         Args:
             start: the first key; b"" is before every key.
-            stop: the first key behind them; b"" is behind every key.
+            stop: the first key after them; b"" means the end of the table.
 
         Cost: O(log regions).
 

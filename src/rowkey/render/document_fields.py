@@ -43,7 +43,7 @@ SIMULATION_FIELDS = {
     "operations": "events replayed",
     "servers": "region servers",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
-    "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
+    "regions[].stop": "first row key after it, hexadecimal; empty for the last region",
     "regions[].server": "the server it is created on, from 0",
     "regions[].writes": "operations on it",
     "remarks[]": "remarks on the boundaries and the sample",
@@ -175,7 +175,7 @@ REGIONS_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
-    "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
+    "regions[].stop": "first row key after it, hexadecimal; empty for the last region",
     "regions[].writes": "mutations of a row since its creation; all cells of a put are one",
     "regions[].reads": "rows returned by gets and scans, and gets that found nothing",
 }

@@ -24,7 +24,7 @@ EXPLANATION_FIELDS = {
     "access_type": "nothing, get (one key a range), scan or full scan",
     "fan_out": "ranges read for one answer",
     "ranges[].start": "first possible row key of one of the first ranges, hexadecimal",
-    "ranges[].stop": "first row key behind it, hexadecimal; empty for the end of the table",
+    "ranges[].stop": "first row key after it, hexadecimal; empty for the end of the table",
     "ranges[].description": "the field values of its keys",
     "pinned_parts[]": "parts of the key that have constant bytes in each range",
     "narrowed_part": "the part after them of which a range is read; null if none",
@@ -126,4 +126,4 @@ def format_explanation_text(name: str, explanation: Explanation, width: int = 10
 
 
 TEXT_INDENT = 8
-"""Where the text of a line begins, behind the word that says what it tells."""
+"""The column where the text of a line begins, after its label."""

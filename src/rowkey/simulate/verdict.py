@@ -28,7 +28,7 @@ between an even design and all load on one server on."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a design: even, warm or hot, with the skew behind it.
+    """The verdict on a design: even, warm or hot, with the skew that decided it.
 
     Args:
         level: even, warm or hot.

@@ -33,11 +33,11 @@ UNPACK_CHUNK_BYTES = 1 << 12
 MAX_SHOWN_NAMES = 20
 MAX_SHOWN_NAME_LENGTH = 40
 MAX_LINE_BYTES = 1 << 20
-"""Bytes of the longest line that is read; a longer one is no record of anything."""
+"""Bytes of the longest line that is read; a longer one is refused."""
 INVALID_BYTE_MARK = "\0\ufdd0"
-"""Stands, with two hexadecimal digits behind it, for a byte that is not UTF-8.
+"""Marks a byte that is not UTF-8; two hexadecimal digits with its value follow.
 
-No text field can hold U+0000, so that nothing which is read so is ever a value.
+No text field can hold U+0000, so text with this mark is never taken for a value.
 """
 MARK_INVALID_BYTES = "rowkey.marked"
 """How bytes are decoded so that those which are not UTF-8 are marked."""

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT_S = 120.0
 """Seconds that a thread waits for its rows. The thread that has them locked waits for calls of the
-engine, which have timeouts of their own, so this one is reached only behind very many threads or
-behind an engine that does not answer at all."""
+engine, which have timeouts of their own, so this one passes only if very many threads wait, or
+if the engine does not answer at all."""
 
 
 class RowLocks:

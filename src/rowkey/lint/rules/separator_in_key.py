@@ -29,7 +29,7 @@ class SeparatorInKey(Rule):
     ends at the prefix with its last byte raised by one.
 
     Source: claim 47 scans from "uid1~" to "uid1~~", which misses what begins with 7E; claim 65 puts
-    `_`, 5F, behind digits that are not padded. ClientUtil: the closest next row key for a prefix.
+    `_`, 5F, after digits that are not padded. ClientUtil: the closest next row key for a prefix.
     """
 
     name = "separator_in_key"

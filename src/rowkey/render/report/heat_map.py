@@ -98,7 +98,7 @@ def _build_region_row(
 def pack_counts(counts: Counts) -> str:
     """Return the counts of a map as compressed LEB128 numbers in base 64.
 
-    A zero is followed by how many more zeros come behind it, so that a sparse map is small.
+    A zero is followed by the number of further zeros, so that a sparse map is small.
 
     >>> import numpy as np
     >>> zlib.decompress(base64.b64decode(pack_counts(np.array([[3, 0, 0], [0, 300, 0]])))).hex()

@@ -43,7 +43,7 @@ LIVE_FIELDS = {
     "causes[].evidence.*": "the figures by name",
     "causes[].remedy": "what would help",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
-    "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
+    "regions[].stop": "first row key after it, hexadecimal; empty for the last region",
     "regions[].begins": "the fields that the first row key begins with, in words",
     "regions[].server": "where it is: host, port and start code; s0, s1 where there are none",
     "regions[].writes_per_s": "writes a second in the last interval, or null if not known",

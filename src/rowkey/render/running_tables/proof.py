@@ -42,7 +42,7 @@ PROOF_FIELDS = {
     "difference": "|predicted - counted| over the regions of all phases",
     "unknown": "counts that are unknown, because regions were reopened or replaced",
     "regions[].start": "first possible row key, hexadecimal; empty for the first region",
-    "regions[].stop": "first row key behind it, hexadecimal; empty for the last region",
+    "regions[].stop": "first row key after it, hexadecimal; empty for the last region",
     "regions[].server": "where it was in the last phase; empty if it was split or merged",
     "regions[].predicted": "writes over all phases, as simulated; with the salts that were written",
     "regions[].counted": "the same as counted, or null",

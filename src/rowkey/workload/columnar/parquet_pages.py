@@ -44,7 +44,7 @@ class PageHeader:
     Args:
         page_type: its type.
         unpacked_bytes: its bytes, unpacked.
-        packed_bytes: its bytes in the file, behind the header.
+        packed_bytes: its bytes in the file, after the header.
         value_count: how many values it has, nulls among them.
         encoding: how they are written.
         offset: where its bytes begin in the file.

@@ -27,7 +27,7 @@ TRUE_TYPE, FALSE_TYPE, BYTE_TYPE, DOUBLE_TYPE, BINARY_TYPE, LIST_TYPE, SET_TYPE,
 """Numbers of the types of fields, those of whole numbers left out."""
 INTEGER_TYPES = (4, 5, 6)
 LONG_LIST_SIZE = 15
-"""The size of a list that is written behind its head."""
+"""The size of a list that is written after its header."""
 
 
 def read_struct(data: bytes, offset: int, depth: int = 0) -> tuple[dict[int, Any], int]:

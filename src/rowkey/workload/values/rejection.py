@@ -26,7 +26,7 @@ class Rejection:
     """Why a row is skipped.
 
     Args:
-        problem: what it lacks, or holds and what is expected instead, to stand behind `row 7`.
+        problem: what is missing or wrong and what is expected, to be printed after `row 7`.
         remedy: what to write instead.
     """
 
