@@ -80,6 +80,8 @@ def _draw_declaration(draw: st.DrawFn, type_name: str | None) -> FieldDeclaratio
     for option in sorted(TYPES[name].options):
         if option in TYPES[name].required_options or draw(st.booleans()):
             options[option] = draw(_VALUES_BY_OPTION[option])
+    if "scale" in options:
+        options["scale"] = min(options["scale"], options["precision"])
     options["nullable"] = draw(st.integers(0, 4)) == 0
     return FieldDeclaration(**options)
 

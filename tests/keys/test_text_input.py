@@ -19,17 +19,17 @@ from rowkey.keys import TYPES, FieldPart, bind_key
 if TYPE_CHECKING:
     from rowkey.keys import Field, Key, Part
 
+SPECIAL_TEXTS = [
+    "--5", "+-5", "-+5", "+5", "1_0", "\uff11", "0x1F", " 7 ", "7\n", "", "nan", "inf",
+    "-Infinity", "1e3", "1e-3", "1e99999999999999999999", ".5", "5.", "0" * 110 + "7",
+    "1." + "0" * 110 + "5", "9" * 2_000, "2024-01-01T10:30.5", "2024-01-01T10:30:00.5",
+    "2024-01-01T10:30:00,5", "20240101T103000.5", "2024-01-01", "2024-01-01T10:30",
+    "2024-01-01T10:30:00+01:00", "true", "TRUE", "1", "0", "10.0.0.1", "::1",
+]  # fmt: skip
+"""Texts that parsers treat differently."""
 RANDOM_TEXTS = st.one_of(
     st.text("0123456789+-.,eE_x: TZ/abf\uff11\u0663", max_size=12),
-    st.sampled_from(
-        [
-            "--5", "+-5", "-+5", "+5", "1_0", "\uff11", "0x1F", " 7 ", "7\n", "", "nan", "inf",
-            "-Infinity", "1e3", "1e-3", "1e99999999999999999999", ".5", "5.", "0" * 110 + "7",
-            "1." + "0" * 110 + "5", "9" * 2_000, "2024-01-01T10:30.5", "2024-01-01T10:30:00.5",
-            "2024-01-01T10:30:00,5", "20240101T103000.5", "2024-01-01", "2024-01-01T10:30",
-            "2024-01-01T10:30:00+01:00", "true", "TRUE", "1", "0", "10.0.0.1", "::1",
-        ]
-    ),
+    st.sampled_from(SPECIAL_TEXTS),
 )  # fmt: skip
 
 
@@ -63,11 +63,24 @@ def test_a_text_column_is_parsed_as_single_texts(type_name: str, data: st.DataOb
     fields = {"a": declaration.model_dump(by_alias=True, exclude_none=True), "n": "u8"}
     key = bind_key("[a][n]", fields)
     field = key.fields["a"]
-    text = data.draw(st.one_of(RANDOM_TEXTS, strategies.values(field).map(field.type.format_value)))
+    texts = st.one_of(RANDOM_TEXTS, strategies.values(field).map(field.type.format_value))
+    assert_encoded_alike(key, data.draw(texts))
+
+
+@pytest.mark.parametrize("type_name", ["i8", "u64", "timestamp_ms", "float64", "bool", "uuid"])
+def test_a_column_of_special_texts_is_parsed_as_single_texts(type_name: str) -> None:
+    """Texts that parsers treat differently give the same key alone, in a column and cast."""
+    key = bind_key("[a][n]", {"a": type_name, "n": "u8"})
+    for text in SPECIAL_TEXTS:
+        assert_encoded_alike(key, text)
+
+
+def assert_encoded_alike(key: Key, text: str) -> None:
+    """Check that a text gives the same key alone, in a column, and where Arrow casts the column."""
     expected = encode_text(key, text)
     for arrow_type in (pa.string(), pa.large_string()):
         assert expected == encode_column(key, pa.array([text], arrow_type))
-    typed = field.type.cast_text_column(pa.array([text]))
+    typed = key.fields["a"].type.cast_text_column(pa.array([text]))
     if typed is not None:
         assert expected == encode_column(key, typed) is not None
 

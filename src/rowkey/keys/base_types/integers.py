@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from rowkey.keys.codecs.codec import Codec
     from rowkey.schema import FieldDeclaration, Value
 
-_WHOLE_NUMBER_PATTERN = re.compile(r"[+-]?[0-9]{1,39}")
+_MAX_DIGITS = 39
+_WHOLE_NUMBER_PATTERN = re.compile(rf"[+-]?[0-9]{{1,{_MAX_DIGITS}}}")
 _ENCODING_WIDTHS = {f"{sign}{bits}": (sign, bits // 8) for sign in "ui" for bits in (8, 16, 32, 64)}
 
 
@@ -87,8 +88,11 @@ class IntegerField(FieldType):
     def cast_text_column(self, array: pa.Array) -> pa.Array | None:
         """Return a text column as whole numbers, if Arrow parses it as `parse` does; else None."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        if _can_contain_hex(array):
+        # Arrow takes leading zeros of any number, and `parse` does not.
+        longest = pc.max(pc.binary_length(array)).as_py()
+        if _can_contain_hex(array) or (longest or 0) > _MAX_DIGITS:
             return None
         try:
             return array.cast(self.build_arrow_type())
