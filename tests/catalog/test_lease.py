@@ -245,7 +245,7 @@ def test_an_answer_from_before_an_own_write_is_no_older_copy() -> None:
 
 
 def test_good_news_that_came_while_it_failed_is_believed() -> None:
-    """If a read fails at the end of a lease, an entry that a watch read meanwhile is used."""
+    """If a read fails at the end of a lease, the entry that a watch has just read is used."""
     held = LeaseCase()
     changed, held.now = held.change_table(), 61.0
     read = held.catalog.read

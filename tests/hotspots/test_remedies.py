@@ -274,7 +274,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
 
 
 def apply_remedy(design: Design, cause: CauseFinding) -> Design | None:
-    """Return the design with the key, the part in front, the splits or the regions of a remedy."""
+    """Return the design after a remedy: its new key, first part, splits or number of regions."""
     words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     if cause.evidence.get("proposal"):
         return apply_proposal(design, cause.evidence["proposal"])

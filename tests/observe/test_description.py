@@ -170,7 +170,7 @@ def infer_key(url: str, keys: Iterable[bytes], splits: Sequence[bytes] = ()) -> 
 
 
 def encode_keys(notation: str) -> list[bytes]:
-    """Return the row keys of a design."""
+    """Return the row keys of the rows of `make_rows` under a key in notation."""
     key = rowkey.Design("t", notation, fields=FIELDS).key
     chance = random.Random(0)
     salts = [chance.randrange(key.salt_count) if key.is_salted else None for _ in make_rows()]

@@ -129,7 +129,7 @@ def test_a_busy_host_is_hot_and_named(url: str) -> None:
 
 
 def test_a_time_bucket_is_named(url: str) -> None:
-    """Times whose step is their divisor have one remainder, which is named."""
+    """If all times share one remainder of mod(ts, 16), the cause is the time-only bucket."""
     with open_table(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
         writer.numbers = count(0, 16)

@@ -47,7 +47,7 @@ def zookeeper_route(zookeeper: ZooKeeper) -> Iterator[ZooKeeperLink]:
 
 
 def create_table(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
-    """Create a table whose catalog is at the end of the route."""
+    """Create a table whose ZooKeeper catalog is reached through the link."""
     url = way.url(f"/rowkey/{token_hex(4)}", "500ms")
     design = rowkey.Design(
         "logs", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket", catalog=url

@@ -179,7 +179,7 @@ def test_a_scan_of_one_host_continues_after_a_change(monkeypatch: pytest.MonkeyP
 
 
 def test_a_snapshot_scan_ignores_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A snapshot, or an embedded engine, shows the rows of the start of the scan."""
+    """A scan of a snapshot or an embedded engine returns the rows as they were when it began."""
     given = make_rows(60)
     with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 60, monkeypatch) as table:
         snapshot = table.snapshot()

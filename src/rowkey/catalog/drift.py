@@ -95,7 +95,7 @@ def _find_shared_counts(declared: Design, remembered: Design) -> dict[int, int]:
 
 
 def find_differences(declared: Design, remembered: Design) -> Iterator[Difference]:
-    """Yield the options of two designs that differ and that stored rows depend on, in order."""
+    """Yield the options that differ between two designs and that stored rows depend on."""
     if declared.table != remembered.table:
         yield Difference("table", declared.table, remembered.table)
     yield from _find_key_differences(declared, remembered)

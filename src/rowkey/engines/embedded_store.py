@@ -297,7 +297,7 @@ class EmbeddedStore(EmbeddedReader, Store):
             self._table.store_description()
 
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
-        """Replace and store all table attributes, after checking those for region splits."""
+        """Replace and store all table attributes, after validating those that control splits."""
         self._check_open()
         SplitLimits.from_attributes(attributes)
         with self._table.lock:

@@ -174,7 +174,7 @@ def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str])
 def check_family_attributes(
     families: Iterable[Family], unsupported_features: Mapping[str, str]
 ) -> None:
-    """Raise unless HBase and the engine accept the attributes of all families.
+    """Raise an error if HBase or the engine does not accept an attribute of a family.
 
     Raises:
         InvalidArgument: with the first mistake, or a family is given twice.

@@ -298,7 +298,7 @@ def _format_cell(measure: Measure, figure: Figure, cell_width: int) -> str:
 
 
 def _format_figure(figure: Figure, cell_width: int) -> str:
-    """Return a figure as text that fits a cell, shortened by a unit such as k or M.
+    """Return a figure as text that fits a cell, with a unit such as k or M.
 
     >>> from rowkey.advise import Figure
     >>> values = (1.126, 16.0, 1234.0, 336_776.0, 45_112_345.0, None)

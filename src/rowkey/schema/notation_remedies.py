@@ -83,7 +83,7 @@ def _compile_arithmetic_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def _find_unquoted_name(text: str, at: int) -> str:
-    """Return the name around a character that needs quotes, such as `-`; empty if there is none."""
+    """Return the unquoted name with a character such as `-` in it; empty if there is none."""
     start = at
     while (
         start

@@ -372,7 +372,7 @@ class ReadSimulator:
     def _scale_rows(
         self, sampled_count: int, own_count: int, source_count: int, plan: Plan
     ) -> float:
-        """Scale a number of sampled rows to the rows of the whole table.
+        """Return the number of rows of the whole table that a number of sampled rows stands for.
 
         Args:
             sampled_count: rows of the sample.

@@ -152,7 +152,7 @@ class SampleSummary:
 
     @property
     def facts(self) -> Mapping[str, FieldFacts]:
-        """Return the facts of each field; those that few events cannot show are as declared."""
+        """Return the facts of each field: measured, or declared where the sample is too small."""
         return {
             name: one.replace_uncertain(self._declared_facts.get(name, FieldFacts()))
             for name, one in self.measured_facts.items()

@@ -119,7 +119,7 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
 
 
 def test_lengths_that_change_are_followed() -> None:
-    """Short cells followed by long ones, which defeat the guesses, are found."""
+    """Long cells after short ones are decoded, though the decoder expects short ones."""
     cells = [encode_cell(b"r", "d", b"", 1, b"")] * 9_000 + [
         encode_cell(b"r", "d", b"", 1, b"v" * 9_000)
     ] * 900

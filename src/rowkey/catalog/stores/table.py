@@ -41,7 +41,7 @@ class TableCatalog(Catalog):
 
     @classmethod
     def open(cls, location: str) -> TableCatalog:
-        """Open the catalog in a table of the engine at a URL; the catalog closes the engine."""
+        """Open the catalog in a table of the engine at a URL; closing it closes the engine too."""
         if not location:
             raise InvalidArgument("table:", "the URL names no engine", "table:URL")
         try:

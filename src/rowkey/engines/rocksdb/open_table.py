@@ -147,7 +147,7 @@ class OpenTable(EmbeddedTable):
         return read_row_cells(self.database.sources[family], family, row, view)
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
-        """Write mutations in one batch with the counters of their regions."""
+        """Write mutations and the updated counters of their regions in one batch."""
         self.check_open()
         batch = self.database.start_batch()
         handles, splits = self.database.family_handles, self.region_tracker.splits

@@ -114,7 +114,7 @@ def _mask_login(text: str) -> str:
 
 
 def _strip_extras(location: str, mistakes: list[Mistake]) -> str:
-    """Remove login, query and fragment from a URL without its scheme; each is a mistake.
+    """Remove login, query and fragment from a URL without its scheme, and note each as a mistake.
 
     The login is removed first, up to the last @: everything before it may be a password.
     """

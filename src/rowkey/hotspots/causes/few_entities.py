@@ -148,7 +148,7 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
-    """Return the remedy: a bucket of more fields, or a salt if the key has too few values."""
+    """Return the remedy: a bucket computed from more fields, or a salt if they have few values."""
     values = count_combined_values(design, facts, design.key.fields)
     if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
         proposal = propose_spread_key(design, facts, insufficient_fields=names)

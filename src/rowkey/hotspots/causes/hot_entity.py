@@ -252,7 +252,7 @@ def _format_remedy(
     names: Sequence[str],
     proposal: KeyProposal | None,
 ) -> str:
-    """Return the remedy: the proposed spread of heavy values, or a key of more fields."""
+    """Return the remedy: spread the heavy values as proposed, or use more fields in the key."""
     opening = design.layout.qualifier_prefix
     if opening is not None and set(names) >= set(design.key.fields):
         fields = [field.name for field in opening.fields]

@@ -81,7 +81,7 @@ class FloatField(FieldType):
         return OrderedFloatCodec(self.width)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a floating-point number."""
+        """Return the codec whose bytes `digest` and `truncate` use for a floating-point number."""
         return PlainFloatCodec(self.width)
 
     def build_arrow_type(self) -> pa.DataType:

@@ -76,7 +76,7 @@ class IntegerField(FieldType):
         return BigEndianCodec(width, low, high, bias=codec.bias)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a whole number."""
+        """Return the codec whose bytes `digest` and `truncate` use for a whole number."""
         return build_twos_complement_codec(self.bits // 8, *self.number_range)
 
     def build_arrow_type(self) -> pa.DataType:

@@ -132,7 +132,7 @@ class TimestampField(FieldType):
         return BigEndianCodec(8, 0, MAX_TIMESTAMP, top=MAX_TIMESTAMP)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a time."""
+        """Return the codec whose bytes `digest` and `truncate` use for a time."""
         return build_twos_complement_codec(8, 0, MAX_TIMESTAMP)
 
     def build_arrow_type(self) -> pa.DataType:

@@ -66,7 +66,7 @@ class BoolField(FieldType):
         return BigEndianCodec(1, 0, 1)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a boolean."""
+        """Return the codec whose bytes `digest` and `truncate` use for a boolean."""
         return BigEndianCodec(1, 0, 1)
 
     def build_arrow_type(self) -> pa.DataType:

@@ -86,7 +86,7 @@ class BytesField(BytesBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else EscapedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a byte string."""
+        """Return the codec whose bytes `digest` and `truncate` use for a byte string."""
         return UnterminatedCodec(self.build_raw_format())
 
     def build_arrow_type(self) -> pa.DataType:

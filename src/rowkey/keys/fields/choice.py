@@ -90,7 +90,7 @@ class ChoiceField(FieldType):
         return BigEndianCodec(width, 0, len(self.choices) - 1)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a choice."""
+        """Return the codec whose bytes `digest` and `truncate` use for a choice: its text."""
         return ChoiceTextCodec(self.choices, UnterminatedCodec(self._build_raw_format()))
 
     def _build_raw_format(self) -> RawFormat:

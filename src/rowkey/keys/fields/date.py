@@ -88,7 +88,7 @@ class DateField(FieldType):
         return build_signed_codec(4)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a date."""
+        """Return the codec whose bytes `digest` and `truncate` use for a date."""
         return build_twos_complement_codec(4, -(1 << 31), (1 << 31) - 1)
 
     def build_arrow_type(self) -> pa.DataType:

@@ -146,7 +146,7 @@ class DecimalField(FieldType):
         )
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a decimal number."""
+        """Return the codec whose bytes `digest` and `truncate` use for a decimal number."""
         return build_twos_complement_codec(self.width, -self.max_unscaled, self.max_unscaled)
 
     def build_arrow_type(self) -> pa.DataType:

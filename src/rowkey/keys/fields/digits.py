@@ -75,7 +75,7 @@ class DigitsField(TextBasedField):
         )
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a text of digits."""
+        """Return the codec whose bytes `digest` and `truncate` use for a text of digits."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:

@@ -75,7 +75,7 @@ class HexField(TextBasedField):
         return FixedLengthCodec(raw, self.width)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a hexadecimal text."""
+        """Return the codec whose bytes `digest` and `truncate` use for a hexadecimal text."""
         return self.build_codec("", ())
 
     def is_internal_form(self, array: pa.Array) -> bool:

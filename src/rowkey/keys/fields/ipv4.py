@@ -50,5 +50,5 @@ class Ipv4Field(BytesBasedField):
         return FixedLengthCodec(RawFormat(4, 4, is_text=False), 4)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to an IPv4 address."""
+        """Return the codec whose bytes `digest` and `truncate` use for an IPv4 address."""
         return self.build_codec("", ())

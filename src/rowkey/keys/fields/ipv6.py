@@ -63,5 +63,5 @@ class Ipv6Field(BytesBasedField):
         return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to an IPv6 address."""
+        """Return the codec whose bytes `digest` and `truncate` use for an IPv6 address."""
         return self.build_codec("", ())

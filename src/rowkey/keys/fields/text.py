@@ -108,7 +108,7 @@ class TextField(TextBasedField):
         return UnterminatedCodec(raw) if encoding == "raw" else TerminatedCodec(raw)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a text."""
+        """Return the codec whose bytes `digest` and `truncate` use for a text."""
         return UnterminatedCodec(self.build_raw_format())
 
     def is_internal_form(self, array: pa.Array) -> bool:

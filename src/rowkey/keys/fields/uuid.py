@@ -59,5 +59,5 @@ class UuidField(BytesBasedField):
         return FixedLengthCodec(RawFormat(16, 16, is_text=False), 16, cardinality=256**16)
 
     def build_plain_codec(self) -> Codec:
-        """Return the codec that `digest` and `truncate` apply to a UUID."""
+        """Return the codec whose bytes `digest` and `truncate` use for a UUID."""
         return self.build_codec("", ())

@@ -146,7 +146,7 @@ def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | No
 
 
 def _guess_time(rests: Sequence[bytes], context: KeyContext) -> KeyElement | None:
-    """Return an element of eight bytes that is a time, ascending or descending."""
+    """Return the next eight bytes as a time, ascending or descending; None if they are none."""
     for form, how, times, unit in _read_longs(rests, context):
         if not context.find_time_doubt(rests, times, unit):
             why = (

@@ -305,7 +305,7 @@ def build_skew_table(skews: Mapping[str, Mapping[str, Any]], translator: Transla
 
 
 def join_thin_widths(skews: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the widths of windows that have too few events for a skew, joined by commas."""
+    """Return the widths of windows with too few events to measure a skew, joined by commas."""
     thin = [width for width, skew in skews.items() if skew["servers"] is None]
     return ", ".join(f"{width.removesuffix('s')} s" for width in thin)
 
