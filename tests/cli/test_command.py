@@ -349,7 +349,7 @@ def test_a_full_disk_is_told_in_a_line() -> None:
     """A full disk is reported in one line without a traceback."""
     with Path("/dev/full").open("w", encoding="ascii") as full:
         done = spawn("schema", stdout=full, stderr=subprocess.PIPE, **LIVE_OUTPUT)
-    said = f"rowkey: standard output: it cannot be written: {os.strerror(errno.ENOSPC)}. "
+    said = f"rowkey: standard output: the output cannot be written: {os.strerror(errno.ENOSPC)}. "
     assert 4 == done.returncode
     assert done.stderr == f"{said}Free space on the disk, or write to another place.\n"
 

@@ -120,7 +120,8 @@ def test_csv_for_a_spreadsheet_holds_no_formula() -> None:
     found = run(*DUMP, "--spreadsheet")
     assert 0 == found.code
     said = (
-        f"a ' is put before {N_FORMULAS} text cells that look like formulas; do not load this file"
+        f"a ' is put before {N_FORMULAS} text cells that look like formulas; "
+        "do not load the file again"
     )
     assert f"{said}\n" == found.err
     rows = parse(found.out)

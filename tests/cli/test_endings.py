@@ -29,7 +29,7 @@ ROWKEY = [sys.executable, "-m", "rowkey"]
 PLACE_OPTION = ("--on", "rocks:data")
 DUMP = ("dump", "things.toml", *PLACE_OPTION)
 DISK_REMEDY = "Free space on the disk, or write to another place."
-FULL = f"it cannot be written: {os.strerror(errno.ENOSPC)}. {DISK_REMEDY}\n"
+FULL = f"the output cannot be written: {os.strerror(errno.ENOSPC)}. {DISK_REMEDY}\n"
 
 
 def run_shell(words: tuple[str, ...], redirected: str, *program: str) -> tuple[int, str, str]:
@@ -62,7 +62,7 @@ def test_no_standard_output_is_told(things_folder: Path, words: tuple[str, ...])
     del things_folder
     code, _, err = run_shell(words, ">&-")
     assert (2, 0) == (code, err.count("Traceback"))
-    assert "there is no standard output to write to. Give -o FILE" in err
+    assert "standard output is closed. Give -o FILE" in err
 
 
 def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
@@ -115,7 +115,8 @@ def test_a_disk_that_is_full_in_the_midst_leaves_nothing(things_folder: Path, fo
     """A dump onto a full disk names the final file and removes its partial file."""
     before = sorted(path.name for path in things_folder.iterdir())
     done = run_in_process(things_folder, SMALL, *DUMP, "-o", f"a.{form}")
-    said = f"rowkey: a.{form}: it cannot be written: {os.strerror(errno.EFBIG)}. {DISK_REMEDY}\n"
+    why = os.strerror(errno.EFBIG)
+    said = f"rowkey: a.{form}: the output cannot be written: {why}. {DISK_REMEDY}\n"
     assert (4, "", said) == (done.code, done.out, done.err)
     assert before == sorted(path.name for path in things_folder.iterdir())
 
@@ -144,7 +145,7 @@ def test_a_file_that_cannot_be_made_is_told(things_folder: Path, number: int, co
     with patch("tempfile.mkstemp", side_effect=OSError(number, os.strerror(number))):
         done = run(*DUMP, "-o", "a.csv")
     assert (code, "") == (done.code, done.out)
-    assert f"a.csv: it cannot be written: {os.strerror(number)}. " in done.err
+    assert f"a.csv: the output cannot be written: {os.strerror(number)}. " in done.err
 
 
 # Parts

@@ -76,8 +76,8 @@ def test_boundaries_of_a_sample_are_kept(tmp_path: Path) -> None:
 def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
     """A table is dropped only with its name typed, and can be created again."""
     del things_folder
-    assert "things is not dropped: it is not confirmed" in get_error_line(run_on_things("drop"))
-    assert "things is not dropped: 'thing' is not its name" in get_error_line(
+    assert "things is not dropped: no name was typed" in get_error_line(run_on_things("drop"))
+    assert "things is not dropped: 'thing' is not the table's name" in get_error_line(
         run_on_things("drop", "--yes", "thing")
     )
     assert 5 == len(list_hosts())

@@ -69,7 +69,9 @@ class CsvEncoder:
             return []
         cells = pluralize(self.n_formulas, "text cell")
         if self._guards_formulas:
-            return [f"a ' is put before {cells} that look like formulas; do not load this file"]
+            return [
+                f"a ' is put before {cells} that look like formulas; do not load the file again"
+            ]
         begins = "begins" if self.n_formulas == 1 else "begin"
         what = f"{cells} {begins} with =, +, -, @, a tab or a line end"
         risk = "which a spreadsheet may run as a formula"
@@ -87,7 +89,7 @@ class CsvEncoder:
             cells = [cell if cell is None else escape_text(_format_value(cell)) for cell in cells]
         line = ",".join(map(_encode_cell, cells))
         if not line:
-            what = f"{self._names[0]}: CSV cannot write null in an only column"
+            what = f"{self._names[0]}: a CSV file with only one column cannot have a null"
             raise click.UsageError(f"{what}. Use another format, such as -f jsonl.")
         return f"{line}\n"
 

@@ -248,9 +248,13 @@ def _translate_os_errors(path: Path) -> Iterator[None]:
         why = getattr(problem, "strerror", None) or str(problem)
         if getattr(problem, "errno", None) in _DISK_ERRNOS:
             remedy = "Free space on the disk, or give another path."
-            raise Unavailable(str(path), f"it cannot be written: {why}", remedy=remedy) from None
+            raise Unavailable(
+                str(path), f"the output cannot be written: {why}", remedy=remedy
+            ) from None
         name = shorten_text(str(path))
-        raise click.UsageError(f"{name}: it cannot be written: {why}. Give another path.") from None
+        raise click.UsageError(
+            f"{name}: the output cannot be written: {why}. Give another path."
+        ) from None
 
 
 class _CountingPipe(io.RawIOBase):

@@ -139,7 +139,8 @@ def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
             values = row if all(row) else _restore_nulls(row, record)
             yield reader.line_num, dict(zip(header, values, strict=True))
     except csv.Error as problem:
-        raise RowError(f"line {reader.line_num}", f"the line is not valid CSV: {problem}") from None
+        what, remedy = f"the line is not valid CSV: {problem}", "Correct the quotes of the line."
+        raise RowError(f"line {reader.line_num}", what, remedy=remedy) from None
 
 
 _CSV_VALUE_PATTERN = re.compile(r'(?:"(?:[^"]|"")*"|[^",\r\n])[^,\r\n]*|')

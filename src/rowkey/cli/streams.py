@@ -41,7 +41,7 @@ class NamedFile(io.FileIO):
         except OSError as problem:
             from rowkey.errors import Unavailable
 
-            what = f"it cannot be written: {problem.strerror or problem}"
+            what = f"the output cannot be written: {problem.strerror or problem}"
             remedy = "Free space on the disk, or write to another place."
             raise Unavailable(self._display_name, what, remedy=remedy) from None
 
@@ -60,7 +60,7 @@ class _MissingOutput(io.RawIOBase):
         """
         del data
         raise click.UsageError(
-            "there is no standard output to write to. Give -o FILE, or do not close it."
+            "standard output is closed. Give -o FILE, or start the command with an open stdout."
         )
 
 

@@ -33,7 +33,7 @@ def command(table: str, url: str, yes: str | None) -> None:
         print_notes([f"This removes the table {name} on {url} and all its rows."])
         typed = click.prompt("Type the table's name to confirm", err=True)
     if typed != name:
-        reason = "it is not confirmed" if typed is None else f"{typed[:40]!r} is not its name"
+        reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not the table's name"
         raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
     design = table if name == table else Design.read(table)
     drop_table(design, url, catalog=get_catalog_url())

@@ -55,7 +55,10 @@ def command(
         raise click.UsageError("Give either a design or --algorithm.")
     if design is not None:
         if regions is not None:
-            raise click.UsageError("The design says how many regions; -n goes with --algorithm.")
+            raise click.UsageError(
+                "-n works only with --algorithm: a design file gives its own number of regions. "
+                "Leave out -n."
+            )
         from rowkey.design import Design
 
         choice = choose_design_splits(
