@@ -176,7 +176,8 @@ UNSAFE: dict[str, tuple[rowkey.Design, list[str]]] = {
                            ["fields.b: column d:b in the design, but packed d:p in the table."]),
     "a pack turned round": (
         build_design(fields={name: FIELDS[name] for name in ("b", *FIELDS)}),
-        ["fields.a: its place or format within d:p changes", "fields.b: its place or format"]),
+        ["fields.a: the position or format of the field within d:p differs",
+         "fields.b: the position or format"]),
     "a key turned round": (build_design("[bucket(host, 4)][n][host]"),
                            ["key[1]: n in the design, but host in the table.",
                             "key[2]: host in the design, but n in the table."]),

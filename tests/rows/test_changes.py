@@ -218,7 +218,7 @@ def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
     }
     layout = Design("t", "[id]", fields=fields).layout
     message = (
-        "d:p: .* repeats id of the key, so a write without note would remove it.* Give note too"
+        "d:p: .* stores id of the key .* without note would delete the stored note.* Give note too"
     )
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2})

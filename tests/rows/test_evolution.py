@@ -68,10 +68,11 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
     [
         ({"key": "[desc(id)]"}, "key", "gives stored rows other row keys"),
         ({"note": None}, "fields.note", "stored rows have this field"),
-        ({"note": {**TEXT, "family": "e"}}, "fields.note", "it moves from d:note to e:note"),
-        ({"note": {**TEXT, "qualifier": "n"}}, "fields.note", "it moves from d:note to d:n"),
-        ({"note": {**TEXT, "pack": "z"}}, "fields.note", "it moves from d:note to d:z"),
-        ({"x": {"type": "u8", "pack": "p:protobuf"}}, "fields.x", "its place or format within d:p"),
+        ({"note": {**TEXT, "family": "e"}}, "fields.note", "the field moves from d:note to e:note"),
+        ({"note": {**TEXT, "qualifier": "n"}}, "fields.note", "the field moves from d:note to d:n"),
+        ({"note": {**TEXT, "pack": "z"}}, "fields.note", "the field moves from d:note to d:z"),
+        ({"x": {"type": "u8", "pack": "p:protobuf"}}, "fields.x",
+         "the position or format of the field within d:p"),
         ({"sure": {"type": "u8", "at": "qualifier"}}, "fields.sure", "to the qualifier"),
         ({"note": {"type": "text", "max_bytes": 7}}, "fields.note", "stored values have the type"),
         ({"level": {"type": "choice", "of": ["b", "a"]}}, "fields.level", "stored values"),
@@ -84,7 +85,7 @@ def test_a_design_may_grow(changes: dict[str, Any]) -> None:
         ({"q": {"type": "choice", "of": [f"{n}" for n in range(300)], "at": "qualifier"}},
          "fields.q", "stored values"),
         ({"q": {"type": "choice", "of": ["a", "b"], "at": "qualifier", "nullable": True}},
-         "fields.q.nullable", "has a marker byte"),
+         "fields.q.nullable", "adds a marker byte"),
     ],
 )  # fmt: skip
 def test_what_is_not_safe_is_refused(changes: dict[str, Any], path: str, what: str) -> None:

@@ -45,7 +45,7 @@ class CellTimestamp:
         value = row.get(self.field.name)
         if value is None:
             what = "the row has no value for this field, which is the timestamp of its cells"
-            remedy = "Give it a time."
+            remedy = f"Give a time for {self.field.name}."
             raise RowError(self.field.name, what, f"a {self.field.type.name}", remedy)
         return self._to_milliseconds(int(self.field.to_internal(value)))
 

@@ -213,8 +213,8 @@ def _choose_normalizer(field: Field) -> Callable[[Value], Value]:
 def _build_unknown_cell_error(row_key: bytes, cell: Cell) -> RowError:
     """Return the error of a cell that no field of the design is stored in."""
     path = f"row {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
-    remedy = "Declare a field for it, or decode with strict=False to ignore it."
-    return RowError(path, "the design has no such cell", remedy=remedy)
+    remedy = "Declare a field with this family and qualifier, or decode with strict=False."
+    return RowError(path, "no field of the design is stored in this cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:
@@ -226,5 +226,5 @@ def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument)
 def _build_row_error(path: str, refusal: InvalidArgument) -> RowError:
     """Return the error of stored bytes that cannot be decoded, with the row and the cell."""
     mistake = refusal.mistake
-    remedy = "Put the row again, or delete what another program has written there."
+    remedy = "Put the row again, or delete the cell if another program wrote it."
     return RowError(path, mistake.problem, mistake.expected, mistake.remedy or remedy)

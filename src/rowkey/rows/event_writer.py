@@ -79,10 +79,10 @@ class EventWriter:
                 )
                 lost_names = ", ".join(name for name in slot.field_names if name in non_key_names)
                 problem = (
-                    f"a packed cell is written whole, and this one repeats {key_names} of the "
-                    f"key, so a write without {lost_names} would remove it"
+                    f"this packed cell also stores {key_names} of the key and is written whole, so "
+                    f"a row without {lost_names} would delete the stored {lost_names}"
                 )
-                remedy = f"Give {lost_names} too; None removes a value."
+                remedy = f"Give {lost_names} too; None deletes a value."
                 raise RowError(slot.title, problem, remedy=remedy)
 
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:

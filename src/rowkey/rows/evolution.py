@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
 
-MOVE_REMEDY = "Declare it as before, or move the rows to a table of the new design."
+MOVE_REMEDY = "Restore the old declaration, or copy the rows to a new table with the new design."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,17 @@ def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
     for name, field in old.fields.items():
         if name not in new.fields:
             what = "stored rows have this field, but the design does not"
-            mistakes.add(_format_path(name), what, "a declaration of it", MOVE_REMEDY)
+            mistakes.add(_format_path(name), what, "a declaration of this field", MOVE_REMEDY)
         elif not old_locations[name].is_same_location(new_locations[name]):
             old_place, new_place = old_locations[name].description, new_locations[name].description
             what = (
-                f"it moves from {old_place} to {new_place}, but stored rows have it in {old_place}"
+                f"the field moves from {old_place} to {new_place}, but stored rows have its value "
+                f"in {old_place}"
             )
             if old_place == new_place:
                 what = (
-                    f"its place or format within {old_place} changes, but stored rows have the old"
+                    f"the position or format of the field within {old_place} differs from that in "
+                    "stored rows"
                 )
             mistakes.add(_format_path(name), what, old_place, MOVE_REMEDY)
         else:
@@ -105,7 +107,10 @@ def _check_field(old: Field, new: Field, location: FieldLocation, mistakes: Mist
         what = "stored rows may have no value for this field"
         mistakes.add(f"{path}.nullable", what, "true", "Declare the field nullable again.")
     if old.nullable != new.nullable and location.slot is None:
-        what = "the encoding of the field has a marker byte only if it is nullable"
+        what = (
+            "nullable adds a marker byte before the value, and stored rows were written with "
+            f"nullable = {str(old.nullable).lower()}"
+        )
         mistakes.add(f"{path}.nullable", what, str(old.nullable).lower(), MOVE_REMEDY)
 
 
@@ -116,18 +121,18 @@ def _check_added_field(field: Field, location: FieldLocation, mistakes: Mistakes
         return  # the comparison of the keys covers it
     if location.slot is None:
         what = f"stored rows do not have the new field in {location.description}"
-        remedy = "Store it in a column, or move the rows to a table of the new design."
+        remedy = "Store the field in a column, or copy the rows to a new table with the new design."
         mistakes.add(path, what, "a column", remedy)
     elif not field.nullable:
         what = "stored rows have no value for this new field"
-        mistakes.add(path, what, "a nullable field", "Declare it nullable.")
+        mistakes.add(path, what, "a nullable field", "Declare the field nullable.")
 
 
 def _check_marker(old: Layout, new: Layout, mistakes: Mistakes) -> None:
     """Note if the new design stores the empty cell that every row has in another column."""
     before, after = (_list_marker_titles(layout) for layout in (old, new))
     if before and after and before != after:
-        what = f"the empty cell that every row has moves from {before[0]} to {after[0]}"
+        what = f"the empty cell that marks each row moves from {before[0]} to {after[0]}"
         remedy = f"Declare the family {old.family} first."
         mistakes.add("families", what, f"{old.family} as the first family", remedy)
 

@@ -123,7 +123,7 @@ class KeyTimeSlice:
             InvalidArgument: the remainder lies outside the slice.
         """
         if not 0 <= remainder < self.remainder.length_units or (start is None and remainder):
-            what = f"the remainder {remainder} of {self.field.name} lies outside its time slice"
+            what = f"{remainder} is not a position of {self.field.name} in the key's time slice"
             raise InvalidArgument("", what, f"0 to {self.remainder.length_units - 1}")
         if start is None:
             return None

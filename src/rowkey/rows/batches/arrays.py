@@ -79,7 +79,10 @@ def find_column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
     """
     indexes = batch.schema.get_all_field_indices(name)
     if len(indexes) > 1:
-        what, remedy = f"{len(indexes)} columns of the batch have this name", "Rename the others."
+        what, remedy = (
+            f"{len(indexes)} columns of the batch have this name",
+            f"Keep one column {name}.",
+        )
         raise RowError(name, what, "one column", remedy)
     return batch.column(indexes[0]) if indexes else None
 
