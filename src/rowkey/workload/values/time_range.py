@@ -53,9 +53,10 @@ class TimeRangeCheck:
         """Return a warning with the unit that fits, if most times are not in 1990 to 2099."""
         if self.example is None or self.outside_count * 2 <= self.value_count:
             return ""
-        told = f"{self.field.name} lies in {_format_month(self.example * self.tick // SECOND_NS)}"
+        month = _format_month(self.example * self.tick // SECOND_NS)
+        text = f"most times of {self.field.name} are before 1990 or after 2099, such as {month}"
         unit = self._find_fitting_type(self.example)
-        return f"{told}: is it {unit}?" if unit else told
+        return f'{text}; declare type = "{unit}" if that is their unit' if unit else text
 
     def _find_fitting_type(self, count: int) -> str:
         """Return the type whose unit puts a count between 1990 and 2100; empty if none."""
