@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import SampleError
 from rowkey.workload.sample_streams import (
     CONVERT_REMEDY,
+    OTHER_FORMAT_REMEDY,
     find_marked_byte,
     format_invalid_byte,
     format_marked_text,
@@ -180,10 +181,10 @@ class MalformedLines:
         self.skipped_rows.note(1, f"line {number} {what}")
 
     def _suggest_remedy(self) -> str:
-        """Return what to do about lines with bytes that are not text; empty if there are none."""
+        """Return what to do about lines that do not follow the format."""
         if self.is_binary:
             return "Give a text file in UTF-8, neither compressed nor in a binary format."
-        return CONVERT_REMEDY if self.has_invalid_bytes else ""
+        return CONVERT_REMEDY if self.has_invalid_bytes else OTHER_FORMAT_REMEDY
 
     def check_count(self, line_count: int) -> None:
         """Raise if most lines were malformed: then the format is wrong, not the lines.
@@ -194,8 +195,8 @@ class MalformedLines:
         if self.count * 2 > line_count:
             raise SampleError(
                 str(self.path),
-                f"{self.count:,} of {line_count:,} lines do not follow the format, first "
-                f"{self.first_line}",
+                f"{self.count:,} of {line_count:,} lines do not follow the format, the first of "
+                f"them {self.first_line}",
                 self.expected_format,
                 self._suggest_remedy(),
             )

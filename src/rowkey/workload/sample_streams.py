@@ -62,6 +62,7 @@ def find_marked_byte(text: str) -> str:
     return byte if len(byte) == 2 and set(byte) <= set(hexdigits) else ""
 
 
+OTHER_FORMAT_REMEDY = "Declare the format of the file: [sample] format, or --sample-format."
 CONVERT_REMEDY = "Convert the file: iconv -f ISO-8859-1 -t UTF-8 FILE."
 
 
@@ -252,7 +253,12 @@ def _find_only_member(archive: zipfile.ZipFile, path: Path) -> str:
     """Return the only file in an archive."""
     members = [member for member in archive.infolist() if not member.is_dir()]
     if len(members) != 1:
-        raise SampleError(str(path), f"the archive contains {len(members)} files", "one file")
+        raise SampleError(
+            str(path),
+            f"the archive contains {len(members)} files",
+            "one file",
+            "Unpack the archive, and give one of its files.",
+        )
     if members[0].flag_bits & 1:
         raise SampleError(str(path), "the archive is encrypted", "an archive without a password")
     return members[0].filename

@@ -49,7 +49,9 @@ def refuse_damaged(path: Path, format_name: str) -> Iterator[None]:
         yield
     except MemoryError as problem:
         raise SampleError(
-            str(path), f"the file needs more memory than there is: {problem}"
+            str(path),
+            f"the file does not fit into memory: {problem}",
+            remedy="Give a smaller sample, such as one day of events.",
         ) from None
     except (DamagedFileError, pa.ArrowException, UnicodeDecodeError, OSError) as problem:
         reason = " ".join(str(problem).split()).rstrip(".")

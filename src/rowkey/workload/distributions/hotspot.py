@@ -19,14 +19,18 @@ class HotspotDistribution(Distribution):
     name = "hotspot"
     options = (
         PluginOption(
-            "values", (float, int), "share of the values that are hot", 0.2, "above 0, below 1"
+            "values",
+            (float, int),
+            "share of the values that are hot",
+            0.2,
+            "a number above 0, below 1",
         ),
         PluginOption(
             "events",
             (float, int),
             "share of the events that have a hot value",
             0.8,
-            "above 0, below 1",
+            "a number above 0, below 1",
         ),
     )
 

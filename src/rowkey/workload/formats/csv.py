@@ -246,5 +246,9 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
 def _build_csv_error(path: Path, problem: str) -> SampleError:
     """Return an error for what Arrow reports, in clearer words where there are some."""
     if "straddl" in problem:
-        return SampleError(str(path), "a line is longer than 1 MiB", "one record on each line")
-    return SampleError(str(path), f"the file is not valid CSV: {problem}")
+        remedy = "Look for a quote that is not closed: it joins lines."
+        return SampleError(
+            str(path), "a line is longer than 1 MiB", "one record on each line", remedy
+        )
+    remedy = "Correct the file, or declare its format: [sample] format."
+    return SampleError(str(path), f"the file is not valid CSV: {problem}", remedy=remedy)
