@@ -266,25 +266,25 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
     ),
     "servers": (
         [GOOD, build_design(KEYS[0], cluster={"servers": 4})],
-        ["logs#2: cluster.servers: 4 here, but 2 in logs. Set the same value in all designs"],
+        ["logs#2: cluster.servers: the value is 4, but 2 in logs. Set the same value in all"],
     ),
     "capacity": (
         [build_design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
-        ["logs#2: cluster.capacity: 20.0 here, but 10.0 in logs. "],
+        ["logs#2: cluster.capacity: the value is 20.0, but 10.0 in logs. "],
     ),
     "order": (
         [GOOD, build_design(KEYS[0], writes={"sort": True})],
-        ["logs#2: writes.sort: True here, but False in logs. "],
+        ["logs#2: writes.sort: the value is True, but False in logs. "],
     ),
     "time": (
         [GOOD, build_design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
-        ["logs#2: writes.time: none here, but ts in logs. ",
-         "logs#2: read tail: order is '' here, but 'ts desc' in logs; expected the same read",
+        ["logs#2: writes.time: the value is none, but ts in logs. ",
+         "logs#2: read tail: order is '', but 'ts desc' in logs; expected the same read",
          "logs#2: read tail, order", "logs#2: read range, where: there is no field 'ts'"],
     ),
     "reads": (
         [GOOD, build_design(KEYS[0], reads=[{**TAIL, "limit": 6}])],
-        ["logs#2: read tail: limit is 6 here, but 5 in logs; expected the same read"],
+        ["logs#2: read tail: limit is 6, but 5 in logs; expected the same read"],
     ),
 }  # fmt: skip
 
@@ -333,7 +333,7 @@ def test_the_sample_may_be_declared(sample: Path) -> None:
     with pytest.raises(IncomparableDesigns, match="b: sample: the design declares no sample; exp"):
         compare_designs([build_design(KEYS[0], **own), GOOD], names="ab")
     with pytest.raises(
-        IncomparableDesigns, match=r"b: sample.path: .*other\.csv here, but .*events\.csv in a"
+        IncomparableDesigns, match=r"b: sample.path: .*other\.csv, but .*events\.csv in a"
     ):
         compare_designs(
             [build_design(KEYS[0], **own), build_design(KEYS[1], sample={"path": "other.csv"})],

@@ -193,11 +193,11 @@ def test_designs_on_two_scales_are_told_apart(
     told = [JudgedDesign(d, name=str(n), second_half=True) for n, d in enumerate(designs)]
     page = build_report_page(build_report_document(told, Redaction(), problem))
     assert Translator("en")("compared.none") in page
-    assert "cluster.servers: 5 here, but 4 in " in page
+    assert "cluster.servers: the value is 5, but 4 in " in page
     assert "<figure>" not in page
     assert "<td" not in page[page.index('id="comparison"') : page.index('id="d1"')]
     hidden = build_report_page(build_report_document(told, REDACTION, problem))
-    assert "5 here, but 4 in " not in hidden
+    assert "5, but 4 in " not in hidden
 
 
 def test_figures_without_a_value_are_explained(comparison: Comparison) -> None:

@@ -173,7 +173,7 @@ def _collect_reads(
             for option, value in read.model_dump().items():
                 first_value = getattr(first_read, option)
                 if value != first_value:
-                    what = f"{option} is {value!r} here, but {first_value!r} in {first_name}"
+                    what = f"{option} is {value!r}, but {first_value!r} in {first_name}"
                     allowed = "the same read under the same name"
                     remedy = "Rename one of the two reads, or make them equal."
                     path = f"{name}: read {read.name}"
@@ -220,7 +220,7 @@ def _find_differences(
         if actual != expected:
             yield Mistake(
                 f"{name}: {path}",
-                f"{_format_value(actual)} here, but {_format_value(expected)} in {first}",
+                f"the value is {_format_value(actual)}, but {_format_value(expected)} in {first}",
                 remedy=remedy,
             )
 
