@@ -136,7 +136,7 @@ def test_an_id_without_room_is_not_given(tmp_path: Path) -> None:
         assert list(range(NARROW, 300)) == [number for number, _ in refused.value.row_errors]
         assert NARROW == len(list_codes(tmp_path)) == logs.count()
         new = {"host": "other", "n": 1, "size": 1}
-        said = r"host: code\(host\) has no id left for a new value: .* 256; expected at most 255 "
+        said = r"host: code\(host\) has no id left for a new value, .* 256; expected at most 255 "
         with pytest.raises(RowError, match=said):
             logs.put(new)
         with pytest.raises(RowError, match=said):
@@ -151,7 +151,9 @@ def test_a_block_without_room_gives_no_id(tmp_path: Path) -> None:
 
     with open_table(tmp_path, "[code(host, width=1)][n]") as logs:
         encode = logs.design.key.encode_batch
-        with pytest.raises(RowError, match="no id left for a new value: it would be 256"):
+        with pytest.raises(
+            RowError, match="no id left for a new value, which would get the id 256"
+        ):
             encode(pa.Table.from_pylist(build_rows(300, 300)))
         assert () == list_codes(tmp_path)
         encode(pa.Table.from_pylist(build_rows(300, NARROW)))
@@ -175,9 +177,9 @@ def test_a_width_is_kept_though_others_allocate(tmp_path: Path) -> None:
     open_catalog(where).write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
     here, there = (CatalogDictionary(open_catalog(where), "logs", DESIGN.fields) for _ in range(2))
     there.assign_ids({"host": [f"h{n}" for n in range(NARROW)]}, {"host": NARROW})
-    with pytest.raises(RowError, match="no id left for a new value: it would be 256"):
+    with pytest.raises(RowError, match="no id left for a new value, which would get the id 256"):
         here.assign_ids({"host": ["other"]}, {"host": NARROW})
-    with pytest.raises(RowError, match="no id left for a new value: it would be 256"):
+    with pytest.raises(RowError, match="no id left for a new value, which would get the id 256"):
         here.assign_id("host", "other", NARROW)
     entry = open_catalog(where).read("logs")
     assert entry is not None
@@ -189,7 +191,7 @@ def test_the_dictionary_of_judging_has_room_or_not() -> None:
     """The dictionary of a simulation gives no ids above the width either."""
     some = FirstSeenDictionary()
     some.assign_ids({"host": ["a", "b"], "app": ["x"]}, {"host": 2})
-    with pytest.raises(RowError, match="no id left for a new value: it would be 3"):
+    with pytest.raises(RowError, match="no id left for a new value, which would get the id 3"):
         some.assign_id("host", "c", 2)
     assert (2, 1) == (some.count_ids("host"), some.count_ids("app"))
 

@@ -96,7 +96,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "many_splits": (_set_splits(_format_keys(21_000, 5)), "too many keys and list entries"),
     "descending_splits": (
         _set_splits('["b","a"' + ',"a"' * 9_000 + "]"),
-        "splits[1]: the split key b'a' sorts before the previous one",
+        "splits[1]: the split key b'a' sorts before the previous split key",
     ),
     "choices": (
         _add_field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),

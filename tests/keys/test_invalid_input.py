@@ -19,7 +19,7 @@ OPTIONAL = {"type": "u32", "nullable": True}
 NOT_A_DURATION = "4 is not a length of time; expected a number with its unit, such as 1h."
 DROP_ENCODING = "expected a. Write a: the function reads the value itself."
 MOVE_DESC = (
-    "desc has no effect here: the function around it reads the value of a; expected a. Write"
+    "desc has no effect inside a function that reads the value of a; expected a. Write"
     " desc(…) around the function instead."
 )
 
@@ -27,14 +27,14 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[truncate(desc(a), 4)]", "u32",
      f"key[0].truncate: {MOVE_DESC}"),
     ("[truncate(a:u8, 4)]", "u32",
-     f"key[0].truncate: the encoding of a:u8 has no effect here; {DROP_ENCODING}"),
+     f"key[0].truncate: the encoding of a:u8 has no effect inside a function; {DROP_ENCODING}"),
     ("[digest(desc(a), 4)]", "u32",
      f"key[0].digest: {MOVE_DESC}"),
     ("[digest(a:u8, a, 4)]", OPTIONAL,
-     ("key[0].digest: the encoding of a:u8 has no effect here; expected a. Write a: digest"
-     " of several fields uses their default encodings.")),
+     ("key[0].digest: the encoding of a:u8 has no effect in this digest; expected a. Write a: "
+     "digest of several fields uses their default encodings.")),
     ("[digest(time_bucket(a:u32, 1h), 4)]", "timestamp_s",
-     f"key[0].digest: the encoding of a:u32 has no effect here; {DROP_ENCODING}"),
+     f"key[0].digest: the encoding of a:u32 has no effect inside a function; {DROP_ENCODING}"),
     ("[bucket(4, over=rest)][bucket(4, over=rest)][a]", "u8",
      ("key[0].bucket.over: a later bucket of the key has over=rest too; expected over=rest in one"
      " bucket only. Name the fields to hash: bucket(field, n).")),
@@ -64,7 +64,7 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
      " text, bytes or a fixed width.")),
     ("[a]", "digits", "fields.a: the type digits needs the option width. Declare width."),
     ("[a]", {"type": "text", "max_byte": 1},
-     ("fields.a.max_byte: a field has no such option; expected one of type, nullable, of,"
+     ("fields.a.max_byte: a field has no option 'max_byte'; expected one of type, nullable, of,"
      " precision, scale, width, max_bytes, normalize, heavy, from, family, qualifier, at, pack,"
      " distinct, mean_bytes, draw. Did you mean max_bytes?")),
     ("[a]", {"type": "decimal", "precision": 99},

@@ -251,6 +251,6 @@ def test_nan_after_a_null_is_refused_without_a_row_number() -> None:
         {"f": pa.array([1.0, None, float("nan")]), "n": pa.array([1, 2, 3], pa.uint8())}
     )
     with pytest.raises(
-        RowError, match=r"^f: NaN has no place in the order of a row key; expected a number\."
+        RowError, match=r"^f: NaN has no position in the order of row keys; expected a number\."
     ):
         key.encode_batch(batch)

@@ -97,7 +97,7 @@ def to_arrow(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
         ("note", b"\xff", "ff are not UTF-8"),
         ("note", b"a\0", "contains U"),
         ("note", b"long", "6c6f6e67 has the wrong length, 4 bytes; expected 0 to 3 bytes"),
-        ("load", NAN, "NaN has no place in the order"),
+        ("load", NAN, "NaN has no position in the order"),
         ("load", b"\0", "00 has the wrong length, 1 byte; expected 8 bytes"),
         ("level", b"WARN", "0x5741524e is not a valid choice; expected one of INFO"),
         ("day", b"\x7f\xff\xff\xff", "2147483647 days after 1970-01-01 is not a date"),
@@ -137,7 +137,9 @@ def test_an_unknown_cell_is_passed_over_or_refused(cell: Cell) -> None:
     assert [event] == WIDE.decode_batch(to_arrow(b"ab\0", cells)).to_pylist()
     assert [] == WIDE.decode_events(b"ab\0", [cell])
     assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
-    with pytest.raises(RowError, match=r"row 616200, .*: the design has no such cell"):
+    with pytest.raises(
+        RowError, match=r"row 616200, .*: no field of the design is stored in this cell"
+    ):
         WIDE.decode_events(b"ab\0", cells, strict=True)
 
 
@@ -148,7 +150,7 @@ def test_a_rest_outside_its_slice_is_no_event() -> None:
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
     assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
-    with pytest.raises(RowError, match=r"d:<: the design has no such cell"):
+    with pytest.raises(RowError, match=r"d:<: no field of the design is stored in this cell"):
         layout.decode_events(key, cells, strict=True)
 
 

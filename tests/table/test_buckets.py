@@ -127,7 +127,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     ),
     ("[mod(ts, 4)][host]", 8, {}, [r"key\[0\]: mod\(ts, 4\) is the only part .* by ts"]),
     ("[bucket(host, 4)][truncate(host, 2)][ts]", 8, {}, [r"only part of the key that .* by host"]),
-    ("[bucket(host, ts, 8, 4)][host][ts]", 2, {}, [r"key\[0\].*4 is more than the 2 buckets"]),
+    ("[bucket(host, ts, 8, 4)][host][ts]", 2, {}, [r"key\[0\].*m=4 is more than the n=2 buckets"]),
     ("[bucket(host, 16, as=hex)][host][ts]", 17, {}, ["17 numbers need 2 bytes"]),
 ]  # fmt: skip
 

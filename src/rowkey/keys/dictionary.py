@@ -90,7 +90,7 @@ def check_id_fits(name: str, number: int, max_id: int | None) -> None:
         RowError: the id does not fit.
     """
     if max_id is not None and number > max_id:
-        what = f"code({name}) has no id left for a new value: it would be {number:,}"
+        what = f"code({name}) has no id left for a new value, which would get the id {number:,}"
         remedy = f"Move the rows to a table with a larger width, as in code({name}, width=4)."
         raise RowError(name, what, f"at most {max_id:,} different values", remedy)
 
@@ -133,7 +133,7 @@ class FirstSeenDictionary(Dictionary):
         if not 1 <= number <= len(values):
             raise InvalidArgument(
                 name,
-                f"code({name}) has given no value the id {number}",
+                f"the dictionary of code({name}) has no value with the id {number}",
                 f"an id from 1 to {len(values)}" if values else "",
                 "Decode keys with the dictionary that encoded them.",
             )

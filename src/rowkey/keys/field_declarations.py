@@ -77,7 +77,7 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     if detail["type"] == "extra_forbidden":
         mistakes.add(
             option_path,
-            "a field has no such option",
+            f"a field has no option {option!r}",
             f"one of {', '.join(_FIELD_KEYS)}",
             suggest_name(option, _FIELD_KEYS),
         )

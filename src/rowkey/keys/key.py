@@ -250,8 +250,8 @@ class Key:
         if self.is_decodable:
             return
         at = next(i for i, part in enumerate(self.parts) if not part.framing.is_self_delimiting)
-        what = f"{self.terms[at]} has no end but is not last, so no key can be decoded"
-        remedy = "Move it to the end of the key, or write it without :raw."
+        what = f"{self.terms[at]} does not mark where its value ends, so no key can be decoded"
+        remedy = f"Move {self.terms[at]} to the end of the key, or write it without :raw."
         raise DesignRefused(f"key[{at}]", what, remedy=remedy)
 
     def _decode_pieces(self, pieces: list[bytes]) -> dict[str, Value]:

@@ -115,13 +115,16 @@ def _check_part_sequence(
     salts = [index for index, part in enumerate(parts) for _ in find_salts(part)]
     for index in salts[1:]:
         mistakes.add(
-            f"key[{index}]", "a second salt does not spread rows further", "one salt", "Remove it."
+            f"key[{index}]",
+            "a second salt does not spread rows further",
+            "one salt",
+            "Remove this salt.",
         )
     for index, part in enumerate(parts[:-1]):
         if not part.framing.is_self_delimiting and ":tail" in str(terms[index]):
             mistakes.add(
                 f"key[{index}]",
-                f"{terms[index]} has no end but is not last",
-                "it last in the key",
-                "Write it without :tail, or with :raw if keys need not be decoded.",
+                f"{terms[index]} does not mark where its value ends, so it must be the last part",
+                remedy=f"Move {terms[index]} to the end of the key, or write it without :tail, or "
+                "with :raw if keys need not be decoded.",
             )

@@ -258,8 +258,8 @@ class _TermBinder:
             self.mistakes.add(path, what, allowed, transform.terms_remedy)
         if len(term.scalars) > len(transform.scalars):
             what = f"{term.name} was given {_pluralize(len(term.scalars), 'number')}"
-            names = ", ".join(scalar.name for scalar in transform.scalars)
-            self.mistakes.add(path, what, names or "no numbers")
+            names = " and ".join(scalar.name for scalar in transform.scalars)
+            self.mistakes.add(path, what, f"only {names}" if names else "no numbers")
         arguments: dict[str, Any] = {}
         for index, scalar in enumerate(transform.scalars):
             if index < len(term.scalars):
@@ -267,8 +267,8 @@ class _TermBinder:
             elif scalar.optional:
                 arguments[scalar.name] = None
             else:
-                what = f"the number {scalar.name} is missing"
-                self.mistakes.add(path, what, scalar.description)
+                what = f"{term.name} needs the number {scalar.name}: {scalar.description}"
+                self.mistakes.add(path, what, remedy=f"Add {scalar.name} in the parentheses.")
         return arguments | self.bind_options(transform, term, path)
 
     def bind_options(

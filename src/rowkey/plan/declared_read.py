@@ -87,7 +87,7 @@ class DeclaredRead:
                 f"read {self.name}",
                 f"the parameter {operand} has no value",
                 "a value for each parameter",
-                "Pass a value for it.",
+                f"Pass a value for {operand}.",
             )
         return values[operand.name]
 

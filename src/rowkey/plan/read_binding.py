@@ -223,6 +223,7 @@ def _check_parameters(
                 _format_value_path(name),
                 f"the parameter of {test} has no value",
                 "a value for each parameter",
+                "Pass the values of ? in their order, and those of :name as name=value.",
             )
     for name, value in parameters.items():
         if name not in tests_by_parameter:

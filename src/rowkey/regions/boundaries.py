@@ -123,7 +123,7 @@ def _check_splits(splits: Sequence[bytes]) -> None:
                 "Remove it.",
             )
         elif split < previous_split:
-            what = f"the split key {quoted_split} sorts before the previous one"
+            what = f"the split key {quoted_split} sorts before the previous split key"
             mistakes.add(
                 path, what, "split keys in ascending order", "Sort the split keys by their bytes."
             )

@@ -130,9 +130,11 @@ class Replay:
         """
         if later.first_event <= self.first_event or later.boundaries != self.boundaries:
             what = (
-                f"a part that begins at event {later.first_event:,} cannot be merged into this one"
+                f"a part that begins at event {later.first_event:,} cannot follow a part that "
+                f"begins at event {self.first_event:,}"
             )
-            raise InvalidArgument("later", what, "a later part of the same replay, in order")
+            allowed = "a later part of the replay of the same design"
+            raise InvalidArgument("later", what, allowed, "Merge the parts in their order.")
         for window, later_window in zip(self.windows, later.windows, strict=True):
             window.merge(later_window)
         self.load_map.merge(later.load_map)

@@ -50,7 +50,7 @@ class FloatField(FieldType):
             ) from None
         if math.isnan(number):
             raise InvalidArgument(
-                "", "NaN has no place in the order of a row key", "a number", "Leave the row out."
+                "", "NaN has no position in the order of row keys", "a number", "Leave the row out."
             )
         return self._round_to_width(number) + 0.0
 
@@ -116,7 +116,7 @@ class FloatField(FieldType):
         numbers = array.to_numpy(zero_copy_only=False)
         if np.isnan(numbers).any():
             raise InvalidArgument(
-                "", "NaN has no place in the order of a row key", "a number", "Leave the row out."
+                "", "NaN has no position in the order of row keys", "a number", "Leave the row out."
             )
         with np.errstate(over="ignore"):
             rounded = numbers.astype(dtype)

@@ -57,7 +57,7 @@ class TimestampField(FieldType):
             value = to_whole_number(value, self.name)
         if not 0 <= value <= MAX_TIMESTAMP:
             raise InvalidArgument(
-                "", f"{format_value(value)} is out of range", "0..2^63-1, a time from 1970 on"
+                "", f"{format_value(value)} is out of range", f"0 to 2^63-1 {self.unit} since 1970"
             )
         return int(value)
 
@@ -186,7 +186,7 @@ class TimestampField(FieldType):
         numbers: IntArray = counts.to_numpy().astype(np.int64, copy=False)
         if len(numbers) and int(numbers.min()) < 0:
             raise InvalidArgument(
-                "", f"{numbers.min()} is out of range", "0..2^63-1, a time from 1970 on"
+                "", f"{numbers.min()} is out of range", f"0 to 2^63-1 {self.unit} since 1970"
             )
         return numbers
 

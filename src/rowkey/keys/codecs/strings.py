@@ -140,7 +140,7 @@ class TerminatedCodec(_StringCodec):
         end = data.find(b"\0", at)
         if end < 0:
             raise InvalidArgument(
-                "", f"the text {data[at:].hex()} has no end", "a byte 00 after it"
+                "", f"the text with the bytes {data[at:].hex()} has no end", "a byte 00 after it"
             )
         return end + 1
 
@@ -177,7 +177,7 @@ class EscapedCodec(_StringCodec):
         """Return a byte string from escaped bytes ended by 00 01."""
         escaped = piece[:-2]
         if escaped.count(b"\0") != escaped.count(b"\0\xff"):
-            raise InvalidArgument("", f"the bytes {piece.hex()} have a 00 without ff after it")
+            raise InvalidArgument("", f"the bytes {piece.hex()} have a 00 without a following ff")
         return self.raw.unpack(escaped.replace(b"\0\xff", b"\0"))
 
     def find_end(self, data: bytes, at: int) -> int:
@@ -185,7 +185,9 @@ class EscapedCodec(_StringCodec):
         end = data.find(b"\0\1", at)
         if end < 0:
             raise InvalidArgument(
-                "", f"the value {data[at:].hex()} has no end", "the bytes 00 01 after it"
+                "",
+                f"the value with the bytes {data[at:].hex()} has no end",
+                "the bytes 00 01 after it",
             )
         return end + 2
 
@@ -260,12 +262,13 @@ class PaddedCodec(_StringCodec):
         """Return a text as bytes padded with 00."""
         piece = self.raw.pack(internal)
         if len(piece) > self.width:
-            raise InvalidArgument(
-                "",
-                f"{internal!r} has {pluralize(len(piece), 'byte')}",
-                f"at most {self.width} bytes",
-            )
+            raise self._build_length_error(internal, piece)
         return piece.ljust(self.width, b"\0")
+
+    def _build_length_error(self, internal: Any, piece: bytes) -> InvalidArgument:
+        """Return the error of a text that is longer than the encoding."""
+        what = f"{internal!r} has {pluralize(len(piece), 'byte')}"
+        return InvalidArgument("", what, f"at most {pluralize(self.width, 'byte')}")
 
     def restrict_domain(self, domain: Domain) -> Domain:
         """Return the values of a domain that the encoding can store."""
@@ -283,11 +286,8 @@ class PaddedCodec(_StringCodec):
 
         if len(internal) and int(internal.inner_lengths.max()) > self.width:
             row = int(internal.inner_lengths.argmax())
-            raise InvalidArgument(
-                "",
-                f"a value has {int(internal.inner_lengths[row])} bytes",
-                f"at most {self.width} bytes",
-            )
+            piece = internal[row : row + 1].data.tobytes()
+            raise self._build_length_error(self.raw.unpack(piece), piece)
         out = np.zeros(len(internal) * self.width, np.uint8)
         copy_slices(
             out,
@@ -318,12 +318,13 @@ class FixedLengthCodec(_StringCodec):
         """Return a byte string as bytes of one length."""
         piece = self.raw.pack(internal)
         if len(piece) != self.width:
-            raise InvalidArgument(
-                "",
-                f"{internal!r} has {pluralize(len(piece), 'byte')}",
-                f"exactly {self.width} bytes",
-            )
+            raise self._build_length_error(internal, piece)
         return piece
+
+    def _build_length_error(self, internal: Any, piece: bytes) -> InvalidArgument:
+        """Return the error of a value that has another number of bytes."""
+        what = f"{internal!r} has {pluralize(len(piece), 'byte')}"
+        return InvalidArgument("", what, f"exactly {pluralize(self.width, 'byte')}")
 
     def restrict_domain(self, domain: Domain) -> Domain:
         """Return the values of a domain that the encoding can store."""
@@ -337,11 +338,8 @@ class FixedLengthCodec(_StringCodec):
         """Return byte strings as bytes of one length."""
         if bool((internal.inner_lengths != self.width).any()):
             row = int((internal.inner_lengths != self.width).argmax())
-            raise InvalidArgument(
-                "",
-                f"a value has {int(internal.inner_lengths[row])} bytes",
-                f"exactly {self.width} bytes",
-            )
+            piece = internal[row : row + 1].data.tobytes()
+            raise self._build_length_error(self.raw.unpack(piece), piece)
         return internal.to_fixed(self.width)
 
 

@@ -326,7 +326,7 @@ class FieldPart(Part):
         if self.reference.encoding:
             raise InvalidArgument(
                 "",
-                f"the encoding of {self.reference} has no effect here",
+                f"the encoding of {self.reference} has no effect inside a function",
                 self.reference.name,
                 f"Write {self.reference.name}: the function reads the value itself.",
             )

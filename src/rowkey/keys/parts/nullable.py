@@ -109,7 +109,7 @@ class NullablePart(Part):
         if marker != PRESENT_MARKER:
             raise InvalidArgument(
                 "",
-                f"the null marker is {marker.hex() or 'missing'}",
+                f"the null marker is {f'the byte {marker.hex()}' if marker else 'missing'}",
                 "00 for null or 01 for a value",
             )
         return self.inner.find_end(data, at + 1)

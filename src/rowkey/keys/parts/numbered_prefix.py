@@ -27,7 +27,7 @@ _FORM_DIGITS = {
     "letters": bytes(range(97, 123)),
 }
 
-COUNT_ARGUMENT = NumberArgument("n", 1, MAX_NUMBERS, "how many numbers there are")
+COUNT_ARGUMENT = NumberArgument("n", 1, MAX_NUMBERS, "how many buckets, salts or remainders")
 FORM_OPTION = EnumOption(
     "as", tuple(FORM_BASES), "bytes, or text of as many digits as n - 1 needs; letters: a is 0"
 )

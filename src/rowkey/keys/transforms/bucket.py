@@ -31,6 +31,7 @@ from rowkey.keys.parts.numbered_prefix import (
 )
 from rowkey.keys.parts.sequence import SequencePart
 from rowkey.keys.traits import Images
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -111,15 +112,16 @@ class BucketTransform(NumberedPrefix):
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
                 "m",
-                "m spreads the rows of each heavy value over m buckets, by the field after it",
+                f"m={self.m} spreads the rows of each heavy value of the first field over "
+                f"{pluralize(self.m, 'bucket')} by a second field, and needs both",
                 "two fields or more, the first without a function",
-                "Write, for example, bucket(host, ts, 16, 4) and declare heavy values of host; or "
-                "leave m out.",
+                "Write, for example, bucket(host, ts, 16, 4) and list frequent hosts as heavy "
+                "under fields.host; or leave m, the second number, out.",
             )
         if self.m > self.n:
             raise InvalidArgument(
                 "m",
-                f"{self.m} is more than the {self.n} buckets of the key part",
+                f"m={self.m} is more than the n={self.n} buckets of the key",
                 f"1..{self.n}",
             )
         self.heavy_field = source.field

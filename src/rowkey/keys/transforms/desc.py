@@ -126,7 +126,7 @@ class DescTransform(Transform):
         names = ", ".join(self.fields)
         raise InvalidArgument(
             "",
-            f"desc has no effect here: the function around it reads the value of {names}",
+            f"desc has no effect inside a function that reads the value of {names}",
             names,
             "Write desc(…) around the function instead.",
         )

@@ -65,7 +65,7 @@ class DigestTransform(Transform):
                 name = field.reference.name
                 raise InvalidArgument(
                     "",
-                    f"the encoding of {field.reference} has no effect here",
+                    f"the encoding of {field.reference} has no effect in this digest",
                     name,
                     f"Write {name}: digest of several fields uses their default encodings.",
                 )
