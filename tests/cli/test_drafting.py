@@ -80,3 +80,31 @@ def test_the_format_may_be_given() -> None:
     found = run("init", "--sample", "web logs.csv", "--sample-format", "csv")
     assert 0 == found.code
     assert {"kind": "csv"} == Design.loads(found.out).sample_format
+
+
+FORMAT_TABLE = """{ kind = "csv", names = ["a", "b", "c"] }"""
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_format_may_be_given_with_its_options() -> None:
+    """--sample-format takes the inline table of the design file, and the draft declares it."""
+    found = run("init", "--sample", "web logs.csv", "--sample-format", FORMAT_TABLE)
+    assert (0, "") == (found.code, found.err)
+    assert {"kind": "csv", "names": ["a", "b", "c"]} == Design.loads(found.out).sample_format
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{ kind = "csv", names = [ }', "is not an inline table of TOML"),
+        ('{ names = ["a"] }', "names no kind"),
+        ('{ kind = "csv", nmaes = ["a"] }', "Did you mean names?"),
+        ('{ kind = "cvs" }', "is not a sample format"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_malformed_format_is_refused(text: str, problem: str) -> None:
+    """A malformed --sample-format is an error of the command line that shows a valid one."""
+    found = run("init", "--sample", "web logs.csv", "--sample-format", text)
+    assert (2, "") == (found.code, found.out)
+    assert problem in found.err

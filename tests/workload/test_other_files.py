@@ -29,7 +29,7 @@ DECLARED_FORMATS = {
         ("csv", "a.csv", "b.data", None, True),
         ("csv", "a.csv", "b.log", None, False),
         ("csv", "a.log", "b.log", None, True),
-        ("csv", "a.csv", "b.csv", {"kind": "csv"}, False),
+        ("csv", "a.csv", "b.csv", {"kind": "csv", "delimiter": "|"}, False),
         ("csv", "a.csv", "b.csv", {"kind": "csv", "delimiter": ";"}, True),
         ("tokens", "a.log", "b.log", None, True),
         ("tokens", "a.log", "b.csv", None, True),

@@ -46,10 +46,28 @@ SAMPLE_OPTION = add_sample_option()
 
 
 def _build_format_options(
-    _: click.Context, __: click.Parameter, name: str | None
-) -> dict[str, str] | None:
-    """Return the value of --sample-format as the options that sample readers expect."""
-    return None if name is None else {"kind": name}
+    _: click.Context, __: click.Parameter, text: str | None
+) -> dict[str, Any] | None:
+    """Return the value of --sample-format as the options that sample readers expect.
+
+    Args:
+        text: the name of a format, or an inline table of TOML as in the design's [sample].
+    """
+    if text is None or not text.lstrip().startswith("{"):
+        return None if text is None else {"kind": text}
+    import tomllib  # a command that reads no sample does without
+
+    try:
+        options = tomllib.loads(f"format = {text}")["format"]
+    except tomllib.TOMLDecodeError as problem:
+        what = f"{text!r} is not an inline table of TOML: {problem}"
+        raise click.BadParameter(f"{what}; expected {_FORMAT_EXAMPLE}.") from None
+    if not isinstance(options.get("kind"), str):
+        raise click.BadParameter(f"{text!r} names no kind; expected {_FORMAT_EXAMPLE}.")
+    return dict(options)
+
+
+_FORMAT_EXAMPLE = """such as '{ kind = "csv", delimiter = ";" }'"""
 
 
 SAMPLE_FORMAT_OPTION = click.option(
@@ -57,7 +75,8 @@ SAMPLE_FORMAT_OPTION = click.option(
     "format_options",
     metavar="FORMAT",
     callback=_build_format_options,
-    help="Format of the input file, such as csv. If not given: what the design declares, unless "
+    help="Format of the input file: its name, such as csv, or an inline table with its options, "
+    'such as \'{ kind = "csv", delimiter = ";" }\'. If not given: what the design declares, unless '
     "the file's name ends as another format does.",
 )
 

@@ -110,6 +110,10 @@ class SampleFormat(ABC):
         self.option_values = read_options(type(self), raw_options)
         self.progress = ReadProgress()
         """How far the file is read that was opened last, where a format lets it watch."""
+        self.detected_options: dict[str, Any] = {}
+        """Options that were not declared and were detected in the file that was opened last."""
+        self.assumptions: list[str] = []
+        """What was detected, as sentences."""
 
     @abstractmethod
     def read_batches(
@@ -139,6 +143,13 @@ class SampleFormat(ABC):
         """
         first = next(iter(self.read_batches(path, None, SkippedRows())), None)
         return None if first is None else list(first.schema.names)
+
+    def check_header(self, path: Path) -> None:  # noqa: B027 - a default
+        """Raise if the column names of a file do not look like names, before a design is drafted.
+
+        Raises:
+            SampleError: they look like values, or like one name that contains several.
+        """
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
         """Return the columns that `read_batches` leaves out if all are wanted, with their types.

@@ -133,7 +133,7 @@ class SampleFile:
         if empty:
             self.format.check_columns_exist(self.path, [name for name in columns if name in empty])
         self._check_kept_share(kept_count)
-        self._note_assumptions(era.warning for era in eras)
+        self._note_assumptions([*self.format.assumptions, *(era.warning for era in eras)])
 
     def _read_raw(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Return some columns as the file has them."""

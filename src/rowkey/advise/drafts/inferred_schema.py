@@ -110,6 +110,7 @@ def infer_schema(
     Cost: one pass over the file; a second one where texts stand for null.
     """
     sample = record_sample(path, format_options)
+    sample.format.check_header(path)
     misfits = SkippedRows()
     column_stats = _scan_columns(sample, misfits)
     marked = [stats for stats in column_stats if stats.null_texts]
@@ -157,10 +158,12 @@ def _infer_columns(
             f"no column can become a field: {what}",
             "at least one column with values of a supported type",
         )
-    format_options = _add_null_texts(sample, guesses.values())
+    format_options = _complete_format_options(sample, guesses.values())
     words = _build_field_options(filled_columns, guesses, format_options)
     if format_options != sample.format_options:
+        assumptions = sample.format.assumptions
         sample = record_sample(path, format_options)
+        sample.format.assumptions += assumptions
     return _profile_fields(sample, words, guesses, unread, seed)
 
 
@@ -220,19 +223,18 @@ def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
     return columns
 
 
-def _add_null_texts(
+def _complete_format_options(
     sample: RecordedSample, guesses: Iterable[FieldGuess]
 ) -> Mapping[str, Any] | None:
-    """Return the sample's format options with the texts that stand for null."""
+    """Return the sample's format options with what was detected and the texts that mean null."""
     nulls = sorted({text for guess in guesses for text in guess.null_texts})
     format_type = sample.format
-    if not nulls or not any(option.name == "nulls" for option in format_type.options):
+    found_options = dict(format_type.detected_options)
+    if nulls and any(option.name == "nulls" for option in format_type.options):
+        found_options["nulls"] = [*(format_type.option_values["nulls"] or ()), *nulls]
+    if not found_options:
         return sample.format_options
-    return {
-        "kind": format_type.name,
-        **(sample.format_options or {}),
-        "nulls": [*(format_type.option_values["nulls"] or ()), *nulls],
-    }
+    return {"kind": format_type.name, **(sample.format_options or {}), **found_options}
 
 
 def _build_field_options(

@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from codecs import BOM_UTF8
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument, SampleError
+from rowkey.messages import Message, shorten_text
 from rowkey.workload.contract import NULLS_OPTION, PluginOption, SampleFormat, read_null_texts
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
@@ -29,10 +33,23 @@ if TYPE_CHECKING:
     from rowkey.workload.records import SkippedRows
 
 FIRST_PRINTABLE = 0x20
+_MAX_SHOWN_VALUES = 5
 _ALLOWED_CONTROLS = b"\t\r\n"
 """Control characters that a header line may hold."""
 _COMMON_DELIMITERS = (",", ";", "\t", "|", ":", " ")
 """Delimiters to suggest if the declared one does not fit."""
+_DETECTABLE_DELIMITERS = _COMMON_DELIMITERS[:4]
+"""Delimiters that are detected if none is declared; names and times often contain the others."""
+_DETECTION_BYTES, _DETECTION_RECORDS = 1 << 16, 20
+_MIN_EQUAL_SHARE = 0.5
+"""Minimum share of the first records that a delimiter divides into equally many values."""
+_VALUE_PATTERN = re.compile(
+    r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|"
+    r"\d+\.\d+\.\d+\.\d+"
+)
+"""Numbers, dates and IPv4 addresses, which are values rather than names of columns."""
+_YEAR_PATTERN = re.compile(r"(19|20)\d\d")
+"""A year, which is often the name of a column."""
 
 
 class CsvFormat(SampleFormat):
@@ -47,7 +64,12 @@ class CsvFormat(SampleFormat):
     has_empty_nulls = True
     options = (
         PluginOption(
-            "delimiter", (str,), "the character between values; a tab for .tsv", None, "a character"
+            "delimiter",
+            (str,),
+            "the character between values; if absent, a tab for .tsv, else detected in the first "
+            "lines: a comma, a semicolon, a tab or |",
+            None,
+            "a character",
         ),
         PluginOption(
             "names", (list, tuple), "names of the columns of a file without a header line"
@@ -95,10 +117,56 @@ class CsvFormat(SampleFormat):
                 line = reader.line_num + 1
         return lines
 
+    def check_header(self, path: Path) -> None:
+        """Raise if the first line of a file without declared names does not look like names.
+
+        Raises:
+            SampleError: it looks like values, or like several names with another delimiter.
+        """
+        if self.option_values["names"]:
+            return
+        with open_uncompressed(path) as stream:
+            names = _parse_names(_read_head(stream, path), self._find_delimiter(path), None, path)
+        if any(map(_looks_like_value, names)):
+            listed = ", ".join(repr(shorten_text(name)) for name in names[:_MAX_SHOWN_VALUES])
+            columns = json.dumps([f"c{number}" for number in range(1, len(names) + 1)])
+            raise SampleError(
+                f"{path}:1",
+                f"the first line looks like a row of values: {listed}",
+                "the names of the columns",
+                "If the file has no such line, name its columns: "
+                f"""--sample-format '{{ kind = "csv", names = {columns} }}'.""",
+            )
+        if len(names) == 1 and self.option_values["delimiter"] is None and " " in names[0].strip():
+            raise SampleError(
+                f"{path}:1",
+                f"the file has one column, {shorten_text(names[0])!r}",
+                "values separated by a comma, a semicolon, a tab or |",
+                "Declare the delimiter: "
+                """--sample-format '{ kind = "csv", delimiter = " " }'.""",
+            )
+
     def _find_delimiter(self, path: Path) -> str:
-        """Return the declared delimiter, or the one that the file's name implies."""
-        suffixes = [suffix.lower() for suffix in path.suffixes]
-        return str(self.option_values["delimiter"] or ("\t" if ".tsv" in suffixes else ","))
+        """Return the delimiter: declared, implied by the file's name, or detected in its lines."""
+        declared = self.option_values["delimiter"]
+        if declared is not None:
+            return str(declared)
+        if ".tsv" in [suffix.lower() for suffix in path.suffixes]:
+            return "\t"
+        if "delimiter" not in self.detected_options:
+            detected = _detect_delimiter(path)
+            if detected == ",":
+                return detected
+            self.detected_options["delimiter"] = detected
+            self.assumptions.append(
+                Message(
+                    "sample.delimiter",
+                    "the values of {file} are separated by {delimiter}, as in its first lines",
+                    file=shorten_text(path.name),
+                    delimiter="a tab" if detected == "\t" else detected,
+                )
+            )
+        return str(self.detected_options["delimiter"])
 
     def _read_stream(
         self,
@@ -168,6 +236,46 @@ def _open_reader(
         if not str(problem).startswith("Empty CSV file"):
             raise
         return iter([build_text_batch([], columns)])
+
+
+def _detect_delimiter(path: Path) -> str:
+    """Return the delimiter that divides the first records of a file best; a comma if none does.
+
+    Best is the one that divides most records into as many values as the first one, then the one
+    that divides them into most values. A delimiter that is not in the first record is none.
+    """
+    with open_uncompressed(path) as stream:
+        data = stream.read(_DETECTION_BYTES)
+    text = data.decode("utf-8-sig", "replace")
+    if len(data) == _DETECTION_BYTES:  # the last line may be cut off
+        text = text[: text.rfind("\n") + 1] or text
+    scores = {}
+    for delimiter in _DETECTABLE_DELIMITERS:
+        widths = _measure_records(text, delimiter)
+        if widths and widths[0] > 1:
+            equal_share = Counter(widths)[widths[0]] / len(widths)
+            if equal_share > _MIN_EQUAL_SHARE:
+                scores[delimiter] = equal_share, widths[0]
+    return max(scores, key=lambda one: scores[one], default=",")
+
+
+def _measure_records(text: str, delimiter: str) -> list[int]:
+    """Return the numbers of values of the first records of a text, without empty lines."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        return [len(record) for record in islice(reader, _DETECTION_RECORDS) if record]
+    except csv.Error:
+        return []
+
+
+def _looks_like_value(name: str) -> bool:
+    """Return whether a text of the first line is a number, a date or an address.
+
+    >>> [_looks_like_value(text) for text in ("host", "17.5", "2024-03-01 10:00", "2024")]
+    [False, True, True, False]
+    """
+    stripped = name.strip()
+    return bool(_VALUE_PATTERN.fullmatch(stripped)) and not _YEAR_PATTERN.fullmatch(stripped)
 
 
 def _read_head(stream: IO[bytes], path: Path) -> str:
