@@ -51,7 +51,10 @@ def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Re
     expected = CALENDAR_FORMAT if is_calendar else _format_expected(field, text)
     remedy = f"Declare another type for {field.name}, or correct the file."
     if field.nullable:
-        remedy = f'If it stands for null, declare format = {{ kind = ..., nulls = ["{excerpt}"] }}.'
+        remedy = (
+            "If this text stands for null, declare "
+            f'[sample] format = {{ kind = ..., nulls = ["{excerpt}"] }}.'
+        )
     return Rejection(shorten_text(f": {field.name} is {excerpt}; expected {expected}"), remedy)
 
 
