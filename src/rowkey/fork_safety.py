@@ -37,7 +37,7 @@ def register_resource(resource: ForkAware) -> None:
 
 def build_inherited_error(name: str) -> Closed:
     """Return the error of a table or engine that was opened before the fork."""
-    problem = f"{name} was opened before this process was forked, and belongs to its parent"
+    problem = f"{name} was opened before this process was forked, and belongs to its parent process"
     return Closed("table", problem, remedy="Open it again in this process.")
 
 

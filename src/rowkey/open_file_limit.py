@@ -44,9 +44,9 @@ def build_shortage_error(subject: object) -> Unavailable:
         subject: what needed one more descriptor: a file, a directory, a table.
 
     >>> print(build_shortage_error("rows.csv"))
-    rows.csv: the process has too many open files. Raise the limit by ulimit -n, or close some.
+    rows.csv: the process has too many open files. Raise the limit by ulimit -n, or close...
     """
-    remedy = "Raise the limit by ulimit -n, or close some."
+    remedy = "Raise the limit by ulimit -n, or close tables and files."
     return Unavailable(str(subject), "the process has too many open files", remedy=remedy)
 
 

@@ -95,9 +95,7 @@ def test_an_unnamed_catalog_is_refused(foreign_table: ForeignTable, named_folder
     for use in USES.values():
         with pytest.raises(InvalidArgument, match=REFUSAL) as refused:
             use(foreign_table)
-        assert f"name it too: --catalog {foreign_table.word}, or catalog= in Python" in str(
-            refused.value
-        )
+        assert f"give --catalog {foreign_table.word}, or catalog= in Python" in str(refused.value)
         assert not named_folder.parent.exists()
         assert before == foreign_table.read_own_catalog()
     assert foreign_table.has_row(catalog=foreign_table.word)

@@ -102,7 +102,7 @@ def test_a_recreated_table_is_noticed(catalog: CountingCatalog) -> None:
     here = open_dictionary(catalog)
     here.assign_id("host", "a")
     catalog.remove("logs")
-    with pytest.raises(Unavailable, match="the catalog has no entry for it"):
+    with pytest.raises(Unavailable, match="the catalog has no entry for this table"):
         here.assign_id("host", "b")
     catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 1), None)
     open_dictionary(catalog).assign_id("host", "z")

@@ -156,7 +156,7 @@ def test_notes_that_are_none(zookeeper: ZooKeeper, root: str, data: bytes) -> No
         client.create(f"{root}/notes/logs", data)
         with closing(open_catalog(zookeeper.url(root, "20s"))) as catalog:
             for name in ("notes", "note"):
-                said = rf"{root}/notes/logs: the table's notes are not .*expected a JSON object of"
+                said = rf"{root}/notes/logs: the progress of .* is not .*expected a JSON object of"
                 with pytest.raises(CorruptionError, match=said):
                     CALLS[name](catalog)
             catalog.remove("logs")

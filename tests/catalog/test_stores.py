@@ -103,7 +103,7 @@ def test_a_wrong_url_is_refused() -> None:
     """A catalog URL must have a known scheme, and that of a file a directory."""
     with pytest.raises(
         InvalidArgument,
-        match="is not the URL of a catalog; expected a URL with one of file:, memory:",
+        match="is not the URL of a catalog; expected a URL that begins with one of file:, memory:",
     ):
         open_catalog("flie:x")
     for url in ("memory", ""):

@@ -40,7 +40,9 @@ from rowkey.cli import main
 main()
 """
 MORE_ROWS = "host,ts\n" + "".join(f"new-{n % 7},{n}\n" for n in range(3_000))
-REMEDY = "the process has too many open files. Raise the limit by ulimit -n, or close some."
+REMEDY = (
+    "the process has too many open files. Raise the limit by ulimit -n, or close tables and files."
+)
 
 
 def run_limited(folder: Path, limit: int, *words: str, imports_anew: bool = False) -> Outcome:

@@ -137,7 +137,7 @@ def test_the_source_of_a_design_is_named(url: str) -> None:
         assert "is from the attributes of the table" in describe_logs(url)
         table.store.replace_attributes({**words, "rowkey.declaration": "0"})
         assert (
-            "is unknown: no catalog has an entry for it, and its attributes are broken"
+            "is unknown: no catalog has an entry for the table, and its attributes are broken"
             in describe_logs(url)
         )
         table.store.replace_attributes({**words, "rowkey.catalog": "nowhere:x"})
@@ -657,7 +657,7 @@ def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
     keys, splits, expected = CASES[name]
     key, text = infer_key(url.replace("[", ".").replace("]", ""), keys, splits)
     assert expected == key
-    assert "The design is unknown: no catalog has an entry for it" in text
+    assert "The design is unknown: no catalog has an entry for the table" in text
 
 
 def test_what_was_seen_of_columns_is_said(url: str) -> None:

@@ -92,7 +92,8 @@ def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
     assert "" == (folder / name / "err").read_text()
     said, rows = (folder / name / "out").read_text().splitlines()
     assert said.endswith(
-        ": the process has too many open files. Raise the limit by ulimit -n, or close some."
+        ": the process has too many open files. Raise the limit by ulimit -n, or close tables and "
+        "files."
     )
     assert "[1, 2]" == rows
 

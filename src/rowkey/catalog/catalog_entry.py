@@ -316,7 +316,7 @@ def check_max_stale(seconds: object, path: str = "max_stale", text: str = "") ->
         allowed = f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}"
         if text:
             allowed = "a time such as 60s, longer than 0s and at most 24h"
-        remedy = "A change of the number of buckets waits this long until all clients know it."
+        remedy = "Choose a short time: a change of the number of buckets waits this long."
         raise InvalidArgument(path, what, allowed, remedy)
 
 

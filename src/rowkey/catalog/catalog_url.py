@@ -43,6 +43,7 @@ def find_catalog_url(
     what = f"the attributes of table {table} name another catalog, {own_url}"
     allowed = " or ".join([*dict.fromkeys(named_urls), engine.catalog_url])
     remedy = (
-        f"If you trust it, name it too: --catalog {own_url}, or catalog= in Python or the design."
+        f"If you trust that catalog, give --catalog {own_url}, or catalog= in Python or in the "
+        "design file."
     )
     raise InvalidArgument("catalog", what, allowed, remedy)

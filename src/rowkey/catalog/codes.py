@@ -206,7 +206,9 @@ class CatalogDictionary(Dictionary):
         with self._lock:
             entry = self.catalog.read(self.table)
             if entry is None:
-                what = "the catalog has no entry for it, so ids of code(…) cannot be decoded"
+                what = (
+                    "the catalog has no entry for this table, so ids of code(…) cannot be decoded"
+                )
                 remedy = "Restore the catalog from a backup, or create the table again."
                 raise Unavailable(f"table {self.table}", what, remedy=remedy)
             self._apply_entry(entry)
@@ -223,7 +225,10 @@ class CatalogDictionary(Dictionary):
                     f"the catalog now lists other ids for the values of {name} than when the table "
                     "was opened, so the table was created again, or its catalog was restored"
                 )
-                remedy = "Open the table again, and compare a few rows before you write."
+                remedy = (
+                    f"Open the table again, and before you write check in a few rows that {name} "
+                    "is right."
+                )
                 raise Unavailable(f"table {self.table}", what, "", remedy)
             self._known_codes.add_values(
                 name, map(self.fields[name].parse, texts[len(known_texts) :])

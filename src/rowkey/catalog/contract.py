@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
 
 
-NOTES_REMEDY = "Delete it; an interrupted load of this table then starts again at its first row."
+NOTES_REMEDY = (
+    "Delete this document, which only says how far loads have come: an interrupted load of this "
+    "table then starts again at its first row."
+)
 """What to do about damaged notes, which say how far loads of files have come."""
 
 CATALOG_TABLE = "rowkey.catalog"
@@ -153,7 +156,9 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
     if stored_version != expected_version:
         stored, expected = map(_format_version, (stored_version, expected_version))
         what = f"another client wrote its catalog entry first: the catalog now has {stored}"
-        raise Conflict(f"table {table}", what, expected, "Read it again, then repeat the change.")
+        raise Conflict(
+            f"table {table}", what, expected, "Read the entry again, then repeat the change."
+        )
 
 
 def _format_version(version: int | None) -> str:

@@ -20,7 +20,8 @@ FORMAT_VERSION = 2
 
 
 RESTORE_HINT = (
-    "Restore it from a backup; or remove it, then rebuild it by rowkey repair URL DESIGN."
+    "Restore this catalog entry from a backup; or delete it, and run rowkey repair URL DESIGN, "
+    "which builds it again."
 )
 
 
@@ -65,12 +66,15 @@ def format_checksummed(document: dict[str, Any]) -> str:
     return json.dumps(checksummed, ensure_ascii=False, indent=1) + "\n"
 
 
-def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
+def parse_checksummed(
+    data: bytes, file_name: str, damage_remedy: str = RESTORE_HINT
+) -> dict[str, Any]:
     """Parse a JSON document, verify its checksum, and return it without the checksum.
 
     Args:
         data: the text.
         file_name: the name of the file, for messages.
+        damage_remedy: what to do if the document is damaged, for messages.
 
     Raises:
         CorruptionError: it is damaged.
@@ -79,11 +83,11 @@ def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as problem:
-        raise CorruptionError(
-            file_name, f"the document is not valid JSON: {problem}", "", RESTORE_HINT
-        ) from None
+        what = f"the document is not valid JSON: {problem}"
+        raise CorruptionError(file_name, what, remedy=damage_remedy) from None
     if not isinstance(document, dict):
-        _raise_unavailable(file_name, "it is not a document of a catalog", "a JSON object")
+        what = f"the document is {format_value(document)}, not a JSON object"
+        raise Unavailable(file_name, what, remedy=damage_remedy)
     if document.get("format", FORMAT_VERSION) != FORMAT_VERSION:
         _raise_unavailable(
             file_name,
@@ -94,7 +98,7 @@ def parse_checksummed(data: bytes, file_name: str) -> dict[str, Any]:
     stored = document.pop("checksum", None)
     if stored != compute_checksum(document):
         what = "the document is damaged: its checksum does not match"
-        raise CorruptionError(file_name, what, remedy=RESTORE_HINT)
+        raise CorruptionError(file_name, what, remedy=damage_remedy)
     return document
 
 
@@ -113,17 +117,18 @@ def parse_entry(data: bytes, table: str, file_name: str) -> CatalogEntry:
     document = parse_checksummed(data, file_name)
     if document.get("table") != table:
         what = f"the document is the entry of table {document.get('table')!r}"
-        _raise_unavailable(file_name, what, f"that of table {table!r}")
+        _raise_unavailable(file_name, what, f"the entry of table {table!r}")
     try:
         entry = _build_entry(document)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         _raise_unavailable(
-            file_name, f"it is not an entry of a catalog: {type(problem).__name__}: {problem}"
+            file_name,
+            f"the document is not a valid catalog entry: {type(problem).__name__}: {problem}",
         )
     if entry.hash != document.get("hash"):
-        what = "the stored hash is not the hash of the declaration, which was changed by hand"
+        what = "the field `declaration` was changed by hand, so `hash` is not its hash"
         remedy = "Put back the declaration that the table was created with."
-        _raise_unavailable(file_name, what, entry.hash, remedy)
+        _raise_unavailable(file_name, what, remedy=remedy)
     return entry
 
 
@@ -145,9 +150,11 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         for one in document["generations"]
     )
     if not generations:
-        raise ValueError("it lists no generation")
+        raise ValueError("`generations` is empty")
     if not all(one.is_active for one in generations[:-1]) or not generations[0].is_active:
-        raise ValueError("a generation before the last, or the only one, is not active")
+        raise ValueError(
+            "`is_active` is false in one of `generations` other than the last of several"
+        )
     codes = {name: tuple(map(_check_text, values)) for name, values in document["codes"].items()}
     stale_s = _check_seconds(document.get("max_stale_s", DEFAULT_MAX_STALE_S))
     longest_s = _check_seconds(document.get("longest_s", stale_s))
@@ -174,7 +181,9 @@ def _check_bool(value: Any) -> bool:
 
 def _check_seconds(value: Any) -> float:
     if type(value) not in (int, float) or not 0 < value <= MAX_STALE_LIMIT_S:
-        raise ValueError(f"{value!r} is not a number of seconds above 0")
+        raise ValueError(
+            f"{value!r} is not a number of seconds above 0, up to {MAX_STALE_LIMIT_S:,.0f}"
+        )
     return float(value)
 
 
@@ -188,5 +197,8 @@ def _raise_unavailable(
     file_name: str, problem: str, expected: str = "", remedy: str = ""
 ) -> NoReturn:
     raise Unavailable(
-        file_name, problem, expected, remedy or "Restore it from a backup, or drop the table."
+        file_name,
+        problem,
+        expected,
+        remedy or "Restore this catalog entry from a backup, or drop the table.",
     )

@@ -125,7 +125,7 @@ def restore_entry(
         raise Unavailable(
             f"attributes of {table}",
             what,
-            f"counts of the parts {places}" if places else "no counts",
+            f"a count for each of the key parts {places}" if places else "no counts",
             BACKUP_HINT,
         )
     stale_s = _read_stale_s(table, attributes)
@@ -146,21 +146,21 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
     ):
         raise Unavailable(
             f"attributes of {table}",
-            "they lack the copy of the table's design that rowkey writes there",
+            "the table lacks attributes in which rowkey stores a copy of its design",
             f"{GENERATION_ATTRIBUTE}, {DECLARATION_HASH_ATTRIBUTE} and {DESIGN_ATTRIBUTE}",
             BACKUP_HINT,
         )
     text = attributes[DESIGN_ATTRIBUTE]
     if sha256(text.encode()).hexdigest() != attributes[DECLARATION_HASH_ATTRIBUTE]:
         what = f"{DESIGN_ATTRIBUTE} was changed: {DECLARATION_HASH_ATTRIBUTE} is not its hash"
-        remedy = f"Put back the attributes that {table} was created with."
+        remedy = f"Set {DESIGN_ATTRIBUTE} to the text that {table} was created with."
         raise Unavailable(f"attributes of {table}", what, remedy=remedy)
     try:
         design = Design.loads(text)
     except InvalidDesign as problem:
         what = f"{DESIGN_ATTRIBUTE} is not a design that this version of rowkey can read"
         what += f": {problem.mistakes[0].problem}"
-        remedy = "Use a newer version of rowkey."
+        remedy = "Upgrade rowkey to the version that created the table."
         raise Unavailable(f"attributes of {table}", what, remedy=remedy) from None
     if design.table == table:
         return design

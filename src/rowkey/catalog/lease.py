@@ -73,7 +73,7 @@ class Lease:
     >>> now[0] = 60.0
     >>> lease.get_entry()
     Traceback (most recent call last):
-    rowkey.errors.Unavailable: table t: the catalog has no entry for it any more; expected ...
+    rowkey.errors.Unavailable: table t: the catalog no longer has an entry for this table...
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Lease:
             self._last_failure, self._failure_count = (stale_s, problem), self._failure_count + 1
             self._raise_unavailable()
         if entry is None:
-            self._raise_mismatch("the catalog has no entry for it any more")
+            self._raise_mismatch("the catalog no longer has an entry for this table")
         with self._lock:
             if entry.version < self._entry.version and entry.is_successor_of(previous_entry):
                 # This entry was read before the client wrote the one that it uses now.
@@ -187,7 +187,7 @@ class Lease:
             why = problem.mistake
             reason, remedy = f"{why.path}: {why.problem}", f"{why.remedy} {RECOVERY_HINT}".strip()
         what = f"its catalog has not answered for {stale_s:.0f} s: {reason}"
-        allowed = f"an answer within {self.max_stale_s:g} s"
+        allowed = f"an answer within {self.max_stale_s:g} s" if stale_s >= self.max_stale_s else ""
         raise Unavailable(f"table {self.table}", what, allowed, remedy) from problem
 
     def _accept_successor(self, entry: CatalogEntry) -> None:
@@ -203,13 +203,15 @@ class Lease:
                 self._raise_mismatch(
                     f"the catalog has an older entry than was read before, version {entry.version}"
                 )
-            self._raise_mismatch("its catalog was restored from a backup, or it was created again")
+            self._raise_mismatch(
+                "its catalog was restored from a backup, or the table was created again"
+            )
         if entry.version > current_entry.version:
             self._set_entry(entry)
 
     def _raise_mismatch(self, problem: str) -> NoReturn:
         """Raise `Unavailable` for an entry that is not a successor of the known one."""
-        allowed = f"version {self._entry.version} of its entry, or a later one"
+        allowed = f"version {self._entry.version} of the table's entry, or a later version"
         raise Unavailable(f"table {self.table}", problem, allowed, REOPEN_HINT)
 
     def adopt_entry(self, entry: CatalogEntry) -> None:

@@ -47,7 +47,10 @@ def open_catalog(url: str, engine: Engine | None = None, engine_url: str = "") -
     kind = CATALOGS.get(scheme.replace("-", "_")) if colon or engine is not None else None
     if kind is None:
         listed = ", ".join(f"{name}:" for name in CATALOGS)
-        what, allowed = f"{url!r} is not the URL of a catalog", f"a URL with one of {listed}"
+        what, allowed = (
+            f"{url!r} is not the URL of a catalog",
+            f"a URL that begins with one of {listed}",
+        )
         raise InvalidArgument("catalog", what, allowed, suggest_name(scheme, CATALOGS))
     if not colon and engine is not None:
         return kind.open_on_engine(engine, engine_url)
@@ -86,8 +89,8 @@ def register_design(
     for _ in range(MAX_WRITE_TRIES):
         entry = catalog.read(design.table)
         if entry is None and not may_be_new:
-            what = "the catalog has no entry for it any more"
-            remedy = "Open it again, which rebuilds its entry if that is possible."
+            what = "the catalog no longer has an entry for this table"
+            remedy = "Open the table again, which builds its entry again if that is possible."
             raise Unavailable(f"table {design.table}", what, remedy=remedy)
         new = (
             CatalogEntry.from_design(design, splits, opened_ms)

@@ -33,7 +33,7 @@ def check_amount(amount: object) -> None:
     """
     if not isinstance(amount, int) or not -_COUNTER_LIMIT <= amount < _COUNTER_LIMIT:
         raise InvalidArgument(
-            "amount", f"{amount!r:.80} is out of range", f"{-_COUNTER_LIMIT}..{_COUNTER_LIMIT - 1}"
+            "amount", f"{amount!r:.80} is not a number of 64 bits", "an int from -2^63 to 2^63-1"
         )
 
 
@@ -68,7 +68,7 @@ def increment_cell(
                 f"{family}:{qualifier[:40]!r}",
                 what,
                 f"{COUNTER_BYTES} bytes in a counter",
-                "Increment another column, or put 8 bytes there first.",
+                "Increment another column, or first put 8 bytes into this column.",
             )
         current_value = int.from_bytes(current_cell.value, "big", signed=True)
     total = (current_value + amount + _COUNTER_LIMIT) % (2 * _COUNTER_LIMIT) - _COUNTER_LIMIT
@@ -109,7 +109,9 @@ def check_comparison(sign: str, value: bytes | None) -> None:
         )
     if not value and sign not in ("=", "!="):
         raise InvalidArgument(
-            "value", f"the operator {sign} needs a value to compare with", "= or != without a value"
+            "value",
+            f"the operator {sign} cannot compare with an empty value",
+            "bytes, or the operator = or !=",
         )
 
 

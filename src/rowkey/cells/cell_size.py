@@ -48,7 +48,9 @@ def compute_cell_bytes(row: int, family: int, qualifier: int, value: int, tags: 
     for part, length in lengths.items():
         limit = _MAX_BYTES.get(part, MAX_JAVA_INT)
         if not 0 <= length <= limit:
-            raise InvalidArgument(part, f"{length:,} bytes is out of range", f"0..{limit:,}")
+            raise InvalidArgument(
+                part, f"a length of {length:,} bytes is out of range", f"0..{limit:,}"
+            )
     return CELL_OVERHEAD_BYTES + sum(lengths.values()) + (TAGS_LENGTH_BYTES if tags else 0)
 
 

@@ -66,9 +66,8 @@ def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
             what, remedy = f"the table has no column family {_format_brief(name)}", ""
             if isinstance(name, str):
                 remedy = suggest_name(name, known_names)
-            raise InvalidArgument(
-                "family", what, f"one of {', '.join(sorted(known_names))}", remedy
-            )
+            allowed = f"one of {', '.join(sorted(known_names))}" if known_names else ""
+            raise InvalidArgument("family", what, allowed, remedy)
 
 
 def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
@@ -97,7 +96,7 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
         raise InvalidArgument(
             "cells",
             "the mutation has no cells",
-            "at least one",
+            "at least one cell",
             "To delete a row, add a DELETE_FAMILY cell for each family.",
         )
     has_latest = False
@@ -144,15 +143,15 @@ def _check_ttl(cell: Cell) -> None:
     if not isinstance(ttl, int) or not 1 <= ttl <= MAX_TTL_MS:
         raise InvalidArgument("ttl_ms", f"{_format_brief(ttl)} is out of range", f"1..{MAX_TTL_MS}")
     if cell.timestamp != LATEST and cell.timestamp + ttl > LATEST:
-        what = f"the cell would expire at {cell.timestamp} + {ttl}, which is too late"
-        raise InvalidArgument("ttl_ms", what, f"an end of at most {LATEST}")
+        what = f"the cell would expire at {cell.timestamp:,} + {ttl:,} ms, which HBase cannot store"
+        raise InvalidArgument("ttl_ms", what, f"a sum of at most {LATEST:,}")
 
 
 def _check_delete(cell: Cell) -> None:
     """Raise unless a delete has no value, no time to live, and a qualifier only if it needs one."""
     if cell.cell_type not in _DELETES:
         raise InvalidArgument(
-            "kind",
+            "cell_type",
             f"{_format_brief(cell.cell_type)} is not a cell type",
             f"one of {', '.join(CellType.__members__)}",
         )

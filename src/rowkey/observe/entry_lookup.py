@@ -99,7 +99,7 @@ def look_up_entry(engine: Engine, store: Store, name: str) -> EntryLookup:
     if entry is not None:
         doubt = "" if GENERATION_ATTRIBUTE in attributes else f"; {STALE_ENTRY_DOUBT}"
         return EntryLookup(entry, f"from its catalog, {where}{doubt}")
-    return _look_up_attributes(name, attributes, store, "no catalog has an entry for it")
+    return _look_up_attributes(name, attributes, store, "no catalog has an entry for the table")
 
 
 def _look_up_attributes(
@@ -108,7 +108,8 @@ def _look_up_attributes(
     """Return the entry that a table's attributes hold; without one, why there is none."""
     if GENERATION_ATTRIBUTE not in attributes:
         return EntryLookup(
-            None, f"{reason}, and its attributes hold no design: rowkey did not create it"
+            None,
+            f"{reason}, and it has no rowkey attributes with a design: rowkey did not create it",
         )
     starts = [region.start for region in store.list_regions()][1:]
     try:

@@ -401,7 +401,9 @@ def _run_watch(
                 began, late = clock() - (last - 1) * every_s, last
             number = late
         if not watch.intervals:
-            what = f"the counters of {table} could not be read twice, as a rate needs"
+            what = (
+                f"the request counters of {table} could be read at most once, which gives no rate"
+            )
             raise Unavailable(
                 url,
                 f"{what}: {watch.missed_reason}" if watch.missed_reason else what,

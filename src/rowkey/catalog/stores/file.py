@@ -17,6 +17,7 @@ from rowkey.catalog.entry_document import (
 )
 from rowkey.durable_files import make_directory, replace_file, sync_directory
 from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.messages import format_value
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ class FileCatalog(Catalog):
                 data = path.read_bytes()
             except FileNotFoundError:
                 return {}
-        notes = parse_checksummed(data, str(path)).get("notes")
+        notes = parse_checksummed(data, str(path), NOTES_REMEDY).get("notes")
         if not isinstance(notes, dict):
-            what, remedy = "the document has no notes", NOTES_REMEDY
-            raise Unavailable(str(path), what, "a field `notes` with an object", remedy)
+            what = f"the field `notes` is {format_value(notes)}, not a JSON object"
+            raise Unavailable(str(path), what, remedy=NOTES_REMEDY)
         return {str(name): str(text) for name, text in notes.items()}
 
     def write_note(self, table: str, note_name: str, text: str | None) -> None:

@@ -43,7 +43,7 @@ class TableCatalog(Catalog):
     def open(cls, location: str) -> TableCatalog:
         """Open the catalog in a table of the engine at a URL; closing it closes the engine too."""
         if not location:
-            raise InvalidArgument("table:", "the URL names no engine", "table:URL")
+            raise InvalidArgument("catalog", "the URL 'table:' names no engine", "table:URL")
         try:
             return cls(open_engine(location), location)
         except InvalidArgument as refusal:
@@ -74,7 +74,9 @@ class TableCatalog(Catalog):
             stored = self.read(table)
             check_version(table, None if stored is None else stored.version, expected_version)
             what = "its catalog entry was changed and changed back during the write"
-            raise Conflict(f"table {table}", what, remedy="Read it again, then repeat the change.")
+            raise Conflict(
+                f"table {table}", what, remedy="Read the entry again, then repeat the change."
+            )
         return version
 
     def remove(self, table: str, expected_version: int | None = None) -> None:

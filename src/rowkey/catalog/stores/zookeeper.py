@@ -28,7 +28,7 @@ MAX_DOCUMENT_BYTES = 1_000_000
 """Limit of a document. ZooKeeper closes the connection on a request of more than 1,048,575 bytes,
 which also holds a path, an access list and a header. Source: jute.maxbuffer."""
 TOO_LARGE_HINT = (
-    'ZooKeeper stores no larger one (jute.maxbuffer): use catalog = "table" in the design.'
+    'ZooKeeper stores no larger document (jute.maxbuffer). Write catalog = "table" in the design.'
 )
 RETRY_HINT = "Check that ZooKeeper runs and can be reached, then try again."
 DENIED_HINT = "Check the access list (ACL) of the znode and the state of the servers."
@@ -140,7 +140,7 @@ class ZooKeeperCatalog(Catalog):
             and last_read[1] != node.creation_id
         ):
             what, allowed = "its entry was removed and created again", "the entry that was read"
-            remedy = "Read it again, then repeat the change."
+            remedy = "Read the entry again, then repeat the change."
             raise Conflict(f"table {table}", what, allowed, remedy)
 
     def remove(self, table: str, expected_version: int | None = None) -> None:
@@ -208,10 +208,12 @@ class ZooKeeperCatalog(Catalog):
         try:
             notes = json.loads(node.data)
         except (ValueError, RecursionError) as problem:
-            what = f"the table's notes are not valid JSON: {problem}"
+            what = f"the progress of the table's loads is not valid JSON: {problem}"
             raise CorruptionError(url, what, allowed, NOTES_REMEDY) from problem
         if not isinstance(notes, dict):
-            what = f"the table's notes are not an object but {format_value(notes)}"
+            what = (
+                f"the progress of the table's loads is not a JSON object but {format_value(notes)}"
+            )
             raise CorruptionError(url, what, allowed, NOTES_REMEDY)
         return {str(name): str(text) for name, text in notes.items()}
 
@@ -243,7 +245,11 @@ class ZooKeeperCatalog(Catalog):
     def _session(self) -> ZooKeeperSession:
         """The ZooKeeper session; `Closed` is raised once the catalog is closed."""
         if self._acquired_session is None:
-            raise Closed(str(self._ensemble), "this catalog is closed", remedy="Open it again.")
+            raise Closed(
+                str(self._ensemble),
+                "this catalog is closed",
+                remedy="Open the catalog or its table again.",
+            )
         return self._acquired_session
 
     def _make_folder(self, folder: str, deadline_s: float) -> None:

@@ -26,7 +26,7 @@ BUCKET_HASHES = ("murmur3", "crc32", "md5", "be", "java31")
 DIGEST_BYTES = {"md5": 16, "sha1": 20, "sha256": 32, "murmur3": 4, "crc32": 4}
 """Digests that a hash is tried with, and their bytes. Source: the transform `digest`."""
 BUCKET_DOUBT = (
-    "no hash of the other parts certainly gives it: it may be a bucket, a salt or a row type"
+    "no tried hash of the other parts surely gives it: it may be a bucket, a salt or a row type"
 )
 """The note on a first byte that matches the region starts but is computed from no field."""
 MIN_MATCHING_BITS = 40

@@ -90,7 +90,9 @@ def _describe_own_table(
     counts = entry.active_generation
     if counts.number > 1:
         numbers = ", ".join(f"part {place} has {n} buckets" for place, n in counts.counts.items())
-        head.append(f"Its bucket counts were changed; generation {counts.number}: {numbers}.")
+        head.append(
+            f"Its number of buckets was changed (bucket generation {counts.number}): {numbers}."
+        )
     above: dict[str, list[str]] = {}
     if tuple(splits) != _find_declared_splits(design):
         words["splits"] = [to_string_binary(split) for split in splits]
