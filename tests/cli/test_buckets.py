@@ -87,7 +87,10 @@ def test_one_that_is_announced_is_told(things_folder: Path) -> None:
     )
     assert "announced" == run_buckets("history")[1].splitlines()[2].split()[3]
     code, _, err = run_buckets("set", 16)
-    assert (2, True) == (code, "another change of its buckets is under way, to 8 at key[0]" in err)
+    assert (2, True) == (
+        code,
+        "another change of its number of buckets is under way, to 8 at key[0]" in err,
+    )
     assert (0, CHANGE_OUTPUT, "") == run_buckets("set", 8)
 
 
@@ -137,7 +140,7 @@ WRONG = [
     (("set",), "the new number of buckets is missing"),
     (("show", 8), "buckets show only reads"),
     (("history", "--part", "0"), "buckets history only reads: leave out the number, --part"),
-    (("set", 4), "the number of bucket(host, 4) is 4 already"),
+    (("set", 4), "the number of buckets of bucket(host, 4) is 4 already"),
     (("set", 0), "0 is not a number of buckets"),
     (("set", 8, "--part", "7"), "part: 7 names no part of the key with a number of buckets"),
     (
@@ -153,7 +156,7 @@ WRONG = [
             (
                 f"rowkey: --max-stale: '{given}' is {said}; expected a time such as 60s, "
                 "longer than 0s and at most 24h. "
-                "A change of the number of buckets waits this long until all clients know it.\n"
+                "Choose a short time: a change of the number of buckets waits this long.\n"
             ),
         )
         for given, said in (("0s", "not above zero"), ("2d", "too long"))

@@ -345,7 +345,7 @@ def test_a_scan_goes_on_from_its_token(things_folder: Path, order: str) -> None:
         token = ["--resume", page.err.strip()]
     assert run_on_things("scan", *asked).out == "".join(pages)
     assert [2, 2, 1, 0] == [page.count("\n") for page in pages]
-    assert "token is of another read" in get_error_line(
+    assert "token comes from a scan with other conditions" in get_error_line(
         run_on_things("scan", "--where", "host=db-1", *token)
     )
 

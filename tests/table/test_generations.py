@@ -190,7 +190,7 @@ def test_of_writes_of_one_time_the_last_one_counts(
             if after != had[-1] and has_confused_number((*had, after)):
                 with pytest.raises(
                     InvalidDesign,
-                    match="the later of two writes with the same at could not be told",
+                    match="two writes of the row with the same at could not be ordered",
                 ):
                     set_buckets(table, after)
             elif after != had[-1]:

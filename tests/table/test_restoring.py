@@ -284,9 +284,9 @@ def test_a_table_with_rows_gets_no_first_generation(
         return read(self, table) if len(times) == 1 else None
 
     monkeypatch.setattr(type(catalog), "read", losing)
-    with pytest.raises(Unavailable, match="the catalog has no entry for it any more"):
+    with pytest.raises(Unavailable, match="the catalog no longer has an entry for this table"):
         rowkey.open(logs, table_url)
-    with pytest.raises(Unavailable, match="has no entry for it any more"):
+    with pytest.raises(Unavailable, match="no longer has an entry for this table"):
         register_design(catalog, logs, opened_ms=0, may_be_new=False)
 
 

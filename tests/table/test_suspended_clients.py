@@ -30,7 +30,7 @@ OPERATIONS: list[Callable[[Table], Any]] = [
     lambda table: list(table.scan()),
 ]
 RESTORED_MESSAGE = (
-    "its catalog was restored from a backup, or it was created again; expected version 2"
+    "its catalog was restored from a backup, or the table was created again; expected version 2"
 )
 
 

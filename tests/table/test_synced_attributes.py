@@ -68,7 +68,9 @@ def announce_other_count(slow: Table, place: str) -> None:
     """Announce another count, and extend the waiting time of clients."""
     del place
     pause = slow.lease.clock.pause  # type: ignore[attr-defined]
-    with pytest.raises(Conflict, match="another client has changed its buckets meanwhile"):
+    with pytest.raises(
+        Conflict, match="another client has changed its number of buckets meanwhile"
+    ):
         BucketChange(slow, 8, max_stale_s=90.0, pause=pause).run()
 
 

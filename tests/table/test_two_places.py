@@ -104,7 +104,7 @@ def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.M
         assert all(table.get(id=row)["n"] == 100 for row in ROWS)
         table.set_buckets(4)
         for row in moved:
-            with pytest.raises(Conflict, match=r"a delete hides the value .* Compact the table"):
+            with pytest.raises(Conflict, match=r"a delete hides .* Run a major compaction"):
                 table.increment({"id": row}, n=1)
             assert 100 == table.get(id=row)["n"]
         table.compact()
@@ -190,5 +190,5 @@ def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPat
 
         monkeypatch.setattr(row_getter, "MAX_READ_ATTEMPTS", 10)
         monkeypatch.setattr(table.store, "get", get_other)
-        with pytest.raises(Conflict, match=r"row [0-9a-f]+: other clients changed it"):
+        with pytest.raises(Conflict, match=r"row [0-9a-f]+: other clients changed the row"):
             table.get(id=row)

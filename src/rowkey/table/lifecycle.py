@@ -140,7 +140,7 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
         if not engine.has_table(name):
             raise build_missing_error(url, name, engine)
         if name == CATALOG_TABLE:
-            what = f"{name} is the catalog, which has the designs of all other tables"
+            what = f"the table {name} is the catalog, which stores the designs of all other tables"
             remedy = "Drop the other tables first, then this one in HBase's shell."
             raise InvalidArgument(url, what, "another table", remedy)
         with closing(_open_dropped_catalog(engine, table, url, catalog)) as memory:

@@ -227,17 +227,18 @@ class ReadModifyWrite:
         """Raise `DesignRefused` if the key has a random salt."""
         if self.writer.key.is_salted:
             why = (
-                f"{operation} must find the one row, but a random salt gives each write another key"
+                f"{operation} must find the stored row, but a random salt gives each write "
+                "another key"
             )
-            raise DesignRefused("key", why, remedy="Use bucket(field, n), which is computed.")
+            raise DesignRefused("key", why, remedy="Use bucket(field, n) instead of salt(n).")
 
     def _require_no_stamp_field(self, operation: str) -> None:
         """Raise `DesignRefused` if a field is the cell timestamp, which HBase sets itself."""
         if (stamp := self.writer.layout.cell_timestamp) is not None:
             name = stamp.field.name
             why = (
-                f"{operation} gets its timestamp from HBase's clock, which would become the value "
-                f"of {name}"
+                f"the field is stored as the cell timestamp, but {operation} takes the timestamp "
+                f"from HBase's clock, which would overwrite the field"
             )
             remedy = "Read the row, and put it with check_and_put."
             raise DesignRefused(name, why, remedy=remedy)

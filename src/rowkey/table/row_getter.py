@@ -115,7 +115,7 @@ class RowGetter:
                 return results
             pending = [pending[number] for number in changed_numbers]
             other_cells = [new_cells[number] for number in changed_numbers]
-        what = f"other clients changed it during each of {MAX_READ_ATTEMPTS:,} attempts to read it"
+        what = f"other clients changed the row in each of {MAX_READ_ATTEMPTS:,} attempts to read it"
         remedy = "Try again when fewer clients write this row."
         raise Conflict(f"row {places[pending[0]][0].hex()}", what, remedy=remedy)
 

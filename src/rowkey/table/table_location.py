@@ -83,11 +83,9 @@ def build_lost_error(
             creation_note = (
                 f" (created {datetime.fromtimestamp(opened_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC)"
             )
-    what = (
-        f"the table {table}{creation_note} is missing here, but the catalog {catalog} has its entry"
-    )
+    what = f"the table {table}{creation_note} is missing, but the catalog {catalog} has its design"
     removal = f"rowkey repair {url} DESIGN --yes"
-    remedy = f"If its data are lost, restore them. If it was dropped, remove its entry: {removal}."
+    remedy = f"Restore the lost table; or if it was dropped, remove its catalog entry: {removal}."
     if not is_own_catalog:
         remedy = f"If it is on another engine, use another table name or catalog. {remedy}"
     return CorruptionError(url, what, remedy=remedy)
@@ -190,14 +188,14 @@ class TableLocation:
         ):
             raise self.build_lost_table_error(previous_entry)
         if not may_create:
-            remedy = "Create it first: rowkey create."
+            remedy = "Create the table first: rowkey create."
             raise InvalidArgument(self.url, f"there is no table {design.table}", remedy=remedy)
         keys = compute_split_keys(design) if splits is None else tuple(splits)
         if previous_entry is not None and self.declared_catalog is not None:
             # In the engine's own catalog a crash has left it; here it may be another table's.
             what = f"{self.declared_catalog} has an entry for a table {design.table} already"
-            remedy = "If an interrupted create has left it, remove it by rowkey repair URL DESIGN."
-            raise InvalidArgument("catalog", what, "another name, or a catalog of its own", remedy)
+            remedy = "If an interrupted create has left the entry, run rowkey repair URL DESIGN."
+            raise InvalidArgument("catalog", what, "another table name, or another catalog", remedy)
         if self.engine.has_table(self.table_name):
             self.is_made = True
             self.require_new()
@@ -333,7 +331,7 @@ class TableLocation:
             with suppress(Conflict):
                 self.catalog.write(self.table_name, rebuilt, None)
             return self.catalog.read(self.table_name) or rebuilt
-        remedy = f"Run rowkey repair {self.url} DESIGN to rebuild it, or {restore}"
+        remedy = f"Run rowkey repair {self.url} DESIGN to rebuild the catalog's entry, or {restore}"
         raise Unavailable(self.url, what, remedy=remedy)
 
     def _correct_entry(self, entry: CatalogEntry | None) -> CatalogEntry | None:

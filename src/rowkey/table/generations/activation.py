@@ -92,7 +92,7 @@ def reconcile_attributes(catalog: Catalog, table: str, store: Store) -> None:
                 f"its attributes were written {MAX_ATTRIBUTE_WRITES} times, and the engine does "
                 "not return them as they were written"
             )
-            remedy = "Stop whatever else alters the table, then open it again."
+            remedy = "Stop other programs that alter the table, then open the table again."
             raise Unavailable(f"table {table}", problem, remedy=remedy)
     raise build_contention_error(table, MAX_CATALOG_RETRIES)
 

@@ -130,8 +130,9 @@ class BucketChange:
         if names := find_distinguishing_fields(design, part_index):
             listed = ", ".join(names)
             what = f"{term} is the only part of the key that distinguishes rows by {listed}"
-            what += ", so another number would merge different rows"
-            mistakes.add(path, what, "a part whose fields the key has elsewhere", NEW_TABLE_REMEDY)
+            what += ", so another number of buckets would give different rows the same key"
+            allowed = f"a key that also contains {listed} outside this part"
+            mistakes.add(path, what, allowed, NEW_TABLE_REMEDY)
         if mistakes.mistakes:
             return
         entry = self.state_before.entry
@@ -139,7 +140,7 @@ class BucketChange:
             entry.active_generation.counts[part_index] == self.count
             and entry.announced_generation is None
         ):
-            what = f"the number of {term} is {self.count} already"
+            what = f"the number of buckets of {term} is {self.count} already"
             mistakes.add("buckets", what, "another number")
             return
         try:
@@ -150,10 +151,10 @@ class BucketChange:
         widths = [one.key.parts[part_index].framing.width for one in (design, new)]
         if widths[0] != widths[1]:
             what = (
-                f"{self.count} numbers need {widths[1]} bytes, but row keys have {widths[0]} "
-                f"for {term}"
+                f"{self.count} buckets need {widths[1]} bytes in the row key, but {term} is stored "
+                f"in {pluralize(widths[0] or 0, 'byte')}"
             )
-            remedy = f"{OTHERWISE_REMEDY} Declare width=2 there."
+            remedy = f"{OTHERWISE_REMEDY} Declare width=2 in its design."
             mistakes.add(
                 "buckets",
                 what,
@@ -173,9 +174,9 @@ class BucketChange:
             return
         older, newer = tied
         what = (
-            f"with {self.count} buckets a row may return from its row key of generation "
-            f"{newer.number} to that of generation {older.number}, where the later of two writes "
-            f"with the same {stamp.field.name} could not be told"
+            f"with {self.count} buckets a row may return from its row key under "
+            f"{newer.counts[part_index]} buckets to that under {older.counts[part_index]}, where "
+            f"two writes of the row with the same {stamp.field.name} could not be ordered"
         )
         near = " or ".join(map(str, self._suggest_counts(part_index)))
         mistakes.add("buckets", what, near, OTHERWISE_REMEDY)
@@ -264,7 +265,7 @@ class BucketChange:
         """Return the table's entry from the catalog; raise `Unavailable` if there is none."""
         entry = self.table.catalog.read(self._table_name)
         if entry is None:
-            what = "the catalog has no entry for it any more"
+            what = "the catalog no longer has an entry for this table"
             raise Unavailable(f"table {self._table_name}", what, remedy=REOPEN_REMEDY)
         return entry
 
@@ -281,11 +282,11 @@ class BucketChange:
             return True
         if announced is not None:
             counts = ", ".join(f"{count} at key[{n}]" for n, count in announced.counts.items())
-            what = f"another change of its buckets is under way, to {counts}"
-            remedy = "Wait until it is done, or set that number yourself to finish the change."
+            what = f"another change of its number of buckets is under way, to {counts}"
+            remedy = "Wait until that change is done, or set the same number to finish it yourself."
             raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         if entry.generations != self.state_before.entry.generations:
-            what = "another client has changed its buckets meanwhile"
+            what = "another client has changed its number of buckets meanwhile"
             remedy = "See the present number by rowkey buckets show, then decide again."
             raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         return False
@@ -295,9 +296,11 @@ class BucketChange:
 
         Other clients may activate it after the announced time, whatever the entry says now.
         """
-        what = f"the change of its buckets was announced with max_stale {stale_s:g} s"
-        remedy = "Finish it without max_stale; give the new max_stale with the next change."
-        return Conflict(f"table {self._table_name}", what, f"{stale_s:g} s, or none", remedy)
+        what = f"the unfinished change of its buckets was begun with max_stale = {stale_s:g} s"
+        remedy = "Repeat the call without max_stale; give the new max_stale with the next change."
+        return Conflict(
+            f"table {self._table_name}", what, f"max_stale = {stale_s:g} s, or none", remedy
+        )
 
     def _split_regions(self) -> int:
         """Split regions at the boundaries of the new bucket count; return how many were split."""

@@ -64,11 +64,11 @@ def copy_newest_columns(store: Store, row_keys: Sequence[bytes], columns: Family
         for cell in newer:
             if times_put[cell] >= MAX_HIDDEN_PUTS:
                 what = "a delete hides the value that was stored under another number of buckets"
-                remedy = "Compact the table, then try again."
+                remedy = "Run a major compaction of the table, then try again."
                 raise Conflict(_format_column_name(target_row.row, cell), what, remedy=remedy)
             check = CellCondition(cell.family, cell.qualifier, "=", stored_values.get(cell[:2]))
             times_put[cell] += store.check_and_mutate(target_row.row, check, [cell])
-    what = f"other clients changed it during each of {MAX_COPY_ATTEMPTS:,} attempts to copy it"
+    what = f"other clients changed the column in each of {MAX_COPY_ATTEMPTS:,} attempts to copy it"
     remedy = "Try again when fewer clients write this row."
     raise Conflict(_format_column_name(target_row.row, newer[0]), what, remedy=remedy)
 

@@ -168,7 +168,7 @@ class GenerationState:
                 "the number of buckets was changed while the row waited to be sent, and its key is "
                 "a digest, from which the new key cannot be built"
             )
-            raise RowError(f"row {mutation.row.hex()}", what, remedy="Put it again.") from None
+            raise RowError(f"row {mutation.row.hex()}", what, remedy="Put the row again.") from None
         row_key = mutation.row if mutation.row in active_keys else active_keys[0]
         deletes = {one.row: select_deletes(one.cells) for one in change.mutations}
         all_deletes = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
@@ -342,9 +342,9 @@ class GenerationTracker:
         if self.lease.is_expired or entry.generations != state.entry.generations:
             entry = self.lease.renew_entry()
         if entry.active_generation != state.entry.active_generation:
-            what = "its buckets were changed during this change of a row, which may be lost"
-            allowed = f"a change of a row within {self.lease.max_stale_s:g} s"
-            remedy = "Read the row, and repeat the change if the row lacks it."
+            what = "its number of buckets was changed during this write of a row, which may be lost"
+            allowed = f"a write that takes at most {self.lease.max_stale_s:g} s"
+            remedy = "Read the row, and write it again if the change is missing."
             raise Conflict(f"table {state.combined_design.table}", what, allowed, remedy)
 
     def _wait_until_settled(self) -> GenerationState:

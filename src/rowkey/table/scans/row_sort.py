@@ -43,6 +43,8 @@ def select_first_rows(
         first_rows = sort_rows([*first_rows, *some], order, fields)[:limit]
         if len(first_rows) > MAX_SORTED_ROWS:
             what = f"more than {MAX_SORTED_ROWS:,} rows would be sorted in memory"
-            remedy = "Give a limit, or use an order that the key gives: see rowkey explain."
+            remedy = (
+                "Give a limit, or an order in which the row key sorts rows: see rowkey explain."
+            )
             raise ReadError("order", what, remedy=remedy)
     return first_rows

@@ -121,14 +121,14 @@ class Scan:
         """Whether the row of a token is read again, because copies or events of it may follow."""
         resume = self._resume_token
         if resume is not None and not self.can_resume:
-            what = "the key does not give the requested order, so the scan cannot be resumed"
+            what = "the row key does not give the requested order, so the scan cannot be resumed"
             if state.has_several_counts and not self.needs_sort:
                 what = (
-                    "rows of several bucket counts are not in one order, so the scan cannot be "
-                    "resumed"
+                    "the number of buckets was changed, and rows with different numbers have no "
+                    "common order, so the scan cannot be resumed"
                 )
             remedy = "Scan without resume, from the first row."
-            raise ReadError("resume", what, "an order that the key gives", remedy)
+            raise ReadError("resume", what, remedy=remedy)
         self._parsed_token: ScanToken | None = None
         if resume is not None:
             self._parsed_token = parse_token(resume, self.compute_read_digest())
@@ -175,10 +175,10 @@ class Scan:
         self._resume_token, self._parsed_token = tokens
         if self.copy_matcher.is_scattered or self.plan.merge_prefix_count != merged:
             what = (
-                "its number of buckets was changed while it was read, so the remaining rows are "
-                "not in one order"
+                "the number of buckets was changed during the scan, so the remaining rows have no "
+                "common order"
             )
-            remedy = "Scan it again, from the first row."
+            remedy = "Scan the table again, from the first row."
             raise Unavailable(f"table {self.design.table}", what, remedy=remedy)
         self.start_token = self.last_item = start
 

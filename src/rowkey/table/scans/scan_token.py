@@ -64,7 +64,7 @@ def parse_token(text: str, read_digest: str) -> ScanToken:
         what = f"{text[:40]!r} is not a token of a scan"
         raise ReadError("resume", what, "the `token` of an earlier scan")
     if token_digest != read_digest:
-        what = "the token is of another read, with other conditions, order or key"
-        remedy = "Give the conditions and the order of that read, or scan without resume."
-        raise ReadError("resume", what, "a token of this read", remedy)
+        what = "the token comes from a scan with other conditions, order or row key"
+        remedy = "Give the conditions and the order of that scan, or scan without resume."
+        raise ReadError("resume", what, "a token of the same scan", remedy)
     return ScanToken(token_digest, suffix, qualifier_prefix, common_prefix)
