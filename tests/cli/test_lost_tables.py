@@ -95,13 +95,13 @@ def test_a_lost_directory_is_not_made_again(table: Path, *, others: bool) -> Non
     shutil.rmtree(table)
     before = all_files()
     for use in OPENINGS.values():
-        with pytest.raises(CorruptionError, match=r"the table logs \(created .*\) is missing here"):
+        with pytest.raises(CorruptionError, match=r"the table logs \(created .*\) is missing, but"):
             use()
         assert before == all_files()
     for words in COMMANDS:
         done = run(*words.split(), *PLACE_OPTION, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
-        assert "If it was dropped, remove its entry: rowkey repair " in done.err
+        assert "if it was dropped, remove its catalog entry: rowkey repair " in done.err
         assert before == all_files()
     with pytest.raises(InvalidArgument, match="there is no table logs"):
         drop_table("logs", URL)
@@ -236,7 +236,7 @@ def test_a_place_that_is_another_directory_is_not_emptied(table: Path) -> None:
     table.mkdir(parents=True)
     (table / "20240101.log").write_text("mine")
     (table / "CURRENT").write_text("my current work")
-    with pytest.raises(Unavailable, match=r"new table is taken: 20240101\.log, CURRENT"):
+    with pytest.raises(Unavailable, match=r"new table has other files: 20240101\.log, CURRENT"):
         open_design()
     assert 4 == run("create", "logs.toml", *PLACE_OPTION).code
     with pytest.raises(InvalidArgument, match="there is no table logs"):
@@ -286,4 +286,4 @@ def test_a_command_tells_what_may_be_lost(table: Path) -> None:
     main = "from rowkey.cli import main\nmain()"
     done = run_in_process(Path.cwd(), main, "count", "logs.toml", *PLACE_OPTION)
     assert (0, "20\n") == (done.code, done.out)
-    assert "the high-water mark is missing or damaged" in done.err
+    assert "the file, which counts the stored changes, is missing or damaged" in done.err

@@ -160,7 +160,9 @@ def check_block_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
     """
     if rows.null_count:
         what = f"{rows.null_count:,} of {len(rows):,} row keys are null"
-        raise InvalidArgument("rows", what, "a key for each row", "Leave out the rows without one.")
+        raise InvalidArgument(
+            "rows", what, "a key for each row", "Leave out the rows without a key."
+        )
     first_rows = blocks[0].rows
     for number, block in enumerate(blocks[1:], 2):
         if block.rows is not first_rows and not block.rows.equals(first_rows):
@@ -173,7 +175,7 @@ def check_row_count(path: str, array: Any, row_count: int) -> None:
     """Raise InvalidArgument unless an array has as many elements as there are rows."""
     if len(array) != row_count:
         what = f"the array has {len(array):,} elements for {pluralize(row_count, 'row')}"
-        raise InvalidArgument(path, what, "one for each row")
+        raise InvalidArgument(path, what, "one element for each row")
 
 
 def _iterate_cells(block: CellBlock, count: int) -> Iterator[Cell | None]:

@@ -133,7 +133,7 @@ def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Pa
     before = set(tmp_path.rglob("*"))
     with (
         RocksEngine.open(str(tmp_path)) as engine,
-        pytest.raises(Unavailable, match="the directory of the new table is taken"),
+        pytest.raises(Unavailable, match="the directory of the new table has other files"),
     ):
         engine.create_table(TableSpec("t", (Family("new"),)))
     assert before == set(tmp_path.rglob("*"))
@@ -262,7 +262,7 @@ def test_what_is_not_of_rowkey_is_not_removed(tmp_path: Path) -> None:
     (tmp_path / ".dropped-empty").mkdir()
     before = {path for path in tmp_path.rglob("*") if path.name != ".lock"}
     with RocksEngine.open(str(tmp_path)) as engine:
-        with pytest.raises(Unavailable, match="the directory of the new table is taken"):
+        with pytest.raises(Unavailable, match="the directory of the new table has other files"):
             engine.create_table(TableSpec("t", (Family("d"),)))
         assert before == {path for path in tmp_path.rglob("*") if path.name != ".lock"}
         (tmp_path / "t").rename(tmp_path / "elsewhere")

@@ -176,7 +176,7 @@ def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed_copy: Path, ro
     (log,) = list_logs(killed_copy / "t")
     cut_log(killed_copy, rows)
     before = {path: path.read_bytes() for path in (killed_copy / "t").iterdir() if path.is_file()}
-    with pytest.raises(CorruptionError, match="its end was cut off") as refused:
+    with pytest.raises(CorruptionError, match="the end of this file") as refused:
         read_rows(killed_copy)
     assert str(log) == refused.value.mistake.path
     assert "acknowledged change" in refused.value.mistake.problem
@@ -200,7 +200,7 @@ def test_a_loss_of_power_takes_nothing_that_was_synced(killed_copy: Path, rows: 
     """A log that lacks synced changes is refused as damaged."""
     cut_log(killed_copy, rows)
     restart_machine(killed_copy / "t")
-    with pytest.raises(CorruptionError, match="its end was cut off"):
+    with pytest.raises(CorruptionError, match="the end of this file"):
         read_rows(killed_copy)
 
 
@@ -240,7 +240,7 @@ def test_a_table_without_a_mark_is_opened_with_a_warning(
     spoil(killed_copy / "t" / HIGH_WATER_FILE)
     with caplog.at_level(logging.WARNING):
         assert WRITTEN == len(read_rows(killed_copy))
-    assert "the high-water mark is missing or damaged" in caplog.text
+    assert "the file, which counts the stored changes, is missing or damaged" in caplog.text
     caplog.clear()
     assert WRITTEN == len(read_rows(killed_copy))
     assert "high-water" not in caplog.text

@@ -56,7 +56,9 @@ def _load_copy() -> Any:
         Unavailable: the system is not Linux, and cannot load it from memory.
     """
     if sys.platform != "linux":
-        what = "this process was forked from one that uses RocksDB, and cannot use RocksDB itself"
+        what = (
+            "this process was forked from a process with RocksDB, so it cannot use RocksDB itself"
+        )
         remedy = 'Start processes with multiprocessing.get_context("spawn").'
         raise Unavailable("rocks", what, remedy=remedy)
     path = rocksdict.rocksdict.__file__

@@ -184,7 +184,11 @@ class Database:
         cls, directory: Path, families: Sequence[Family], reason: Exception
     ) -> Database:
         """Open a database read-only, because it could not be opened for writing."""
-        LOG.warning("%s: the table is opened read-only: %s", directory, reason)
+        LOG.warning(
+            "%s: the table is opened read-only, until the disk can be written: %s",
+            directory,
+            reason,
+        )
         # RocksDB may have changed the directory before it failed.
         inspection = check_database(directory, families)
         db, folder = open_linked_database(directory, inspection, families)

@@ -91,7 +91,7 @@ def build_in_use_error(directory: Path) -> Unavailable:
         str(directory),
         "the directory is open already, in this or another process",
         "one process at a time",
-        "Close it there, or work on a copy of the directory.",
+        f"Close its tables or end the process, see lsof +D {directory}; or work on a copy.",
     )
 
 

@@ -195,10 +195,10 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
         inspection.logs.append((path, content))
         if content.first_sequence > last + 1:
             what = (
-                f"the log before it is missing: it begins with change {content.first_sequence:,}, "
-                f"but the last change before it is {last:,}"
+                f"an earlier log is missing: this log begins with change {content.first_sequence:,}"
+                f", but the changes stored before end with {last:,}"
             )
-            remedy = "Restore the missing log, or run `rowkey repair` to drop this one."
+            remedy = "Restore the missing log, or run `rowkey repair` to drop this log."
             inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
             return
         last = inspection.last_sequence = max(last, content.last_sequence)
@@ -219,7 +219,10 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     path = directory / HIGH_WATER_FILE
     mark = read_mark(path)
     if mark is None:
-        what = "the high-water mark is missing or damaged: the last changes may be lost unnoticed"
+        what = (
+            "the file, which counts the stored changes, is missing or damaged, so it is not known "
+            "whether the last changes were lost; opening the table for writing writes it again"
+        )
         inspection.warnings.append(f"{path}: {what}")
         return
     missing_count = mark.acknowledged_sequence - inspection.last_sequence
@@ -229,7 +232,8 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     changes = pluralize(missing_count, "acknowledged change")
     if inspection.last_sequence < mark.required_sequence:
         what = (
-            f"the log ends before the last {changes}: its end was cut off, or that of the MANIFEST"
+            f"the log lacks the last {changes}: the end of this file, or of the MANIFEST, was cut "
+            "off"
         )
         remedy = "Restore it from a backup, or run `rowkey repair` to go on without these changes."
         inspection.log_problems.append(CorruptionError(str(log), what, remedy=remedy))

@@ -114,7 +114,9 @@ def _remove_files(directory: Path) -> None:
 
 def _build_occupied_error(directory: Path, content: list[Path]) -> Unavailable:
     """Return the error for a new table whose directory contains other files."""
-    what = f"the directory of the new table is taken: {_format_names(content)}"
+    what = f"the directory of the new table has other files: {_format_names(content)}"
+    if content == [directory]:
+        what = "the path of the new table's directory is a file or a link"
     remedy = "Move these files away, or choose another table name."
     return Unavailable(str(directory), what, "an empty directory or none", remedy)
 
