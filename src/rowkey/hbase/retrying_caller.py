@@ -314,7 +314,7 @@ class Attempts:
             path, what = error.mistake.path, f"the operation has used up its {limit}"
             raise OperationTimedOut(path, what, last_error=error, attempts=self.count) from error
         if pause_s is not None and self._close_event.wait(pause_s):
-            raise ClientClosed("the client was closed during an operation")
+            raise ClientClosed("the client was closed while an operation was running")
 
     def restart_budget(self) -> None:
         """Reset the timeout and the attempt count, because part of the operation is done."""

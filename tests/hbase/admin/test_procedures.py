@@ -104,7 +104,7 @@ def test_a_lost_master_names_the_procedure_too() -> None:
     )
     caller = ScriptedMaster({"DisableTable": [7], "getProcedureResult": [late]})
     with pytest.raises(
-        OperationTimedOut, match=r"procedure 7 \(DisableTable\) is still running\. Wait, and check"
+        OperationTimedOut, match=r"procedure 7 \(DisableTable\) is still running\. Wait, then check"
     ):
         Admin(caller).disable_table("t")
 
@@ -119,11 +119,12 @@ def test_states_already_reached() -> None:
         }
     )
     with pytest.raises(
-        TableNotDisabled, match=r"t: the table is enabled already\. Use it as it is\."
+        TableNotDisabled, match=r"t: the table is enabled already\. Use the table as it is\."
     ):
         Admin(caller).enable_table("t")
     with pytest.raises(
-        TableNotEnabled, match=r"t: the table is disabled already\. Go on: its regions are closed\."
+        TableNotEnabled,
+        match=r"t: the table is disabled already\. Go on: the regions of the table are closed\.",
     ):
         Admin(caller).disable_table("t")
 

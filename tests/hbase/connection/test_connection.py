@@ -247,7 +247,7 @@ def test_a_request_that_is_too_long_is_not_sent(
     ):
         with pytest.raises(
             InvalidRequest,
-            match=r"Multi was not sent: it has 1,\d\d\d bytes; expected at most 1,000",
+            match=r"Multi was not sent: the request has 1,\d\d\d bytes; expected at most 1,000",
         ):
             line.send("Multi", b"", bytes(1000), deadline=build_deadline())
         assert (b"fine", 0) == (fetch_body(line), line.in_flight_count)

@@ -131,7 +131,7 @@ def test_mistakes(text: str, at: int, says: str) -> None:
     """Each mistake is reported with its byte offset."""
     with pytest.raises(InvalidArgument, match=re.escape(says)) as caught:
         parse_filter(text)
-    assert f"filter[{at}]" == caught.value.mistake.path
+    assert f"filter, byte {at}" == caught.value.mistake.path
 
 
 def test_bytes_that_are_no_text() -> None:

@@ -140,7 +140,7 @@ def test_the_error_has_the_failure_of_each_node() -> None:
         fakes.registry("hbase+master://m1,m2,m3").get_meta_server(build_deadline())
     assert [
         ("m1:16000", "the answer is malformed: the bytes end within a protobuf field", True),
-        ("m2:16000", "the server does not know that yet", False),
+        ("m2:16000", "the server does not know the answer yet", False),
         ("m3:16000", "nobody is there", False),
     ] == list(caught.value.replies)
 
@@ -188,5 +188,5 @@ def test_a_server_that_is_not_hbase_is_final(error: HBaseError) -> None:
 
 def test_nodes_without_time_left_are_in_the_error() -> None:
     """After the deadline only one node is asked, and the error names the others."""
-    with pytest.raises(RegistryUnavailable, match="m2:16000: it was not asked"):
+    with pytest.raises(RegistryUnavailable, match="m2:16000: the server was not asked"):
         FakeServers().registry().get_meta_server(Deadline.from_now(0))

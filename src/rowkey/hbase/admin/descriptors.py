@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.cells import FamilyAttribute
 
 ALTERED_MEANWHILE_REMEDY = (
-    "Another client has altered the table meanwhile: look at it before you alter it again."
+    "Another client has altered the table meanwhile: call describe_table before you alter it again."
 )
 """What to do when a table that was read back is not as it was requested."""
 

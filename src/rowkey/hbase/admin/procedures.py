@@ -39,7 +39,7 @@ cores with others, HBase 2.6.4.
 """
 
 
-_STILL_RUNNING_REMEDY: Final = "Wait, and check the result: the master goes on with it."
+_STILL_RUNNING_REMEDY: Final = "Wait, then check the result: the master goes on with the procedure."
 
 META_PAGE_ROWS = 1_000
 """Rows of one answer, about 660 B each."""

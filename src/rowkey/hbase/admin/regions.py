@@ -122,7 +122,9 @@ class RegionAdmin(ProcedureRunner):
             what = f"{second!r} is in the same region as {first!r}"
             raise InvalidArgument("second", what, "a row key in the next region")
         if left.stop != right.start:
-            what = f"a region lies between {left.stop!r} and {right.start!r}"
+            what = (
+                f"the regions are not neighbors: {left.stop!r} to {right.start!r} is between them"
+            )
             raise InvalidArgument("second", what, "a row key in the next region")
 
         def find_merged(regions: Sequence[RegionLocation]) -> RegionLocation | None:

@@ -122,7 +122,10 @@ def check_attributes(attributes: Mapping[str, object]) -> Iterator[InvalidArgume
                 "", f"{format_value(name)} is not an attribute name", "a text that is not empty"
             )
         elif value is not None and not isinstance(value, str):
-            yield InvalidArgument(name[:80], f"{format_value(value)} is not a text", "a text")
+            remedy = f"Write {str(value)!r}." if type(value) in (int, float) else ""
+            yield InvalidArgument(
+                name[:80], f"{format_value(value)} is not a text", "a str", remedy
+            )
         elif value == "":  # Source: TableDescriptorBuilder.setValue removes such an attribute
             yield InvalidArgument(
                 name[:80],

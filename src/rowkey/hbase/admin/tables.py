@@ -115,7 +115,7 @@ class TableAdmin(ProcedureRunner):
             is_enabled = self._build_state_check(name, TableState.ENABLED, deadline)
             self._run_procedure(name, EnableTable(name), deadline, is_enabled)
         except TableNotDisabled as error:
-            remedy = "Use it as it is."
+            remedy = "Use the table as it is."
             raise TableNotDisabled(
                 name,
                 "the table is enabled already",
@@ -136,7 +136,7 @@ class TableAdmin(ProcedureRunner):
         try:
             self._run_disable(name, deadline)
         except TableNotEnabled as error:
-            remedy = "Go on: its regions are closed."
+            remedy = "Go on: the regions of the table are closed."
             raise TableNotEnabled(
                 name,
                 "the table is disabled already",
@@ -379,7 +379,7 @@ def _require_remaining_family(table: str, names: Sequence[str], families: Sequen
     if unknown:
         what = f"the table has no family {', '.join(unknown)}"
         raise InvalidFamilyOperation(
-            table, what, f"one of {', '.join(families)}", "Name existing families only."
+            table, what, f"one of {', '.join(families)}", "Name only families that the table has."
         )
     if names and len(names) == len(families):
         what = f"{', '.join(names)} are all families of the table"

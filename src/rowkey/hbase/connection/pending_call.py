@@ -87,6 +87,8 @@ class PendingCall:
             self._transport.resolve_call(
                 self,
                 InvalidRequest(
-                    "call", f"{self.method} was cancelled", remedy="Send it again if you need it."
+                    "call",
+                    f"{self.method} was cancelled",
+                    remedy="Send the request again if you need its answer.",
                 ),
             )

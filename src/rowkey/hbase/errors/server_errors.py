@@ -230,7 +230,7 @@ class RpcThrottling(BusyError):
     """The user, table or namespace has used up its quota for now."""
 
     java_names = _qualify_names("quotas.RpcThrottlingException", "quotas.ThrottlingException")
-    advice = "Wait until the quota allows more requests, or raise it."
+    advice = "Wait until the quota allows more requests, or raise the quota."
 
 
 class MasterInitializing(BusyError):

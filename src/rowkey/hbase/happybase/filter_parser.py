@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.filters import Filter, FilterList, SkipFilter, WhileMatchFilter
 from rowkey.hbase.happybase.arguments import to_bytes
-from rowkey.hbase.happybase.filter_specs import FILTER_SPECS, FilterArgument
+from rowkey.hbase.happybase.filter_specs import FILTER_SPECS, FilterArgument, format_filter_path
 from rowkey.messages import format_value, suggest_name
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def parse_filter(text: bytes | str) -> Filter:
     'all'
     >>> parse_filter("PrefixFiler('a')")
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: filter[0]: 'PrefixFiler' is not a filter; expected one of Col...
+    rowkey.errors.InvalidArgument: filter, byte 0: 'PrefixFiler' is not a filter; expected one of...
     """
     return _FilterParser(to_bytes("filter", text)).parse()
 
@@ -126,7 +126,7 @@ class _FilterParser:
             remedy = suggest_name(name, FILTER_SPECS)
             allowed = f"one of {', '.join(sorted(FILTER_SPECS))}"
             raise InvalidArgument(
-                _format_path(name_offset), f"{name[:40]!r} is not a filter", allowed, remedy
+                format_filter_path(name_offset), f"{name[:40]!r} is not a filter", allowed, remedy
             )
         self._offset += len(name_bytes)
         if not self._accept_byte(b"("):
@@ -196,16 +196,11 @@ class _FilterParser:
 
     def _raise_error(self, what: str, allowed: str, remedy: str = "") -> NoReturn:
         """Raise InvalidArgument with the byte offset of the parser."""
-        raise InvalidArgument(_format_path(self._offset), what, allowed, remedy)
+        raise InvalidArgument(format_filter_path(self._offset), what, allowed, remedy)
 
     def _skip_blanks(self) -> None:
         """Advance to the next byte that is not blank."""
         self._offset = _find_end(_BLANKS, self._text, self._offset)
-
-
-def _format_path(offset: int) -> str:
-    """Return the path of an error: the byte offset in the filter text."""
-    return f"filter[{offset}]"
 
 
 def _find_end(pattern: re.Pattern[bytes], text: bytes, offset: int) -> int:

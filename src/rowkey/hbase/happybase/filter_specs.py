@@ -21,6 +21,11 @@ Source: ParseFilter.createComparator; java.util.regex.Pattern.
 """
 
 
+def format_filter_path(offset: int) -> str:
+    """Return the path of an error at a byte offset of the filter text."""
+    return f"filter, byte {offset}"
+
+
 class FilterArgument(NamedTuple):
     """An argument of a filter as it is written in the filter text.
 
@@ -36,7 +41,7 @@ class FilterArgument(NamedTuple):
 
     def build_error(self, what: str, allowed: str, remedy: str = "") -> InvalidArgument:
         """Return an error with the byte offset of this argument."""
-        return InvalidArgument(f"filter[{self.offset}]", what, allowed, remedy)
+        return InvalidArgument(format_filter_path(self.offset), what, allowed, remedy)
 
     @property
     def excerpt(self) -> str:
@@ -138,10 +143,10 @@ _COMPARATORS: dict[str, Callable[[FilterArgument, bytes], f.Comparator]] = {
 def _add_offset(offset: int, problem: InvalidArgument) -> InvalidArgument:
     """Return an error of a filter class with the byte offset in the filter text added."""
     mistake = problem.mistake
-    if mistake.path.startswith("filter["):
+    if mistake.path.startswith("filter, byte"):
         return problem
     what = f"{mistake.path}: {mistake.problem}" if mistake.path else mistake.problem
-    return InvalidArgument(f"filter[{offset}]", what, mistake.expected, mistake.remedy)
+    return InvalidArgument(format_filter_path(offset), what, mistake.expected, mistake.remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,7 @@ class FilterSpec:
         if self.argument_counts and len(raw_arguments) not in self.argument_counts:
             allowed = " or ".join(map(str, self.argument_counts))
             what = f"{name} has {pluralize(len(raw_arguments), 'argument')}"
-            raise InvalidArgument(f"filter[{offset}]", what, allowed)
+            raise InvalidArgument(format_filter_path(offset), what, allowed)
         reads = self.readers if self.argument_counts else self.readers * len(raw_arguments)
         arguments = [read(raw) for read, raw in zip(reads, raw_arguments, strict=False)]
         try:

@@ -105,7 +105,7 @@ def parse_fault(fault: ProtoMessage) -> HBaseError:
 
 def build_unanswered_error() -> HBaseError:
     """Return the error for an action that an answer does not mention."""
-    return MalformedAnswer("the answer to Multi", "it has no result for one of the actions")
+    return MalformedAnswer("the answer to Multi", "the answer has no result for one of the actions")
 
 
 def parse_atomic_response(message: bytes) -> bool:

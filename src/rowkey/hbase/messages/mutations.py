@@ -208,7 +208,10 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
         raise InvalidArgument("columns", "the list is empty", "one column or more")
     if len(set(columns)) < len(columns):
         raise InvalidArgument(
-            "columns", "a column occurs twice", "each column once", "Combine its two changes."
+            "columns",
+            "a column occurs twice",
+            "each column once",
+            "Combine the two changes of the column.",
         )
 
 

@@ -100,7 +100,7 @@ class MasterRegistry(Registry):
             connection = self._connections.get_connection(address, request.service, until)
             answer = _send_request(connection, request, until)
             if not answer or (isinstance(answer, dict) and 0 not in answer):
-                raise NodeFailed("the server does not know that yet")
+                raise NodeFailed("the server does not know the answer yet")
             self._refresh_nodes(connection, until)
             return answer
 

@@ -119,7 +119,9 @@ class RegistryNodes:
             if index and deadline.is_expired:
                 replies += [
                     NodeReply(
-                        format_address(node), "it was not asked, because no time was left", False
+                        format_address(node),
+                        "the server was not asked, because no time was left",
+                        False,
                     )
                     for node in nodes[index:]
                 ]

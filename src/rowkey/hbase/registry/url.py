@@ -145,7 +145,7 @@ def _parse_nodes(
         if node in addresses:
             what = f"{format_address(node)} occurs twice"
             path = f"url.hosts[{index}]"
-            mistakes.append(Mistake(path, what, "each host once", "Remove it here."))
+            mistakes.append(Mistake(path, what, "each host once", "Remove the second one."))
         addresses.add(node)
         yield node
 

@@ -146,7 +146,7 @@ def encode_request(
     if total > MAX_FRAME_BYTES:
         raise RequestTooLong(
             f"request {method}",
-            f"it has {total:,} bytes",
+            f"the request has {total:,} bytes",
             f"at most {MAX_FRAME_BYTES:,} bytes",
             "Send fewer or smaller rows in one request.",
         )
