@@ -91,7 +91,10 @@ def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> Non
             "rows.dat: the name does not say the format; expected one of .csv .jsonl",
         ),
         (["-o", "rows"], "Or give -f with one of jsonl, csv, arrow, parquet."),
-        (["-o", "no/rows.csv"], "no/rows.csv: the output cannot be written: No such file or"),
+        (
+            ["-o", "no/rows.csv"],
+            "no/rows.csv: the output cannot be written: No such file or directory.",
+        ),
         (["-o", "data", "-f", "csv"], "data: the output cannot be written: Is a directory."),
         (["-o", "a\0b.csv"], "a\\x00b.csv: the output cannot be written: "),
         (
