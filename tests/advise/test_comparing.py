@@ -266,8 +266,8 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
     ),
     "servers": (
         [GOOD, build_design(KEYS[0], cluster={"servers": 4})],
-        ["logs#2: cluster.servers: the value is 4, but 2 in logs. Set the same value in all "
-         "designs"],
+        [("logs#2: cluster.servers: the value is 4, but 2 in logs. Set the same value in all "
+          "designs")],
     ),
     "capacity": (
         [build_design(KEYS[0], cluster={"servers": 2, "capacity": f"{n}/s"}) for n in (10, 20)],
