@@ -43,7 +43,7 @@ INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("[h]", {"h": HEX}, b"a\xff", "61ff are not UTF-8"),
     ("[d]", {"d": DIGITS}, b"1\xff", "31ff are not UTF-8"),
     ("[ts:calendar]", {"ts": "timestamp_ns"}, b"97001010" + b"0" * 15,
-     "is out of range; expected 0..2^63-1"),
+     "is out of range; expected 0 to 2^63-1 ns"),
     ("[d:text]", {"d": {"type": "choice", "of": ["a"]}}, b"\xff\0", "ff are not UTF-8"),
 ]  # fmt: skip
 
