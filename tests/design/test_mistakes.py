@@ -316,7 +316,7 @@ def test_a_mistake_in_a_key_says_what_was_meant(part: str) -> None:
 IMPOSSIBLE_CONDITIONS = {
     "ts > 4 and ts > 5 and ts < 3": "no value satisfies this",
     "host starts with ? and host > ?": "a prefix and a range of one field cannot be combined",
-    "host starts with 5": "no value of the field starts with 5",
+    "host starts with 5": "the prefix 5 is of the type int",
 }
 
 

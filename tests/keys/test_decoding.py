@@ -36,7 +36,7 @@ INVALID_KEYS: list[tuple[str, dict[str, Any], bytes, str]] = [
      "the key ends with a null marker 00, which rowkey never writes there"),
     ("[a][b]", {"a": "u8", "b": NULLABLE}, b"\1\0",
      "the key ends with a null marker 00, which rowkey never writes there"),
-    ("[b]", {"b": NULLABLE}, b"", "all of its fields are null, so the key is empty"),
+    ("[b]", {"b": NULLABLE}, b"", "all fields of the key are null, so the key is empty"),
     ("[a][mod(a, 4)]", {"a": NULLABLE}, b"\1\5",
      "the encoding of the field a is missing; expected 0101"),
     ("[a:tail]", {"a": "text"}, b"a" * 32_768, "the key has 32,768 bytes"),

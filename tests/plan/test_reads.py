@@ -155,7 +155,7 @@ IMPOSSIBLE_READS = {
     "host starts with ? and host > ?": (
         "host starts with ? and host > ?: a prefix and a range of one field"
     ),
-    "host starts with 5": "host starts with 5: no value of the field starts with 5",
+    "host starts with 5": "host starts with 5: the prefix 5 is of the type int",
     "raw starts with 'xy'": "raw starts with 'xy': 'xy' is ",
     "n starts with '1'": "n starts with '1': values of the type i16 have no prefix",
     "n = 1 and n = 'x'": "n = 'x': 'x' is ",

@@ -118,7 +118,7 @@ def test_too_many_events_are_refused_with_a_length_that_fits(name: str) -> None:
         InvalidArgument, match=rf"writes: .* events; expected at most {most:,}\. "
     ) as told:
         run(Design.loads(text))
-    lasting = int(re.findall(r'Write for = "(\d+)ms"', str(told.value))[0])
+    lasting = int(re.findall(r'Shorten the workload to for = "(\d+)ms"', str(told.value))[0])
     for more in (0, 1):
         fitted = re.sub(r"(?m)^for = '\w+'", f"for = '{lasting + more}ms'", text)
         made = build_workload(Design.loads(fitted))

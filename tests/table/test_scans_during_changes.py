@@ -153,7 +153,7 @@ def test_a_scan_without_one_order_fails_after_a_change(monkeypatch: pytest.Monke
     given = make_rows(60)
     with (
         fill_shared_table("[host][mod(ts, 3)][ts]", 60, monkeypatch) as table,
-        pytest.raises(Unavailable, match="number of buckets was changed while it was read"),
+        pytest.raises(Unavailable, match="the number of buckets was changed during the scan"),
     ):
         read_by_rows(table.scan(limit=50), lambda: rewrite_under_new_count(table, given))
 
@@ -171,7 +171,7 @@ def test_a_scan_of_one_host_continues_after_a_change(monkeypatch: pytest.MonkeyP
         assert {1, 2} == set(list_sizes(found))
     with (
         fill_shared_table(key, 200, monkeypatch) as table,
-        pytest.raises(Unavailable, match="number of buckets was changed while it was read"),
+        pytest.raises(Unavailable, match="the number of buckets was changed during the scan"),
     ):
         read_by_rows(
             table.scan("host = ?", host, limit=50), lambda: rewrite_under_new_count(table, given)

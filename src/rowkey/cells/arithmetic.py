@@ -33,7 +33,9 @@ def check_amount(amount: object) -> None:
     """
     if not isinstance(amount, int) or not -_COUNTER_LIMIT <= amount < _COUNTER_LIMIT:
         raise InvalidArgument(
-            "amount", f"{amount!r:.80} is not a number of 64 bits", "an int from -2^63 to 2^63-1"
+            "amount",
+            f"{amount!r:.80} does not fit in 64 bits with a sign",
+            "an int from -2^63 to 2^63-1",
         )
 
 

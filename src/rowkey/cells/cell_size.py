@@ -49,7 +49,7 @@ def compute_cell_bytes(row: int, family: int, qualifier: int, value: int, tags: 
         limit = _MAX_BYTES.get(part, MAX_JAVA_INT)
         if not 0 <= length <= limit:
             raise InvalidArgument(
-                part, f"a length of {length:,} bytes is out of range", f"0..{limit:,}"
+                part, f"the length {length:,} is out of range", f"0..{limit:,} bytes"
             )
     return CELL_OVERHEAD_BYTES + sum(lengths.values()) + (TAGS_LENGTH_BYTES if tags else 0)
 

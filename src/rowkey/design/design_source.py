@@ -179,7 +179,7 @@ def read_design_text(path: Path) -> str:
     except UnicodeDecodeError as problem:
         before = data[: problem.start].decode()
         line, column = compute_position(before, len(before))
-        what = f"byte {problem.start:,} is not UTF-8"
+        what = f"the byte {data[problem.start]:02x} at offset {problem.start:,} is not UTF-8"
         remedy = "Save the file as UTF-8."
         mistake = Mistake("", what, "TOML in UTF-8", remedy, line, column)
         raise InvalidDesign([mistake], str(path)) from None

@@ -455,7 +455,7 @@ def _to_bytes(value: object) -> bytes:
 def _build_length_error(key: bytes) -> RowError:
     """Return the error for a key that is empty or too long."""
     if not key:
-        what = "all of its fields are null, so the key is empty"
+        what = "all fields of the key are null, so the key is empty"
         return RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
     what = f"the key has {len(key):,} bytes"
     return RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)

@@ -114,10 +114,9 @@ def _normalize_prefix(field: Field, value: Any) -> Value:
     example = field.type.domain.generate_value(0)
     if not isinstance(value, type(example)):
         if isinstance(example, str) or isinstance(value, int):
-            sort = "a prefix of text" if isinstance(example, str) else "a prefix of bytes"
-            raise ReadError(
-                field.name, f"no value of the field starts with {format_value(value)}", sort
-            )
+            kind = "str" if isinstance(example, str) else "bytes"
+            what = f"the prefix {format_value(value)} is of the type {type(value).__name__}"
+            raise ReadError(field.name, what, f"{kind}, as the values of the field are")
         return _normalize_value(field, value)
     try:
         return field.normalize(value)

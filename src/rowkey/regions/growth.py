@@ -193,7 +193,7 @@ class _GrowingTable:
         self.region_starts: Ranks = np.array(boundaries, np.int64)
         if (np.diff(self.region_starts) < 0).any():
             raise InvalidArgument(
-                "boundaries", "the ranks of the boundaries do not ascend", "ascending ranks"
+                "boundaries", "a region would begin before the previous one", "ascending boundaries"
             )
         self.region_keys: Ranks = np.zeros(len(self.region_starts) + 1, np.int64)
         self.min_retry_keys: Ranks = np.zeros_like(self.region_keys)

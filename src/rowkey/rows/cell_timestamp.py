@@ -83,8 +83,9 @@ class CellTimestamp:
 
     def _build_invalid_timestamp_error(self, milliseconds: int) -> InvalidArgument:
         """Return the error of a stored cell timestamp that is not a value of the field."""
-        what = f"the cell timestamp {milliseconds} ms is not a valid {self.field.type.name}"
-        return InvalidArgument("", what)
+        kind = self.field.type.name
+        what = f"the field is stored as the cell timestamp, and {milliseconds} ms is no {kind}"
+        return InvalidArgument("", what, f"a time that {kind} can have")
 
     def compute_timestamps(self, array: pa.Array) -> np.ndarray[Any, Any]:
         """Return the cell timestamps of many rows from the column of the time field.

@@ -179,7 +179,7 @@ class WorkloadGenerator:
             max_events,
             key=lambda ms: _count_events(replace(self.writes, duration_ms=ms), self.rate),
         )
-        remedy = f'Write for = "{longest}ms", or declare a smaller rate.'
+        remedy = f'Shorten the workload to for = "{longest}ms", or declare a smaller rate.'
         if not longest:
             remedy = f"Declare a rate of {self.rate * max_events / count:,.0f}/s or less."
         what = f"the workload would have {count:,} events"

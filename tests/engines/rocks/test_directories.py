@@ -216,7 +216,9 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with (
             RocksEngine.open(str(tmp_path)) as engine,
-            pytest.raises(NotSupported, match="the table has the format 3; expected format 2"),
+            pytest.raises(
+                NotSupported, match="the table was written in format 3; expected format 2"
+            ),
         ):
             engine.open_table("space:t.able")
 

@@ -151,7 +151,7 @@ def test_zeros_that_no_loss_of_power_explains_are_damage(copy: Path) -> None:
     (log,) = list_logs(copy / "t")
     content = log.read_bytes()
     zero_bytes(copy, find_record_starts(content)[-5], len(content))
-    with pytest.raises(CorruptionError, match=r"the log lacks the last [\d,]+ acknowledged"):
+    with pytest.raises(CorruptionError, match=r"the last [\d,]+ acknowledged changes are lost"):
         list_ids(copy)
 
 

@@ -143,7 +143,7 @@ def test_the_timeout_names_the_row_and_the_state() -> None:
 
 def test_an_unknown_table_fails_at_once() -> None:
     """A table without regions and state raises TableNotFound."""
-    with pytest.raises(TableNotFound, match="t1: there is no such table"):
+    with pytest.raises(TableNotFound, match="t1: the table does not exist"):
         open_locations(build_meta()).locate_region("t1", b"k", build_deadline())
 
 

@@ -167,7 +167,7 @@ def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
         what = "the stored description of the table is damaged"
         raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT) from None
     if number != FORMAT_VERSION:
-        what = f"the table has the format {format_value(number)}"
-        remedy = "Open it with the version of rowkey that wrote it."
+        what = f"the table was written in format {format_value(number)}"
+        remedy = "Install the newer version of rowkey that wrote it."
         raise NotSupported(str(directory), what, f"format {FORMAT_VERSION}", remedy)
     return TableSpec(name, families, attributes=attributes)

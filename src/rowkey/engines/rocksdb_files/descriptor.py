@@ -92,9 +92,11 @@ def read_descriptor(directory: Path) -> Descriptor:
         raise _build_damage_error(path) from None
     if stored != compute_checksum(document):
         raise _build_damage_error(path)
-    if document.get("format") != FORMAT_VERSION:
-        what = f"the table has the format {format_value(document.get('format'))}"
-        remedy = "Open it with the version of rowkey that wrote it."
+    if not isinstance(document.get("format"), int):
+        raise _build_damage_error(path)
+    if document["format"] != FORMAT_VERSION:
+        what = f"the table was written in format {format_value(document['format'])}"
+        remedy = "Install the newer version of rowkey that wrote it."
         raise NotSupported(str(path), what, f"format {FORMAT_VERSION}", remedy)
     try:
         families = read_families(document["families"])

@@ -231,11 +231,11 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     log = inspection.logs[-1][0] if inspection.logs else directory
     changes = pluralize(missing_count, "acknowledged change")
     if inspection.last_sequence < mark.required_sequence:
-        what = (
-            f"the log lacks the last {changes}: the end of this file, or of the MANIFEST, was cut "
-            "off"
+        what = f"the last {changes} are lost, because the end of this log or of the MANIFEST is"
+        remedy = (
+            "Restore the table's directory from a backup, or run `rowkey repair` to go on without "
+            "these changes."
         )
-        remedy = "Restore it from a backup, or run `rowkey repair` to go on without these changes."
         inspection.log_problems.append(CorruptionError(str(log), what, remedy=remedy))
     else:
         what = f"the machine stopped before the last {changes} reached the disk"

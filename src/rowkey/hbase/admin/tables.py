@@ -344,7 +344,7 @@ class TableAdmin(ProcedureRunner):
         """Return the schema of a table, or raise `TableNotFound`."""
         schema = self._find_schema(name, deadline)
         if schema is None:
-            raise TableNotFound(name, "there is no such table")
+            raise TableNotFound(name, "the table does not exist")
         return schema
 
     def _find_schema(self, name: str, deadline: Deadline) -> TableSchema | None:

@@ -191,7 +191,7 @@ class RegionLocator:
         state = self._meta_table.get_table_state(table, deadline)
         if state is None:
             self.forget_table(table)
-            raise TableNotFound(table, "there is no such table")
+            raise TableNotFound(table, "the table does not exist")
         if state not in {ENABLED, ENABLING}:
             raise TableNotEnabled(table, "the table is disabled")
 

@@ -63,7 +63,7 @@ class UniformSplit(SplitAlgorithm):
         stop = stop or LAST_ROW
         if start >= stop:
             raise InvalidArgument(
-                "last", f"{stop!r} does not sort after {start!r}", "a row after the first"
+                "last", f"{stop!r} does not sort after first, {start!r}", "last > first"
             )
         keys = split_byte_range(start, stop, inclusive=True, count=regions - 1)
         return keys if inclusive else keys[1:-1]
