@@ -25,21 +25,20 @@ SINGLE = 5_000
 ROUNDS = 3
 """The number of rounds after one to warm up: JVMs compile while they run."""
 NOTE = (
-    "ZooKeeper, a master and three region servers run on this same machine, and so does every "
-    f"client. {ROUNDS} rounds each, after a warm one. CPU is that of the client's own process: "
-    "what the Thrift gateway takes for happybase is not counted. Java's full scan fetches ahead or "
-    "not, whichever was faster before the rounds; its salted scan does, and ours always do. "
-    "gohbase is not among them: Go's module proxy does not offer it (403).\n\n"
-    "Where ours is behind. *One row a call, 16 threads*: a get takes more of our processor than "
-    "with one thread, and happybase's a third of it. Its threads have a socket each; ours share "
-    "one connection to a server, and whoever reads it wakes the others one by one. A trial beside "
-    "these rounds counted five switches of threads a get where one thread has one. `get_many` and "
-    "`batch` are for those who have many. *One get a call against happybase*: our own code is a "
-    "third of the time, the servers and the machine the rest, so that 2 times is out of reach by "
-    "our code alone. *Ordered scan against Java*: 16 scans are merged row by row, in Python. "
-    "*Batch put*: checking and encoding a row in Python takes a little more processor than Java "
-    "takes for it. As Arrow columns, where no object is made of a row, ours is faster than Java's, "
-    "and still less than three times as fast as happybase: these servers have little more to give."
+    "ZooKeeper, a master, three region servers and the client share one machine. Each client ran "
+    f"{ROUNDS} rounds after one to warm up. CPU seconds are those of the client process; those of "
+    "the Thrift gateway, which works for happybase, are not counted. Java's full scan ran with or "
+    "without prefetching, whichever was faster before the rounds; its scan of 16 buckets and all "
+    "scans of rowkey prefetch. gohbase was not measured: its module could not be downloaded.\n\n"
+    "Why rowkey is slower in some rows:\n\n"
+    "* One row per call, 16 threads: all threads share one connection to a server, and the thread "
+    "that reads it wakes the others one by one, about five thread switches per get; happybase has "
+    "a socket for each thread. Use `get_many` and `batch` for many rows.\n"
+    "* One get per call against happybase: rowkey's code takes a third of the time, and the "
+    "servers take the rest, so a ratio of 2 is out of reach.\n"
+    "* Ordered scan against Java: 16 scans are merged row by row in Python.\n"
+    "* Batch put: checking and encoding a row in Python takes more CPU than in Java. Arrow "
+    "columns avoid an object per row: they are faster than Java, and limited by these servers."
 )
 """The text of the page above its table."""
 SOURCE, SINK = "bench_source", "bench_sink"
@@ -188,7 +187,7 @@ class Task:
             [one.rate for one in ours],
             rival,
             [one.rate for one in theirs],
-            notes=f"CPU s a million: {_compute_cpu(ours):.2f}, theirs {_compute_cpu(theirs):.2f}",
+            notes=f"CPU s per million: {_compute_cpu(ours):.2f}, rival {_compute_cpu(theirs):.2f}",
         )
         goal = self.goals.get((way, rival))
         if goal is not None:

@@ -12,10 +12,10 @@ HEAD = """# Performance
 
 <!-- Written by `make bench` from benchmarks/results/*.json. Do not edit. -->
 
-Take these figures with salt: we wrote both sides, and they are of one shared machine with two
-cores, whose speed drifts by a factor of two within a day. What is compared was measured in turn,
-five times each where a section does not say otherwise; trust the ratios. A goal that was missed
-says so.
+The authors of rowkey wrote both sides of each comparison. All figures come from one shared machine
+with two cores, whose speed varies by a factor of two within a day. Compared programs ran in turn,
+five times each unless a section gives another number, so trust the ratios more than the rates.
+A goal that was not reached is marked **missed**.
 """
 TITLES = {"hbase": "HBase"}
 """Titles of sections that differ from their capitalized names."""

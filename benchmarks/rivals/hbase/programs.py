@@ -74,8 +74,8 @@ class Program(Rival):
         plain, fetching = (median(rates[ahead][1:]) for ahead in (False, True))
         faster = fetching > plain
         self.scans = (
-            f"it fetches {'ahead' if faster else 'nothing ahead'}: "
-            f"{fetching:,.0f} rows/s ahead, {plain:,.0f} rows/s not, when tried before"
+            f"Java {'with' if faster else 'without'} prefetching: before the rounds "
+            f"{fetching:,.0f} rows/s with it, {plain:,.0f} rows/s without"
         )
         return faster
 
