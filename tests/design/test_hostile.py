@@ -182,7 +182,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         "of: '4a37' is listed twice",
     ),
     "nul": (_add_field("'a\0b'"), "the file is not valid TOML"),
-    "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23:6: byte "),
+    "not_utf_8": (BASE.encode() + b"x = '\xff\xfe'", ":23:6: the byte ff"),
     "utf_16": (BASE.encode("utf-16"), ":1:1: the byte ff at offset 0 is not UTF-8"),
     "surrogate": (_add_field('"\\ud800"'), "the file is not valid TOML"),
     "surrogate_bytes": (BASE.encode() + b"x = '\xed\xa0\x80'", "is not UTF-8"),

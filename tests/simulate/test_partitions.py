@@ -153,5 +153,5 @@ def test_parts_are_merged_in_their_order() -> None:
     """A part that does not begin later is refused."""
     design, source, _ = open_case("SALTED")
     first, second = replay_part(design, source, 0, 50), replay_part(design, source, 50, 90)
-    with pytest.raises(InvalidArgument, match="a later part of the same replay"):
+    with pytest.raises(InvalidArgument, match="a later part of the replay"):
         second.merge(first)

@@ -111,7 +111,7 @@ def create_table(url: str, count: int, catalog: str | None = None) -> Table:
 
 def build_catalog_url(cluster: Cluster) -> str:
     """Return the URL of a catalog in the cluster's own ZooKeeper."""
-    return f"zookeeper://{cluster.zookeeper}/rowkey-{token_hex(4)}?timeout=500ms"
+    return f"zookeeper://{cluster.zookeeper}/rowkey-{token_hex(4)}?timeout=1500ms"
 
 
 CHANGES = [

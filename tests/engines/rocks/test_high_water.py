@@ -176,7 +176,7 @@ def test_a_log_cut_behind_what_was_acknowledged_is_refused(killed_copy: Path, ro
     (log,) = list_logs(killed_copy / "t")
     cut_log(killed_copy, rows)
     before = {path: path.read_bytes() for path in (killed_copy / "t").iterdir() if path.is_file()}
-    with pytest.raises(CorruptionError, match="the end of this file") as refused:
+    with pytest.raises(CorruptionError, match="the end of this log") as refused:
         read_rows(killed_copy)
     assert str(log) == refused.value.mistake.path
     assert "acknowledged change" in refused.value.mistake.problem
@@ -200,7 +200,7 @@ def test_a_loss_of_power_takes_nothing_that_was_synced(killed_copy: Path, rows: 
     """A log that lacks synced changes is refused as damaged."""
     cut_log(killed_copy, rows)
     restart_machine(killed_copy / "t")
-    with pytest.raises(CorruptionError, match="the end of this file"):
+    with pytest.raises(CorruptionError, match="the end of this log"):
         read_rows(killed_copy)
 
 

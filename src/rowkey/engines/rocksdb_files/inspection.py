@@ -231,7 +231,10 @@ def note_missing_changes(directory: Path, inspection: Inspection) -> None:
     log = inspection.logs[-1][0] if inspection.logs else directory
     changes = pluralize(missing_count, "acknowledged change")
     if inspection.last_sequence < mark.required_sequence:
-        what = f"the last {changes} are lost, because the end of this log or of the MANIFEST is"
+        what = (
+            f"the last {changes} are lost, because the end of this log or of the MANIFEST is "
+            "missing"
+        )
         remedy = (
             "Restore the table's directory from a backup, or run `rowkey repair` to go on without "
             "these changes."
