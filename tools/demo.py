@@ -53,13 +53,13 @@ def main() -> None:
     """Judge every example, print the verdicts, and write texts, JSON and reports to a folder."""
     parser = ArgumentParser(description="Judge the example designs.")
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="for text and JSON")
-    parser.add_argument("--examples", type=Path, default=EXAMPLES, help="where the designs lie")
+    parser.add_argument("--examples", type=Path, default=EXAMPLES, help="folder of the designs")
     arguments = parser.parse_args()
     folders = sorted({path.parent for path in arguments.examples.glob("*/*.toml")})
     if not folders:
         parser.error(f"no designs below {arguments.examples}")
     console = Console(highlight=False, soft_wrap=True)
-    console.print(Text("Will this row key run hot? Asked of real recordings.", "bold"))
+    console.print(Text("Will this row key run hot? Six designs judged on real recordings.", "bold"))
     for folder in folders:
         compared = _compare_folder(folder)
         simulations = {one.name: one.simulation for one in compared.designs}

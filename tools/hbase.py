@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from cluster import QUICK, Cluster, JudgeError, StartFailed  # noqa: E402 - it stands beside the tests
+from cluster import QUICK, Cluster, JudgeError, StartFailed  # noqa: E402 - a package of the tests
 from oracles.build import OracleUnavailable  # noqa: E402
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def main() -> None:
     try:
         act(arguments)
     except KeyboardInterrupt:
-        print("the cluster is stopped and removed")
+        print("The cluster is stopped and its files are removed.")
     except (OracleUnavailable, StartFailed, JudgeError, ValueError, TimeoutError) as error:
         _exit_with_error(str(error))
 
@@ -46,11 +46,11 @@ def _build_parser() -> ArgumentParser:
     parser = ArgumentParser(description=__doc__)
     parser.set_defaults(act=_start_cluster)
     _add_directory_option(parser)
-    parser.add_argument("--servers", type=int, default=3, help="how many region servers")
+    parser.add_argument("--servers", type=int, default=3, help="number of region servers")
     parser.add_argument(
         "--optimise",
         action="store_true",
-        help="JVMs that compile in full: slow to start, then fast",
+        help="use optimizing JVMs: slow to start, then fast",
     )
     subparsers = parser.add_subparsers(title="commands for the running cluster", metavar="COMMAND")
     for name, says, act in (
@@ -87,7 +87,7 @@ def _add_directory_option(parser: ArgumentParser) -> None:
         "--at",
         type=Path,
         default=DEFAULT_DIRECTORY,
-        help="the cluster's directory; one cluster in each",
+        help="directory of the cluster",
     )
 
 
@@ -107,7 +107,7 @@ def _start_cluster(arguments: Namespace) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if arguments.at.exists():
         _exit_with_error(
-            f"{arguments.at} exists: a cluster runs there. Stop it, or give another --at"
+            f"{arguments.at} exists: a cluster is running. Stop it, or choose another --at"
         )
     flags = () if arguments.optimise else QUICK
     began = time.monotonic()
@@ -133,7 +133,7 @@ def _print_process_changes(cluster: Cluster) -> None:
     while True:
         now = {name for name in cluster.names if not cluster.alive(name)}
         for name in sorted(now ^ ended):
-            print(f"{name} {'has ended' if name in now else 'runs again'}", flush=True)
+            print(f"{name} {'has ended' if name in now else 'is running again'}", flush=True)
         ended = now
         time.sleep(POLL_INTERVAL_S)
 
@@ -143,7 +143,7 @@ def _attach_cluster(arguments: Namespace) -> Cluster:
     try:
         return Cluster.attach(arguments.at)
     except FileNotFoundError:
-        _exit_with_error(f"{arguments.at}: no cluster runs there. Start one by `make hbase`.")
+        _exit_with_error(f"{arguments.at}: no cluster is running there. Start one by `make hbase`.")
 
 
 def _print_status(arguments: Namespace) -> None:

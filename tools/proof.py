@@ -1,10 +1,9 @@
 """Prove the designs of `examples/proof` on a real cluster, and write `docs/proof.md`.
 
-Every recording that ships with rowkey is written by four designs into a cluster of three region
-servers, in twenty phases. After each of them every region is asked what it counted. What was
-measured is kept in `benchmarks/proof.json` after each design, so that an interrupted run goes on
-where it stopped. It stands for one design, one recording, what rowkey makes of it, and one HBase;
-where any of them is another it is measured anew.
+Every recording that ships with rowkey is written with four designs into a cluster of three region
+servers, in twenty phases. After each phase the counters of all regions are read. Measurements are
+saved in `benchmarks/proof.json` after each design, so that an interrupted run resumes. A design is
+measured again if its file, its recording, its encoded cells or the HBase version has changed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from timing import describe_machine  # noqa: E402
 
-from cluster import Cluster  # noqa: E402 - it stands beside the tests
+from cluster import Cluster  # noqa: E402 - a package of the tests
 from cluster.files import measure_files  # noqa: E402
 from rowkey import Design  # noqa: E402
 from rowkey.hbase import connect  # noqa: E402
@@ -55,55 +54,57 @@ RECORDINGS = {
 """The recordings by the folder of their designs, the largest first."""
 KINDS = {
     "time_first": "time first",
-    "advised": "as the guides advise",
+    "advised": "key of the guides",
     "hashed": "hashed bucket",
-    "best": "ours",
+    "best": "recommended by rowkey",
 }
-"""The designs of each recording, by file name."""
+"""What the key of a design is, by the name of its file."""
 HEAD = """# Proof
 
 <!-- Written by `make proof` from benchmarks/proof.json. Do not edit. -->
 
-What rowkey predicts is what HBase counts. Every recording that ships with rowkey was written into
-a real cluster by four designs: time first, what guides advise, a hashed bucket, and the one we
-would take. Each was written in {phases} phases; after each phase every region was asked what it
-had counted, and that was compared with what `rowkey simulate` says, which knows nothing of the
-cluster: it makes the same row keys with the same encoder.
+The write counts that rowkey predicts for each region are compared here with the counters of a real
+HBase cluster. Every recording that ships with rowkey was written with four designs: time first, the
+key that HBase guides advise, a hashed bucket, and the key that rowkey recommends. Each was written
+in {phases} phases. After each phase the counters of all regions were read and compared with the
+result of `rowkey simulate`, which has no access to the cluster and computes the row keys with the
+same encoder.
 
 HBase {hbase}, {servers} region servers on one machine, balancer, splits and merges off;
 {processor}, {cores} cores, Python {python}, rowkey {rowkey}.
 """
 WRITES = """## Writes
 
-*Apart* is |predicted − counted|, added up: over each region in each phase, and over each server
-in each phase. *Not 0* are counts of regions that can be above 0, at most: those of regions that
-were written to, which are those with a file. The others are 0 against 0, and show no more than
-that nothing fell where nothing was expected: by time first that is fifteen regions of sixteen.
-*Skew* is what was counted: the load of the busiest of the three servers over its fair share, the
-median over the phases. Three is one server doing all the work; the counts of the other two are
-then 0 as well. Where a sample cuts the boundaries, its first half does, and only the second is
-written: half as many events.
+*Error* is the sum of |predicted − counted| over all regions and phases, and over all servers
+and phases. *Non-zero* is an upper bound of the region counts above 0: the number of phases times
+the regions that have a file. All other counts are 0 and were predicted as 0; with time first these
+are the counts of fifteen of sixteen regions. *Skew* is the counted load of the busiest of the three
+servers divided by its fair share, the median over the phases. A skew of 3 means that one server
+does all the work. If the region boundaries come from the sample, they are computed from its first
+half and only the second half is written, so there are half as many events.
 
-| recording | key | events | counts of regions | not 0 | apart | counts of servers | apart | skew |
+| recording | key | events | region counts | non-zero | error | server counts | error | skew |
 |---|---|---:|---:|---:|---:|---:|---:|---:|"""
 READS = """## Reads
 
-Each read was asked ten times. *Ranges predicted* are those of the plan for one asking, and HBase
-has no count of them. *Predicted* are the rows that lie in its ranges; a region counts each of
-them, and one more where a range ends in it. An answer that is full, at two megabytes, may end
-within a row, which is counted again. *Wrong* are regions, over all askings, that counted fewer
-than the rows, or more than one more for each range and each full answer. *Regions* are those that
-the ranges come to, predicted and counted.
+Each read was run ten times. *Ranges* is the number of key ranges that the plan scans per run; HBase
+does not count them. *Predicted* is the number of rows in these ranges. *Counted* is the sum of the
+read counters: a region counts each row, and one more if a range ends in it. A response that is full
+(2 MB) may end within a row, which is then counted again. *Maximum* is the highest count that these
+rules allow. *Wrong* is the number of regions, over all runs, that counted less than the predicted
+rows or more than the maximum. *Regions* are the regions that the ranges touch, predicted and
+counted.
 
-| recording | key | read | ranges predicted | predicted | counted | at most | wrong | regions |
+| recording | key | read | ranges | predicted | counted | maximum | wrong | regions |
 |---|---|---|---:|---:|---:|---:|---:|---|"""
 BYTES = """## Bytes
 
-*Predicted* are the bytes of all cells as a data block has them; *on disk* those of HBase's files
-after a flush and a major compaction, with their indexes, Bloom filters and trailers. Where cells
-are encoded and compressed no figure is predicted for them: what is left is stated. The goal is 3 %
-where nothing is encoded. What a file has beside its cells is not predicted, and weighs more the
-smaller a file is: above 400 kB a file the goal is met here, and below it is missed.
+*Predicted* is the size of all cells in uncompressed data blocks. *On disk* is the size of HBase's
+files after a flush and a major compaction, with their indexes, Bloom filters and trailers. The
+effect of encoding and compression is not predicted; for such families the deviation shows what they
+save. Without them the goal is a deviation of at most 3 %. Indexes, filters and trailers are not
+predicted and matter more in small files: here files of over 400 kB meet the goal, smaller ones do
+not.
 
 {missed}
 
@@ -111,14 +112,12 @@ smaller a file is: above 400 kB a file the goal is met here, and below it is mis
 |---|---|---|---:|---:|---:|---:|"""
 TAIL = """## What this does not prove
 
-Counts of regions are exact because one client wrote, once, and nothing moved. A client that must
-repeat a write makes a region count it twice; a region that moves forgets what it counted. What
-the cluster does to *times* is not predicted: rowkey says where load falls, not how long a request
-takes.
+The region counts are exact because one client wrote each row once and no region moved. A write
+that a client repeats is counted twice, and a region that moves loses its counters. Latency is not
+predicted: rowkey predicts where load falls, not how long a request takes.
 
-Run it yourself: `make proof` in a clone, some minutes on two cores; or `rowkey prove` with a
-design and a recording of your own, on [your
-cluster](guides/running-tables.md#is-the-prediction-true).
+To repeat the proof run `make proof` in a clone (some minutes on two cores), or `rowkey prove` with
+your own design and recording on [your cluster](guides/running-tables.md#is-the-prediction-true).
 """
 
 
@@ -126,7 +125,7 @@ def main() -> None:
     """Measure all designs without a current measurement, and write the page."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--again", action="store_true", help="measure all designs again")
-    parser.add_argument("--page", action="store_true", help="write the page alone")
+    parser.add_argument("--page", action="store_true", help="write the page without measuring")
     arguments = parser.parse_args()
     measurements = (
         {} if arguments.again or not MEASURED.exists() else json.loads(MEASURED.read_text("utf-8"))
@@ -137,7 +136,7 @@ def main() -> None:
 
 
 def iter_designs() -> Iterator[tuple[str, Path]]:
-    """Yield the name and file of each design that is proved."""
+    """Yield the name and the file of each design to prove."""
     for recording in RECORDINGS:
         for kind in KINDS:
             yield f"{recording}/{kind}", DESIGNS / recording / f"{kind}.toml"
@@ -146,8 +145,8 @@ def iter_designs() -> Iterator[tuple[str, Path]]:
 def compute_fingerprint(path: Path) -> dict[str, str]:
     """Return hashes of everything that a measurement depends on.
 
-    That is the design's file, the recording, the boundaries of the regions and the cells of the
-    first rows as they are computed now, and the versions of rowkey and HBase.
+    These are the design file, the recording, the region boundaries, the cells of the first rows,
+    and the versions of rowkey and HBase.
 
     Args:
         path: the design file.
@@ -201,7 +200,7 @@ def _measure_missing(measurements: dict[str, Any]) -> dict[str, Any]:
     }
     left = [(name, path) for name, path in iter_designs() if name not in known]
     if not left:
-        print("all designs are measured; --again measures them again")
+        print("All designs are measured already. Add --again to measure them again.")
         return measurements
     with Cluster.start(patience_s=600) as cluster, connect(cluster.url) as client:
         client.admin.set_balancer(False)
@@ -324,7 +323,7 @@ def build_page(measurements: dict[str, Any]) -> str:
         BYTES.format(missed=_describe_missed_goals(proofs)),
         *(_format_row(name, *_format_byte_cells(proof["bytes"])) for name, proof in proofs.items()),
         "",
-        "## What was written",
+        "## Recordings",
         "",
         *(
             f"* **{name}**: {what}; [the designs](../examples/proof/{name})."
@@ -380,7 +379,7 @@ def is_missed(size: dict[str, Any]) -> bool:
 
 
 def _describe_missed_goals(proofs: dict[str, Any]) -> str:
-    """Return the sentence that lists designs whose bytes miss the goal."""
+    """Return the sentence that lists the designs whose bytes miss the goal."""
     plain = {
         name: one["bytes"] for name, one in proofs.items() if one["bytes"]["encoding"] == PLAIN
     }

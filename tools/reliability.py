@@ -1,7 +1,7 @@
 """Write `docs/reliability.md` from the measurements of the long tests.
 
-`make test-long` runs it last. Each long test leaves its figures in `build/reliability`; they take
-the place of older ones in `benchmarks/reliability.json`, from which the page is made.
+`make test-long` runs it last. Each long test writes its figures to `build/reliability`; they
+replace older ones in `benchmarks/reliability.json`, from which the page is built.
 """
 
 from __future__ import annotations
@@ -25,44 +25,44 @@ MEASURED = ROOT / "benchmarks" / "reliability.json"
 FIGURES = ROOT / "build" / "reliability"
 PAGE = ROOT / "docs" / "reliability.md"
 PROBES = ("open", "get", "scan", "count", "dump", "increment", "check_and_put", "repair")
-FAULTS = {"flip": "bit flipped", "truncation": "cut short", "zeros": "zeroed", "deletion": "gone"}
+FAULTS = {"flip": "bit flip", "truncation": "truncation", "zeros": "zeroing", "deletion": "removal"}
 
 HEAD = """\
 # Reliability
 
-What was done to tables of the embedded engine, and to programs that use tables, and what came of
-it. An answer is *right*, or it is *refused* by an error that names what is wrong. It is *wrong* if
-it is neither: a value that is not the one acknowledged, a row too few, an internal error. `make
-test-long` measured all of this with rowkey {rowkey} and Python {python}; `make test` does a small
-part of each.
+This page lists the faults that were injected into tables of the embedded engine and into processes
+that use them, and the results. An answer is *right*, *refused* by an error that names the problem,
+or *wrong*: a value that is not the acknowledged one, a missing row, an internal error. `make
+test-long` measured all of this with rowkey {rowkey} and Python {python}; `make test` runs a small
+part of each test.
 
-[What is promised](guides/using-a-table.md#what-is-promised) says the same in words, and
-[what is not promised](#what-is-not-promised) stands at the end.
+The promises themselves are in [the guide](guides/using-a-table.md#what-is-promised); their limits
+are [at the end of this page](#what-is-not-promised).
 """
 AT_REST = """\
 ## Damaged files
 
-Two tables of 1,500 rows and their catalog: one was closed, of the other the process was killed with
-150 rows in its log. Each file of them was damaged in each way: a bit was flipped ({flip} places for
-each file), the end was cut off ({truncation}), a stretch of up to 4 KiB or to the end was zeroed
-({zeros}), the file was removed. Each damaged copy was opened and asked eight things, without
-knowing which file it was.
+Two tables of 1,500 rows were damaged together with their catalog. One had been closed; the process
+of the other had been killed with 150 rows in its log. Each file was damaged in each way: one bit
+was flipped (at {flip} positions per file), the end was cut off (at {truncation}), up to 4 KiB or
+everything to the end was zeroed (at {zeros}), or the file was removed. Each damaged copy was opened
+and used in eight ways.
 
 **{faults:,} faults, {answers:,} answers: {right:,} right, {refused:,} refused, {wrong} wrong,
 {crashed} crashed.**
 
-Each cell has the right answers, then the refused ones.
+Each cell shows the number of right answers, then of refused ones.
 
 | file | fault | {probes} |
 | --- | --- | {rules} |
 """
 FAILING = """\
-## A disk that fails
+## A failing disk
 
-Calls of the C library were let fail one by one in the process that uses the table: the first, the
-second, and so on until a probe met none. "Once" fails one call, "from then on" all after it too.
-Afterwards the disk worked again, the table was opened, and all rows were compared: what was
-acknowledged has to be there, and what was refused there whole or not at all.
+File system calls of the process that uses the table were made to fail: the first, then the second,
+and so on until an operation made no more calls. "Once" fails a single call, "from then on" also all
+later ones. Then the disk worked again, the table was opened and all rows were compared: every
+acknowledged change must be present, and every refused one present as a whole or absent.
 
 **{answers:,} answers: {right:,} right, {refused:,} refused, {wrong} wrong.**
 
@@ -72,17 +72,18 @@ acknowledged has to be there, and what was refused there whole or not at all.
 KILLS = """\
 ## Killed processes
 
-`kill -9` at random moments of a process that writes; then the table was opened and compared with
-what was acknowledged, the counts of regions among it.
+A process was ended by `kill -9` at random moments while it wrote. Then the table was opened and its
+rows and region counters were compared with the acknowledged changes.
 
-| what it was doing | kills | changes acknowledged | lost or invented |
+| what the process was doing | kills | changes acknowledged | lost or invented |
 | --- | --: | --: | --: |
 """
 FORKS = """\
 ## Forked processes
 
-A child refuses what its parent had opened, at once and by name, and can open the table itself once
-the parent has closed it. Nothing hung and nothing acknowledged was lost.
+In a child process, a table that its parent had opened raises an error at once. The child can open
+the table itself after the parent has closed it. No process hung and no acknowledged change was
+lost.
 
 | arrangement | forks | failures |
 | --- | --: | --: |
@@ -90,46 +91,46 @@ the parent has closed it. Nothing hung and nothing acknowledged was lost.
 CLOCKS = """\
 ## Clocks set back
 
-The clock was set back between two openings, or while the table was open; then rows were put,
-deleted, replaced, counted up, appended to and changed on a condition.
+The clock was set back while the table was closed or open. Then rows were put, deleted, replaced,
+incremented, appended to and changed by conditional puts.
 
 | set back by | when | engine | changes acknowledged | without effect |
 | --- | --- | --- | --: | --: |
 """
 LINEAR = """\
-## One order of all changes of a row
+## Linearizability of the changes of a row
 
-Eight threads, which switch every microsecond, put, delete, replace, batch, increment, append, check
-and read the same few rows, and note what they were told and when. A search after Wing and Gong
-looks for an order in which all of it is right. `make test` plants the defect that there once was, a
-timestamp that is taken before the row's turn, and fails unless it is found.
+Eight threads, which switch every microsecond, change and read the same few rows with all operations
+and record each answer with its start and end time. The algorithm of Wing and Gong searches for an
+order of the operations that explains all answers. `make test` plants a defect of an earlier version
+(a timestamp taken before the row was locked) and fails unless the search finds it.
 
 | engine | operations | rows | bucket changes | violations | seconds |
 | --- | --: | --: | --: | --: | --: |
 """
 SYNCED = """\
-## What is brought to disk, and when
+## What is synced to disk, and when
 
-Every creation, renaming and forced write of a file, in its order, as the C library was asked for
-it. A name comes after the content, a MANIFEST after the files that it names, and the directory
-before a call returns. Without `sync` a put is handed to the system, with it the log is forced.
+Each line lists the creations, renamings and syncs of files in their order. A file is renamed after
+its content is synced, a MANIFEST is written after the files that it names, and the directory is
+synced before a call returns. Without `sync` a put is written to the operating system; with `sync`
+the log is synced.
 """
 TAIL = """\
 ## What is not promised
 
-* **Two clients of a cluster whose clocks differ.** A put gets its timestamp from its client, as
-  with HBase's own. The one with the higher timestamp is seen, whichever came last.
-* **Several places of a row.** Behind a random salt, or while two numbers of buckets are live, a row
-  may stand in several places, which a cluster changes one after the other. A `get` reads them as
-  they were at one time, unless there is a random salt; scans, and a `get` of copies under a salt,
-  may see some of them changed and others not yet. No value that was replaced or deleted is seen
-  again afterwards.
-* **Two spellings of one cluster.** One order of all changes by a process holds for tables that it
+* **Clients of a cluster with different clocks.** A put gets its timestamp from its client, as with
+  HBase's own client. The value with the higher timestamp is returned, even if it was written first.
+* **Rows with several row keys.** With a random salt, or while two bucket counts are live, a row may
+  be stored under several row keys, which a cluster changes one after the other. A `get` reads them
+  as of one time, unless there is a random salt; scans, and a `get` of copies under a salt, may see
+  some of them changed and others not yet. A value that was replaced or deleted does not reappear.
+* **One cluster under two URLs.** The changes of one process are linearizable for tables that it
   opened by the same URL and with the same clock.
-* **A power cut without `sync`.** What was not forced to disk may be gone, from the end of the log;
-  after the machine has started again nothing tells how much there was.
-* **OPTIONS files.** rowkey makes RocksDB's options from its own description of the table, so a
-  damaged OPTIONS file changes nothing and is not told.
+* **A power failure without `sync`.** Changes that were not synced may be lost from the end of the
+  log, and nothing tells how many.
+* **OPTIONS files.** rowkey sets RocksDB's options from its own table descriptor, so damage in an
+  OPTIONS file has no effect and is not reported.
 * **Bytes that change in memory** before RocksDB has computed their checksum.
 """
 
@@ -137,7 +138,7 @@ TAIL = """\
 def main() -> None:
     """Read the measurements and write the page."""
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--page", action="store_true", help="write the page alone")
+    parser.add_argument("--page", action="store_true", help="write the page without new figures")
     arguments = parser.parse_args()
     measurements = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {"figures": {}}
     if not arguments.page:

@@ -139,7 +139,7 @@ def test_it_is_told_to_programs(things_folder: Path) -> None:
 WRONG = [
     (("set",), "the new number of buckets is missing"),
     (("show", 8), "buckets show only reads"),
-    (("history", "--part", "0"), "buckets history only reads: leave out the number, --part"),
+    (("history", "--part", "0"), "buckets history only reads: remove the number, --part"),
     (("set", 4), "the number of buckets of bucket(host, 4) is 4 already"),
     (("set", 0), "0 is not a number of buckets"),
     (("set", 8, "--part", "7"), "part: 7 names no part of the key with a number of buckets"),

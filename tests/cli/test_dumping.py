@@ -99,7 +99,7 @@ def test_a_table_without_rows_is_a_file_without_rows(things_folder: Path) -> Non
         (["-o", "a\0b.csv"], "a\\x00b.csv: the output cannot be written: "),
         (
             ["-o", "rows.parquet.gz"],
-            "rows.parquet.gz: Parquet is compressed already. Leave .gz out of the name.",
+            "rows.parquet.gz: Parquet is compressed already. Remove .gz from the name.",
         ),
         (["-f", "table"], "'table' is not one of 'jsonl', 'csv', 'arrow', 'parquet'."),
     ],

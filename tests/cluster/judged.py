@@ -393,7 +393,7 @@ class JudgedEngine(Engine):
         cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
     ) -> Self:
         if clock is not get_time_ms:
-            raise Unavailable("clock", "the servers have their own", remedy="Leave it out.")
+            raise Unavailable("clock", "the servers have their own", remedy="Remove the clock.")
         return cls(Cluster.attach(Path(location)))
 
     @property

@@ -124,7 +124,7 @@ def test_the_page_tells_how_many_counts_are_not_zero() -> None:
             told[cells[0], cells[1]] = int(cells[4])
     assert 16 == len(told)
     assert {20} == {many for (_, kind), many in told.items() if "time first" == kind}
-    assert (20, 160) == tuple(told[one, "as the guides advise"] for one in ("flights", "nab"))
+    assert (20, 160) == tuple(told[one, "key of the guides"] for one in ("flights", "nab"))
     assert {320} == {many for (_, kind), many in told.items() if kind in ("ours", "hashed bucket")}
     for _, path in proof.iter_designs():
         assert 1 == len(Design.read(path).families), "a file is a region"

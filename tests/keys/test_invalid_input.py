@@ -68,9 +68,9 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
      " precision, scale, width, max_bytes, normalize, heavy, from, family, qualifier, at, pack,"
      " distinct, mean_bytes, draw. Did you mean max_bytes?")),
     ("[a]", {"type": "decimal", "precision": 99},
-     "fields.a.precision: 99 does not fit; expected 1..38 (decimal: total number of digits)."),
+     "fields.a.precision: 99 is not valid; expected 1..38 (decimal: total number of digits)."),
     ("[a]", {"type": 5},
-     ("fields.a.type: 5 does not fit; expected the field type, such as text or"
+     ("fields.a.type: 5 is not valid; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", {},
      ("fields.a.type: the option is missing; expected the field type, such as text or"

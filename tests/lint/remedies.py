@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTATION = re.compile(
     r"\[\w+[(\]]|\[['\"]|\b[a-z_]+ = [\"\[{\w]|:\w+\.|\b(?:Take|Use|Create|at) \d|\bdesc\("
-    r"|\bLeave (?:it out|out \w+|\w+_\w+ out)|first split|starts with|Declare max_bytes|such as \""
+    r"|\bRemove \w+_\w+|first split|starts with|Declare max_bytes|such as \""
 )
 """What only stands in a remedy that says literally what to write."""
 
@@ -295,8 +295,8 @@ CHANGES: list[tuple[str, Change]] = [
     (r"^Write (\[.+?\]) for the greatest first, or (\[.+?\])[.,]", _replace_part),
     (r"^Write (\[.+?\]) instead of (\[.+?\])[.,]", _replace_named_part),
     (r"^Write (\[.+?\])(?: instead)?[.,]", _replace_part),
-    (r"^Leave (as=\w+) out, or put (\[.+?\]) before (\w+) itself", _remove_part_option),
-    (r"^Leave (\['.+?'\]) out(?:, and write (\w+) in its default encoding)?\.$", _remove_constant),
+    (r"^Remove (as=\w+), or put (\[.+?\]) before (\w+) itself", _remove_part_option),
+    (r"^Remove (\['.+?'\])(?:, and write (\w+) in its default encoding)?\.$", _remove_constant),
     (r"in that order: desc\((\w+)\)", _reverse_field),
     (r"^(?:Take|Use|Create) (\d[\d,]*)(?: regions| servers)?(?=[ ,.;])", _set_number),
     (r'^(?:Write|Use) splits = ["{]', _set_splits),
@@ -307,9 +307,9 @@ CHANGES: list[tuple[str, Change]] = [
     (r"^Declare \[sample\] path", _keep_options),
     (r"\bfamily with (\w+) = (\w+)", _move_to_own_family),
     (r"\bset \[writes\] sort = true", _sort_sample),
-    (r"^Leave the first split out", _remove_first_split),
-    (r"^Leave (?:it|\w+) out\b|^Leave out (?:its )?\w+\b", _remove_option),
-    (r"^Leave it at ([\d,]+)", _set_value),
+    (r"^Remove the first split", _remove_first_split),
+    (r"^Remove (?:the (?:constant|family)\b|\w+(?<!one)(?<!the)\b)", _remove_option),
+    (r"^Set it to ([\d,]+)", _set_value),
     (r'such as ("\w+")', _set_value),
     (r"^Write (\w+ starts with '.+?')", _replace_condition),
     (r"^Compute the bucket from (.+?) alone", _set_bucket_fields),

@@ -75,7 +75,7 @@ SPLIT_REMEDY = 'and set splits = { algorithm = "uniform", regions = 2 }, '
         ),
         (
             "[digest(host, 16, as=hex)]",
-            f"Leave as=hex out, or put [digest(host, 4)] before host itself, {SPLIT_REMEDY[:-2]}.",
+            f"Remove as=hex, or put [digest(host, 4)] before host itself, {SPLIT_REMEDY[:-2]}.",
             "16 raw bytes distinguish as many values as 32 digits.",
         ),
     ],

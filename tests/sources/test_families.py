@@ -223,7 +223,7 @@ def test_files_of_expired_cells_are_dropped_unless_versions_are_kept() -> None:
     """A ttl with minimum versions is reported, as a warning where each event is a row."""
     one = get_finding(ADVISED, "min-versions-keep-files")
     assert "HBase cannot drop expired files whole" in one.message
-    assert ("info", "Leave min_versions out") == (one.severity, one.remedy[:22])
+    assert ("info", "Remove min_versions") == (one.severity, one.remedy[:19])
     for words, expected in (
         ({"ttl": "7d", "versions": 2}, []),
         ({"ttl": "7d", "versions": 2, "min_versions": 1}, ["info"]),

@@ -107,7 +107,7 @@ class Destination:
             return destination
         if destination.row_format == "parquet" and destination.is_compressed:
             raise click.UsageError(
-                f"{shorten_text(path)}: Parquet is compressed already. Leave .gz out of the name."
+                f"{shorten_text(path)}: Parquet is compressed already. Remove .gz from the name."
             )
         return destination
 

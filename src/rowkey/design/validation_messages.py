@@ -132,7 +132,7 @@ def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None
     elif kind in _SIZE_ERRORS:
         mistakes.add(at, *_describe_size(kind, value, context))
     else:
-        mistakes.add(at, f"{format_value(value)} does not fit", *_describe_type(path, kind, value))
+        mistakes.add(at, f"{format_value(value)} is not valid", *_describe_type(path, kind, value))
 
 
 def _describe_unknown_option(path: KeyPath) -> tuple[str, str, str]:

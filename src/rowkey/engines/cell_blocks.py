@@ -160,9 +160,7 @@ def check_block_rows(rows: Any, blocks: Sequence[CellBlock]) -> None:
     """
     if rows.null_count:
         what = f"{rows.null_count:,} of {len(rows):,} row keys are null"
-        raise InvalidArgument(
-            "rows", what, "a key for each row", "Leave out the rows without a key."
-        )
+        raise InvalidArgument("rows", what, "a key for each row", "Remove the rows without a key.")
     first_rows = blocks[0].rows
     for number, block in enumerate(blocks[1:], 2):
         if block.rows is not first_rows and not block.rows.equals(first_rows):

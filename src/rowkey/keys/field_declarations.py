@@ -86,5 +86,5 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     if number_range := _format_range(_FIELD_KEYS[option]):
         expected = f"{number_range} ({expected})"
     missing = detail["type"] == "missing"
-    what = "the option is missing" if missing else f"{format_value(detail['input'])} does not fit"
+    what = "the option is missing" if missing else f"{format_value(detail['input'])} is not valid"
     mistakes.add(option_path, what, expected)

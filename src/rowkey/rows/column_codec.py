@@ -145,7 +145,7 @@ def build_arrow_column(field_type: FieldType, values: list[Any]) -> pa.Array:
 def build_missing_value_error(field: Field) -> RowError:
     """Return the error of a null in a field that is not nullable."""
     what = "the value is null, but the field is not nullable"
-    remedy = "Declare the field nullable, or leave it out to keep its stored value."
+    remedy = "Declare the field nullable, or omit it to keep its stored value."
     return RowError(field.name, what, f"a {field.type.name}", remedy)
 
 

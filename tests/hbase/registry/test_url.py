@@ -61,7 +61,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ("hbase://zk1//x", "'//x' is not a znode path"),
         ("hbase://zk1/a\nb", "is not a znode path"),
         ("hbase+master://m1/hbase", "masters have no znodes"),
-        ("hbase+master://m1:x", "Leave the port out to use 16000."),
+        ("hbase+master://m1:x", "Remove the port to use 16000."),
         ("hbas://zk1", "Did you mean hbase?"),
         ("zk1:2181", "has no scheme"),
         ("me:secret@zk1:2181", "'…@zk1:2181' has no scheme"),

@@ -56,7 +56,7 @@ def _explain_addition(roles: ColumnRoles, column: InferredColumn) -> str:
     rows = "row of the sample overwrites" if lost_count == 1 else "rows of the sample overwrite"
     why = f"without it {lost_count:,} {rows} another"
     if is_measured(column):
-        return f"{why}; leave it out if such rows are corrections of a value"
+        return f"{why}; remove {column.name} from the key if such rows correct a value"
     return why
 
 

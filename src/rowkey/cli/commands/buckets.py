@@ -70,7 +70,7 @@ def command(
 
     if what != "set" and not (count is None and part is None and max_stale is None):
         raise click.UsageError(
-            f"buckets {what} only reads: leave out the number, --part and --max-stale, or write "
+            f"buckets {what} only reads: remove the number, --part and --max-stale, or write "
             "rowkey buckets set."
         )
     if what == "set" and count is None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     metavar="RULE",
     help="Run only these rules: a code, the beginning of codes, or a name.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules out.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Do not apply these rules.")
 @click.option(
     "--severity",
     type=click.Choice(["info", "warning", "error"]),

@@ -28,7 +28,7 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
 
     if regions and where:
         raise click.UsageError(
-            "--regions and --where exclude each other: regions count all requests. Leave one out."
+            "--regions and --where exclude each other: regions count all requests. Remove one."
         )
     with open_existing_table(design, url) as table:
         if regions:

@@ -56,8 +56,8 @@ def command(
     if where or order or limit is not None:
         if read is not None:
             raise click.UsageError(
-                f"the read {shorten_text(read)!r} declares its own conditions. Leave out its name, "
-                "or leave out --where, --order and --limit."
+                f"the read {shorten_text(read)!r} declares its own conditions. Remove its name, "
+                "or remove --where, --order and --limit."
             )
         bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
         explanations = {"": explain_read(declared_design.key, bound_read, limit=limit)}

@@ -57,7 +57,7 @@ def command(
         if regions is not None:
             raise click.UsageError(
                 "-n works only with --algorithm: a design file gives its own number of regions. "
-                "Leave out -n."
+                "Remove -n."
             )
         from rowkey.design import Design
 

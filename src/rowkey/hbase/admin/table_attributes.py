@@ -160,7 +160,7 @@ def _check_unknown_name(name: str) -> Iterator[InvalidArgument]:
     upper = name.upper()
     if upper == INTERNAL_ATTRIBUTE:
         yield InvalidArgument(
-            name, "HBase sets this attribute itself", remedy="Leave the attribute out."
+            name, "HBase sets this attribute itself", remedy="Remove the attribute."
         )
     elif upper in TABLE_ATTRIBUTES:
         yield InvalidArgument(

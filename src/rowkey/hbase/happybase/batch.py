@@ -85,7 +85,7 @@ class Batch:
         if batch_size is not None:
             if transaction:
                 what = "a transaction cannot be combined with batch_size"
-                remedy = "Leave out batch_size: a transaction is sent at the end of its block."
+                remedy = "Remove batch_size: a transaction is sent at the end of its block."
                 raise WrongArgumentType("transaction", what, remedy=remedy)
             check_positive_integer("batch_size", batch_size)
         self._table, self._batch_size, self._transaction = table, batch_size, transaction

@@ -85,7 +85,7 @@ class Connection:
         self.timeout, self.compat = timeout, compat
         if url is not None and (self.host, self.port) != (DEFAULT_HOST, DEFAULT_PORT):
             what = "a URL cannot be combined with host or port"
-            raise InvalidArgument("url", what, remedy="Leave out the host and the port.")
+            raise InvalidArgument("url", what, remedy="Remove the host and the port.")
         address = parse_url(_build_url(self.host, self.port) if url is None else url)
         self._shared_client = SharedClient(address, _build_settings(timeout, settings))
         if autoconnect:
@@ -228,7 +228,7 @@ def _build_url(host: object, port: object) -> str:
     if not isinstance(port, int) or isinstance(port, bool):
         raise build_type_error("port", port, "a port number from 1 to 65535")
     if port == THRIFT_PORT:
-        remedy = f"Leave out the port, or write that of ZooKeeper, usually {DEFAULT_PORT}."
+        remedy = f"Remove the port, or write that of ZooKeeper, usually {DEFAULT_PORT}."
         raise InvalidArgument(
             "port",
             f"{THRIFT_PORT} is the port of a Thrift gateway",

@@ -199,7 +199,7 @@ class _NodeParser:
         legal = digits.isascii() and digits.isdigit() and len(digits) <= 5
         if legal and digits != port_text and 0 < int(digits) < 1 << 16:
             return int(digits)
-        remedy = f"Leave the port out to use {self.registry_type.default_port}."
+        remedy = f"Remove the port to use {self.registry_type.default_port}."
         if self.registry_type.default_root and not digits.isdigit():
             remedy += " If it is a znode, write a / before it."
         self._add_mistake(f"{digits!r} is not a port", "a number from 1 to 65535", remedy)

@@ -50,7 +50,7 @@ class FloatField(FieldType):
             ) from None
         if math.isnan(number):
             raise InvalidArgument(
-                "", "NaN has no position in the order of row keys", "a number", "Leave the row out."
+                "", "NaN has no position in the order of row keys", "a number", "Remove the row."
             )
         return self._round_to_width(number) + 0.0
 
@@ -116,7 +116,7 @@ class FloatField(FieldType):
         numbers = array.to_numpy(zero_copy_only=False)
         if np.isnan(numbers).any():
             raise InvalidArgument(
-                "", "NaN has no position in the order of row keys", "a number", "Leave the row out."
+                "", "NaN has no position in the order of row keys", "a number", "Remove the row."
             )
         with np.errstate(over="ignore"):
             rounded = numbers.astype(dtype)

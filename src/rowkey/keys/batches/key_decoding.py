@@ -132,7 +132,7 @@ def _to_binary_array(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
         raise RowError("keys", f"the array of row keys has the type {arrow_type}", "bytes")
     if keys.null_count:
         row = keys.is_null().index(True).as_py()
-        raise RowError(f"key of row {row}", "the key is null", "bytes", "Leave out the row.")
+        raise RowError(f"key of row {row}", "the key is null", "bytes", "Remove the row.")
     return keys
 
 

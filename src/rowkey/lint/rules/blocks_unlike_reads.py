@@ -89,7 +89,7 @@ where = "user = ?"
                 f"{what} of {family.block_size:,} bytes"
                 if gets
                 else f"{what}; blocks have {family.block_size:,} bytes",
-                f"Leave it at {self.DEFAULT_BLOCK_BYTES:,}, the default block_size of HBase.",
+                f"Set it to {self.DEFAULT_BLOCK_BYTES:,}, the default block_size of HBase.",
                 value=family.block_size,
                 family=name,
                 gets=gets,

@@ -23,7 +23,7 @@ class ConstantColumn(Rule):
     Why it hurts: a value that never changes tells nothing, and costs a cell in every row: the key,
     the family, the qualifier and 20 bytes.
 
-    Use instead: leave the field out, and record its value in the table's documentation. Or make it
+    Use instead: remove the field, and record its value in the table's documentation. Or make it
     `nullable` and write it only where it differs.
 
     Source: KeyValue.java, 20 bytes and key, family and qualifier a cell; claim 22 asks for small
@@ -76,7 +76,7 @@ page    = "u32"
                 f"the column {name} has the same value in all "
                 f"{pluralize(facts.value_count, 'event')}, and costs at least "
                 f"{spent + subject.key.part_sequence.framing.min_bytes:,} bytes in each event",
-                f"Leave {name} out, or declare it nullable and write it only where it differs.",
+                f"Remove {name}, or declare it nullable and write it only where it differs.",
                 value=name,
                 events=facts.value_count,
             )

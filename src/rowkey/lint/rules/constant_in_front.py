@@ -64,7 +64,8 @@ line = { type = "text", max_bytes = 500 }
                 "key",
                 f"the key starts with {notation}, which is the same in every row and takes at "
                 f"least {pluralize(part.framing.min_bytes, 'byte')} of every cell",
-                "Leave it out, unless it marks a version of the key format or separates tenants.",
+                "Remove the constant, unless it marks a version of the key format or "
+                "separates tenants.",
                 value=notation,
                 verdict=(
                     "No bytes need to be reserved for later: a nullable field can be "

@@ -64,6 +64,6 @@ ttl          = "90d"
                 yield self.build_finding(
                     subject.format_path("families", name, "keep_deleted"),
                     "the family keeps deleted cells for ever, because it has no ttl",
-                    'Set a ttl and keep_deleted = "TTL", or leave keep_deleted out.',
+                    'Set a ttl and keep_deleted = "TTL", or remove keep_deleted.',
                     value=family.keep_deleted,
                 )

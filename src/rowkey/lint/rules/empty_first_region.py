@@ -24,7 +24,7 @@ class EmptyFirstRegion(Rule):
     Why it hurts: the region before that split stays empty for ever. It is counted, assigned and
     balanced like any other, so one server has one region less to serve.
 
-    Use instead: leave the first split out; n regions have n - 1 splits.
+    Use instead: remove the first split; n regions have n - 1 splits.
 
     Source: claim 56 begins its splits with 00, under which no key begins. A table's first region
     has no start: HBase book, "Pre-splitting tables with RegionSplitter".
@@ -71,7 +71,7 @@ name = { type = "text", max_bytes = 200 }
             "no row key sorts before the first split key "
             f"{to_string_binary(boundaries.splits[0])}, so the first of "
             f"{pluralize(len(boundaries), 'region')} stays empty",
-            "Leave the first split out.",
+            "Remove the first split.",
             value=to_string_binary(boundaries.splits[0]),
             verdict="A first split at 00 leaves the region before it empty, whatever the keys.",
             regions=len(boundaries),

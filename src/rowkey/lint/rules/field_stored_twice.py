@@ -21,7 +21,7 @@ class FieldStoredTwice(Rule):
 
     Why it hurts: the cell adds nothing, repeats the whole key, and may come to differ from it.
 
-    Use instead: leave those options out. A field that the key holds only as a digest or in part is
+    Use instead: remove those options. A field that the key holds only as a digest or in part is
     stored in a column automatically.
 
     Source: KeyValue.java, 20 bytes and the key, family and qualifier a cell; claim 5 counts the key
@@ -68,6 +68,6 @@ line = { type = "text", max_bytes = 500 }
                     subject.format_path("fields", name, word),
                     f"the key holds all of {name}, which is stored again in the cell "
                     f"{cell.family}:{cell.qualifier.decode()} of every event",
-                    f"Leave out {word} of the field, so that the key alone stores it.",
+                    f"Remove {word} from the field, so that the key alone stores it.",
                     value=getattr(field.declaration, word),
                 )

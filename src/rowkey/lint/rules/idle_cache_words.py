@@ -68,7 +68,7 @@ block_cache = false
                         subject.format_path("families", name, word),
                         f"{word} has no effect, because block_cache = false keeps the family "
                         "out of the block cache",
-                        "Leave one of the two out.",
+                        "Remove one of the two.",
                         value=True,
                         word=word,
                         family=name,

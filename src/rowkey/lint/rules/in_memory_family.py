@@ -63,7 +63,7 @@ name = { type = "text", max_bytes = 200 }
                     subject.format_path("families", name, "in_memory"),
                     "in_memory does not load the family into memory; it only gives its blocks "
                     "priority in a quarter of the block cache",
-                    "Leave it out, unless the family is small and must stay cached.",
+                    "Remove in_memory, unless the family is small and must stay cached.",
                     value=True,
                     verdict="It is a priority in the cache, not a table in memory.",
                 )

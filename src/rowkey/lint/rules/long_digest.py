@@ -95,7 +95,7 @@ name = { type = "text", max_bytes = 200 }
                     f"{notation} writes {width // 2} bytes of digest as {width} digits in each "
                     f"cell; {names} cannot be read back from the digest, so a column stores it "
                     "too",
-                    f"Leave as=hex out, or put [digest({', '.join(part.fields)}, "
+                    f"Remove as=hex, or put [digest({', '.join(part.fields)}, "
                     f"{self.SUFFICIENT_BYTES})] before {names} "
                     f"itself{self._format_split_advice(subject, part)}.",
                     value=notation,

@@ -74,8 +74,7 @@ ttl = "30d"
                     f"min_versions keeps {pluralize(family.min_versions, 'version')} of each "
                     "cell beyond the ttl, so HBase cannot drop expired files "
                     f"whole{never if is_history else ''}",
-                    "Leave min_versions out, unless the last state of each row must be kept "
-                    "for ever.",
+                    "Remove min_versions, unless the last state of each row must be kept for ever.",
                     severity="warning" if is_history else "info",
                     value=family.min_versions,
                 )

@@ -24,7 +24,7 @@ class NeedlessMarker(Rule):
 
     Why it hurts: one more cell in every event: 20 bytes, the key and the family.
 
-    Use instead: leave out `nullable` on the column that is always present.
+    Use instead: remove `nullable` from the column that is always present.
 
     Source: Phoenix writes an empty cell a row for the same reason. KeyValue.java: 20 bytes, key and
     family a cell; claim 5 counts by row what is paid by cell.
@@ -82,7 +82,7 @@ ad   = { type = "u32", nullable = true }
                 "every column is nullable, so each event also writes an empty marker cell of "
                 f"{spent:,.0f} bytes; but {name} is present in all "
                 f"{pluralize(sample.event_count, 'event')}",
-                f"Leave nullable out of {name}.",
+                f"Remove nullable from {name}.",
                 value=True,
                 bytes=spent,
                 events=sample.event_count,

@@ -63,7 +63,7 @@ amount = "u32"
                 yield self.build_finding(
                     "key",
                     f"{notation} stores {name} again, which {complete_parts[0][0]} already holds",
-                    "Leave one of the two parts out.",
+                    "Remove one of the two parts.",
                     value=notation,
                     field=name,
                     least=part.framing.min_bytes,

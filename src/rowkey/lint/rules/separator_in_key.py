@@ -75,7 +75,7 @@ arrival = "random"
                     "key",
                     f"the separator {separator} is not needed, because {part_text} marks its own "
                     f"end; it wastes {len(piece)} byte{'s' * (len(piece) != 1)} of every cell",
-                    f"Leave {separator} out.",
+                    f"Remove {separator}.",
                     severity="info",
                     value=separator,
                     bytes=len(piece),
@@ -93,7 +93,7 @@ arrival = "random"
                 "key",
                 f"the separator {separator} marks the end of {names}, whose values may contain "
                 f"it{example}; such a key is decoded wrongly",
-                f"Leave {separator} out, and write {names} in its default encoding.",
+                f"Remove {separator}, and write {names} in its default encoding.",
                 severity="error" if bad_values else None,
                 value=separator,
                 verdict="A prefix range ends at the prefix with its last byte raised by one.",

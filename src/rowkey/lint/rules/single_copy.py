@@ -59,6 +59,6 @@ name = { type = "text", max_bytes = 200 }
                 yield self.build_finding(
                     subject.format_path("families", name, "dfs_replication"),
                     f"HDFS keeps only one copy of family {name}, so a lost disk loses data",
-                    "Leave dfs_replication out, which keeps the file system's setting.",
+                    "Remove dfs_replication, which keeps the file system's setting.",
                     value=1,
                 )

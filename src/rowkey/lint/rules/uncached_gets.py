@@ -71,7 +71,7 @@ where = "user = ?"
                     subject.format_path("families", name, "block_cache"),
                     f"the read '{gets[0].read.name}' gets single rows, but the block cache of "
                     "this family is off",
-                    "Leave block_cache out, which turns the cache on.",
+                    "Remove block_cache, which turns the cache on.",
                     value=False,
                     family=name,
                     reads=[one.read.name for one in gets],

@@ -62,6 +62,6 @@ name  = { type = "text", max_bytes = 20 }
                 yield self.build_finding(
                     subject.format_path("families", name),
                     f"family {name} is declared, but no field is stored in it",
-                    "Leave it out; the family can be added later.",
+                    "Remove the family from the design; it can be added later.",
                     value=name,
                 )

@@ -36,7 +36,7 @@ class UniformSplit(SplitAlgorithm):
             what = (
                 "1 region needs no split keys, and HBase computes splits only for 2 or more regions"
             )
-            raise InvalidArgument("regions", what, "2 or more", "Leave splits out.")
+            raise InvalidArgument("regions", what, "2 or more", "Remove splits.")
         first, last = (
             _parse_row("first", request.first, FIRST_ROW),
             _parse_row("last", request.last, LAST_ROW),
