@@ -17,6 +17,8 @@ from rowkey.errors import RowError
 from rowkey.keys import TYPES, FieldPart, bind_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rowkey.keys import Field, Key, Part
 
 SPECIAL_TEXTS = [
@@ -205,6 +207,8 @@ def test_generated_rows_can_be_encoded(plugin_name: str, data: st.DataObject) ->
     """The key accepts every value of the domain of its fields."""
     key = data.draw(strategies.keys(plugin_name))
     assume(all(map(accepts_declared_width, key.parts)))
+    widths = {width for part in key.parts for width in iter_fixed_widths(part)}
+    assume(len(widths) == len({field for field, _ in widths}))  # no row has two widths of a field
     for row in key.generate_rows(6):
         key.encode(row, salt=0 if key.is_salted else None)
 
@@ -219,6 +223,28 @@ def accepts_declared_width(part: Part) -> bool:
         declared = part.field.declaration.width  # type: ignore[attr-defined]
         return width is None or declared is None or declared <= width
     return all(map(accepts_declared_width, part.children))
+
+
+def iter_fixed_widths(part: Part) -> Iterator[tuple[str, int | None]]:
+    """Yield each field that a part or its children encode in a fixed width, and the width."""
+    if isinstance(part, FieldPart) and part.reference.encoding == "fixed":
+        yield str(part.fields[0]), part.framing.width
+    for child in part.children:
+        yield from iter_fixed_widths(child)
+
+
+@pytest.mark.parametrize(
+    "notation", ["[pad(a, {0})][digest(pad(a, {1}), 4)]", "[pad(a, {0})][pad(a, {1})]"]
+)
+@pytest.mark.parametrize("widths", [(4, 4), (4, 6), (6, 4)])
+@pytest.mark.parametrize("options", [{"type": "digits", "width": 3}, {"type": "text"}])
+def test_a_field_may_be_padded_twice(
+    notation: str, widths: tuple[int, int], options: dict[str, object]
+) -> None:
+    """The example rows of a key that pads a field twice satisfy both parts."""
+    key = bind_key(notation.format(*widths), {"a": options})
+    assert 900 <= key.find_domain("a").size < 10**4
+    assert len({key.encode(row) for row in key.generate_rows(20)}) == 20
 
 
 def test_padding_a_field_keeps_the_domains_of_other_fields() -> None:

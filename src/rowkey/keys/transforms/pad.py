@@ -74,6 +74,8 @@ class PadTransform(Transform):
         """Return the values of a field's domain that the padded text can store."""
         if name != self.field.name:
             return domain
+        if isinstance(domain, MappedDomain):  # another part of the key pads the field as well
+            return domain.limit_range(1, 10 ** min(self.n, 17) - 1)
         max_digits, min_digits = self.n, 1
         if isinstance(domain, TextDomain | HexDomain):
             max_digits = domain.width or min(self.n, getattr(domain, "max_bytes", self.n))
