@@ -91,7 +91,7 @@ def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[s
         ),
         (
             "hbase://zk1:70000/hbase",
-            "url.hosts[0]: '70000' is not a port; expected a number from 1 to 65535. Leave",
+            "url.hosts[0]: '70000' is not a port; expected a number from 1 to 65535. Remove",
         ),
         ("hbase://", "url.hosts[0]: the host is empty"),
         ("roks:data", "Did you mean rocks:?"),
@@ -103,7 +103,7 @@ def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[s
             "url: 'a\\x00b' contains a character that no path can have; expected rocks:PATH",
         ),
         ("rocks:\ud800", "url: '\\ud800' contains a character that no path can have"),
-        ("memory:", "there is no table things"),
+        ("memory:x", "--on: memory:x stores tables in the memory of one process"),
         ("x" * 10**6, "has no scheme"),
     ],
 )

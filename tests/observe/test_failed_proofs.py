@@ -191,11 +191,12 @@ def test_the_command_names_a_kept_table_that_was_broken_off(
     """With --keep, an interruption prints the name of the table to stderr."""
     (tmp_path / "hosts.toml").write_text(DESIGN, encoding="utf-8")
     monkeypatch.setattr(Table, "load", raise_problem(KeyboardInterrupt()))
-    given = [str(tmp_path / "hosts.toml"), "--on", "memory:named", "--keep"]
+    url = f"rocks:{tmp_path / 'data'}"
+    given = [str(tmp_path / "hosts.toml"), "--on", url, "--keep"]
     with pytest.raises(click.exceptions.Abort):
         command.main([*given, "--sample", str(write_sample(tmp_path))], standalone_mode=False)
-    (name,) = list_tables("memory:named")
-    told = f"The table {name} is still there. Remove it by rowkey drop {name} --on memory:named\n"
+    (name,) = list_tables(url)
+    told = f"The table {name} is still there. Remove it by rowkey drop {name} --on {url}\n"
     assert told in capsys.readouterr().err
 
 
@@ -204,11 +205,12 @@ def test_a_kept_table_is_said_never_to_split(
 ) -> None:
     """The output says that regions of a kept table do not split."""
     (tmp_path / "hosts.toml").write_text(DESIGN, encoding="utf-8")
-    given = [str(tmp_path / "hosts.toml"), "--on", "memory:unsplit", "--keep"]
+    url = f"rocks:{tmp_path / 'data'}"
+    given = [str(tmp_path / "hosts.toml"), "--on", url, "--keep"]
     command.main([*given, "--sample", str(write_sample(tmp_path))], standalone_mode=False)
-    (name,) = list_tables("memory:unsplit")
+    (name,) = list_tables(url)
     said = " ".join(capsys.readouterr().out.split())
     assert said.endswith(f"written to {name}, which is kept; its regions are never split")
-    with open_engine("memory:unsplit") as engine:
+    with open_engine(url) as engine:
         policy = engine.open_table(name).families_and_attributes[1]["SPLIT_POLICY"]
     assert policy.endswith("DisabledRegionSplitPolicy")

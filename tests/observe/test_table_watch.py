@@ -265,6 +265,8 @@ def test_a_restart_of_all_servers_gives_one_remark() -> None:
 
 def test_what_cannot_be_watched_is_refused(url: str) -> None:
     """A missing table and invalid times are refused."""
+    with pytest.raises(InvalidArgument, match=r"no table logs\. There are no tables yet\. Create"):
+        next(watch_table("logs", "memory:"))
     with open_table(url, "[ts][host]"):
         with pytest.raises(InvalidArgument, match="there is no table lags; expected one of logs"):
             next(watch_table("lags", url))

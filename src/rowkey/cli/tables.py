@@ -8,17 +8,35 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.messages import shorten_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.design import Design
     from rowkey.table import Table
 
+
+def _refuse_memory(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
+    """Return the URL of --on; tables in memory would be gone when the command ends."""
+    if url.partition(":")[0] == "memory":
+        from rowkey.errors import InvalidArgument
+
+        raise InvalidArgument(
+            "--on",
+            f"{shorten_text(url)} stores tables in the memory of one process, so they are gone "
+            "when the command ends",
+            "rocks:PATH or the URL of an HBase cluster",
+        )
+    return url
+
+
 TABLE_URL_OPTION = click.option(
     "--on",
     "url",
     metavar="URL",
     required=True,
+    callback=_refuse_memory,
     help="Where the table lives: rocks:PATH, a directory with a folder for each table; "
     "hbase://zk1,zk2:2181/hbase or hbase+master://m1:16000,m2:16000, an HBase cluster.",
 )
