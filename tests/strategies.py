@@ -106,6 +106,7 @@ def _draw_fields(draw: st.DrawFn, type_names: tuple[str, ...]) -> dict[str, Fiel
     return bound
 
 
+@lru_cache(maxsize=1_000)
 def values(field: Field) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of a field, often those at its limits."""
     return values_of_domain(field.type.domain).filter(lambda value: _is_valid(field, value))
@@ -315,7 +316,7 @@ def widened_keys(draw: st.DrawFn, *, changes_width: bool) -> tuple[Key, Key, lis
         value: Any = tuple(f"c{n:03}" for n in range(size or 0)) if option == "of" else size
         declaration = {"type": type_name, "nullable": nullable, option: value}
         keys.append(bind_key(notation, {"a": declaration, "n": "u8"}))
-    return keys[0], keys[1], [draw(rows(keys[0])) for _ in range(4)]
+    return keys[0], keys[1], [draw_row(draw, keys[0]) for _ in range(4)]
 
 
 @st.composite
@@ -327,22 +328,38 @@ def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
         key: the key.
         normal: whether values are in their normal form.
     """
+    return draw_row(draw, key, normal=normal)
+
+
+def draw_row(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
+    """Draw a row for a key, with nulls where they are allowed."""
     row: dict[str, Any] = {}
     for name, field in key.fields.items():
-        absent = field.nullable and draw(st.integers(0, 2)) == 0
+        absent = field.nullable and draw(_THIRDS) == 0
         value = None if absent else draw(values(field))
         row[name] = value if absent or not normal else field.normalize(value)
     return row
 
 
+_THIRDS = st.integers(0, 2)
+_SHAPES = st.integers(0, 6)
+_INSERTED_BYTES = st.one_of(
+    st.sampled_from([b"\0", b"\1", b"\xff", b"\0\0"]), st.binary(max_size=3)
+)
+_OTHER_BYTES = st.binary(max_size=12)
+
+
 @st.composite
 def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
     """Draw a changed, shortened or extended copy of some bytes, or other bytes."""
+    return draw_mutated_bytes(draw, data)
+
+
+def draw_mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
+    """Draw a changed, shortened or extended copy of some bytes, or other bytes."""
     position = draw(st.integers(0, len(data)))
-    inserted = draw(
-        st.one_of(st.sampled_from([b"\0", b"\1", b"\xff", b"\0\0"]), st.binary(max_size=3))
-    )
-    shape = draw(st.integers(0, 6))
+    inserted = draw(_INSERTED_BYTES)
+    shape = draw(_SHAPES)
     if shape == 0:
         return data
     if shape == 1:
@@ -356,7 +373,7 @@ def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
     return (
         data[:position] + inserted + data[position + len(inserted) :]
         if shape == 5
-        else draw(st.binary(max_size=12))
+        else draw(_OTHER_BYTES)
     )
 
 

@@ -17,6 +17,8 @@ PLUGIN_NAMES = [*sorted(TYPES), *sorted(TRANSFORMS)]
 
 FEWER_EXAMPLES = settings(max_examples=max(settings().max_examples // 4, 1))
 """Each property is tried on three dozen plugins, so a fourth of the examples is enough for each."""
+ONE_TO_FOUR, ONE_TO_TWELVE = st.integers(1, 4), st.integers(1, 12)
+FOLLOWING_BYTES, DISTANCES = st.binary(max_size=3), st.integers(0, 10**18)
 
 
 @pytest.fixture(params=PLUGIN_NAMES, scope="module")
@@ -27,22 +29,20 @@ def plugin_name(request: pytest.FixtureRequest) -> str:
 
 @FEWER_EXAMPLES
 @given(data=st.data())
-def test_decoding_returns_the_recoverable_fields(plugin_name: str, data: st.DataObject) -> None:
-    """Decoding a key returns every field of which it loses nothing."""
-    key = data.draw(strategies.keys(plugin_name))
-    for _ in range(4):
-        key_properties.check_recovered_fields(key, data.draw(strategies.rows(key)))
+def test_keys_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataObject) -> None:
+    """A key and its parts decode to the fields of which they lose nothing.
 
-
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_different_rows_have_different_keys(plugin_name: str, data: st.DataObject) -> None:
-    """Where a key is neither lossy nor ambiguous, different rows have different keys."""
+    Where a key is neither lossy nor ambiguous, different rows have different keys.
+    """
     key = data.draw(strategies.keys(plugin_name))
-    one = data.draw(strategies.rows(key))
-    other = data.draw(strategies.rows(key))
+    one, other, *_ = rows = [strategies.draw_row(data.draw, key) for _ in range(4)]
+    for row in rows:
+        key_properties.check_recovered_fields(key, row)
     key_properties.check_distinct_keys(key, one, other)
     key_properties.check_distinct_keys(key, one, {**other, **dict(list(one.items())[1:])})
+    for part in key_properties.list_parts(key):
+        if part.has_null_encoding or all(one[name] is not None for name in part.fields):
+            key_properties.check_part_decoding(part, one)
 
 
 @FEWER_EXAMPLES
@@ -60,30 +60,22 @@ def test_bytes_sort_as_the_order_trait_says(plugin_name: str, data: st.DataObjec
 
 @FEWER_EXAMPLES
 @given(data=st.data())
-def test_parts_have_their_declared_length_and_alphabet(
-    plugin_name: str, data: st.DataObject
-) -> None:
-    """Lengths, ends, alphabets and the number of encodings are what a part declares."""
+def test_parts_have_their_declared_traits(plugin_name: str, data: st.DataObject) -> None:
+    """Lengths, ends, alphabets, nulls, resolution and number of encodings are as declared."""
     key = data.draw(strategies.keys(plugin_name))
-    rows = data.draw(st.lists(strategies.rows(key), min_size=1, max_size=4))
-    following_bytes = data.draw(st.binary(max_size=3))
+    rows = [strategies.draw_row(data.draw, key) for _ in range(data.draw(ONE_TO_FOUR))]
+    following_bytes, distance = data.draw(FOLLOWING_BYTES), data.draw(DISTANCES)
     for part in key_properties.list_parts(key):
         key_properties.check_cardinality(part, rows)
         for row in rows:
             key_properties.check_framing(part, row, following_bytes)
             key_properties.check_alphabet(part, row)
             key_properties.check_input_encoder(part, row)
-
-
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_parts_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataObject) -> None:
-    """The bytes of a part decode to the fields of which it loses nothing."""
-    key = data.draw(strategies.keys(plugin_name))
-    row = data.draw(strategies.rows(key))
-    for part in key_properties.list_parts(key):
-        if part.has_null_encoding or all(row[name] is not None for name in part.fields):
-            key_properties.check_part_decoding(part, row)
+            if all(row[name] is not None for name in part.fields):
+                key_properties.check_resolution(part, row, distance)
+    for part in key.parts:
+        if isinstance(part, NullablePart):
+            key_properties.check_nulls_first(part, rows[0])
 
 
 @FEWER_EXAMPLES
@@ -91,7 +83,7 @@ def test_parts_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataO
 def test_images_contain_every_row_in_the_bounds(plugin_name: str, data: st.DataObject) -> None:
     """Images contain the bytes of all rows in the bounds and, where exact, of no other rows."""
     key = data.draw(strategies.keys(plugin_name))
-    row, other = data.draw(strategies.rows(key)), data.draw(strategies.rows(key))
+    row, other = strategies.draw_row(data.draw, key), strategies.draw_row(data.draw, key)
     bounds = {
         name: data.draw(strategies.bounds_around(field, row[name]))
         for name, field in key.fields.items()
@@ -99,31 +91,6 @@ def test_images_contain_every_row_in_the_bounds(plugin_name: str, data: st.DataO
     }
     for part in key.parts:
         key_properties.check_images(part, key.fields, bounds, row, other)
-
-
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_time_parts_are_constant_within_their_resolution(
-    plugin_name: str, data: st.DataObject
-) -> None:
-    """A part computed from a time alone does not change within its resolution."""
-    key = data.draw(strategies.keys(plugin_name))
-    row = data.draw(strategies.rows(key))
-    distance = data.draw(st.integers(0, 10**18))
-    for part in key_properties.list_parts(key):
-        if all(row[name] is not None for name in part.fields):
-            key_properties.check_resolution(part, row, distance)
-
-
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_nulls_sort_first_ascending_and_descending(plugin_name: str, data: st.DataObject) -> None:
-    """A null sorts before every value, because `desc` does not invert the null marker."""
-    key = data.draw(strategies.keys(plugin_name))
-    row = data.draw(strategies.rows(key))
-    for part in key.parts:
-        if isinstance(part, NullablePart):
-            key_properties.check_nulls_first(part, row)
 
 
 @FEWER_EXAMPLES
@@ -154,7 +121,9 @@ def test_equidistant_values_have_no_more_encodings_than_declared(
 def test_batches_encode_as_single_rows(plugin_name: str, data: st.DataObject) -> None:
     """Plain, dictionary-encoded and sliced columns with nulls encode as single rows do."""
     key = data.draw(strategies.keys(plugin_name))
-    rows = data.draw(st.lists(strategies.rows(key, normal=False), min_size=1, max_size=12))
+    rows = [
+        strategies.draw_row(data.draw, key, normal=False) for _ in range(data.draw(ONE_TO_TWELVE))
+    ]
     salts = [index % 2 for index in range(len(rows))] if key.is_salted else [0] * len(rows)
     key_properties.check_batch_encoding(key, rows, salts)
     key_properties.check_batch_refusal(key, rows, salts)
@@ -168,8 +137,8 @@ def test_only_keys_of_the_design_decode(plugin_name: str, data: st.DataObject) -
     key = data.draw(strategies.keys(plugin_name))
     mutants = []
     for _ in range(4):
-        row = data.draw(strategies.rows(key))
-        mutant = data.draw(strategies.mutated_bytes(key_properties.try_encode_row(key, row) or b""))
+        encoded = key_properties.try_encode_row(key, strategies.draw_row(data.draw, key))
+        mutant = strategies.draw_mutated_bytes(data.draw, encoded or b"")
         decoding_properties.check_only_keys_decode(key, mutant)
         decoding_properties.check_batch_decodes_as_single_keys(key, [mutant])
         mutants.append(mutant)
@@ -181,7 +150,7 @@ def test_only_keys_of_the_design_decode(plugin_name: str, data: st.DataObject) -
 def test_compatible_parts_keep_stored_bytes(plugin_name: str, data: st.DataObject) -> None:
     """Where `check_compatibility` finds nothing broken, stored bytes stay the same."""
     key, other = data.draw(strategies.keys(plugin_name)), data.draw(strategies.keys(plugin_name))
-    row = data.draw(strategies.rows(key))
+    row = strategies.draw_row(data.draw, key)
     for old in key.parts:
         for new in (old, *other.parts):
             if set(new.fields) <= set(row):

@@ -47,7 +47,7 @@ Mutant = Callable[[pytest.MonkeyPatch], None]
 
 MUTANT_EXAMPLES, UNCHANGED_EXAMPLES = 400, 3
 """Examples in which a mutant must be caught, and in which the unchanged code must pass."""
-SEED = 2
+SEED = 9
 """With this seed, each mutant is caught within about 100 examples."""
 
 
@@ -158,31 +158,31 @@ MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
         _replace_attribute(EscapedCodec, "pack_batch", TerminatedCodec.pack_batch),
     ),
     "a truncated value is whole": (
-        properties.test_parts_decode_to_the_recoverable_fields, "truncate",
+        properties.test_keys_decode_to_the_recoverable_fields, "truncate",
         _replace_attribute(TruncateTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "a digest recovers": (
-        properties.test_decoding_returns_the_recoverable_fields, "digest",
+        properties.test_keys_decode_to_the_recoverable_fields, "digest",
         _replace_attribute(DigestTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "text may hold 00": (
-        properties.test_parts_have_their_declared_length_and_alphabet, "bytes",
+        properties.test_parts_have_their_declared_traits, "bytes",
         _replace_attribute(EscapedCodec, "pack", lambda self, value: value + b"\0\1"),
     ),
     "an end is one byte too early": (
-        properties.test_parts_have_their_declared_length_and_alphabet, "text",
+        properties.test_parts_have_their_declared_traits, "text",
         _change_result(TerminatedCodec, "find_end", lambda end: end - 1),
     ),
     "padding is wider than said": (
-        properties.test_parts_have_their_declared_length_and_alphabet, "text",
+        properties.test_parts_have_their_declared_traits, "text",
         _replace_traits(PaddedCodec, framing=Framing.from_width(2)),
     ),
     "there is one bucket less": (
-        properties.test_parts_have_their_declared_length_and_alphabet, "bucket",
+        properties.test_parts_have_their_declared_traits, "bucket",
         _replace_traits(BucketTransform, cardinality=1),
     ),
     "digits are letters": (
-        properties.test_parts_have_their_declared_length_and_alphabet, "mod",
+        properties.test_parts_have_their_declared_traits, "mod",
         _replace_traits(ModTransform, alphabet=Alphabet(b"ab")),
     ),
     "images of a range miss its end": (
@@ -201,7 +201,7 @@ MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
         ),
     ),
     "the null marker is inverted": (
-        properties.test_nulls_sort_first_ascending_and_descending, "u8",
+        properties.test_parts_have_their_declared_traits, "u8",
         _replace_attribute(NullablePart, "to_descending", _invert_with_marker),
     ),
     "desc leaves the end as it is": (
@@ -210,25 +210,25 @@ MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
             255 - byte for byte in self.base.pack(value)[:-1]) + self.base.pack(value)[-1:]),
     ),
     "zeros before values are left out": (
-        properties.test_decoding_returns_the_recoverable_fields, "bool",
+        properties.test_keys_decode_to_the_recoverable_fields, "bool",
         _replace_attribute(
             SequencePart, "join_pieces",
             lambda self, pieces: b"".join(p for p in pieces if p != b"\0"),
         ),
     ),
     "padded text may begin with 0": (
-        properties.test_parts_decode_to_the_recoverable_fields, "pad",
+        properties.test_keys_decode_to_the_recoverable_fields, "pad",
         _replace_attribute(PadTransform, "encode", lambda self, row: (
             self.field.to_internal(row[self.field.name])[: self.n].rjust(self.n, "0").encode())),
     ),
     "two values share a code": (
-        properties.test_decoding_returns_the_recoverable_fields, "code",
+        properties.test_keys_decode_to_the_recoverable_fields, "code",
         _replace_attribute(
             FirstSeenDictionary, "assign_id", lambda self, name, value, max_id=None: 1
         ),
     ),
     "an hour is constant for a day": (
-        properties.test_time_parts_are_constant_within_their_resolution, "time_bucket",
+        properties.test_parts_have_their_declared_traits, "time_bucket",
         _replace_traits(TimeFloorPart, resolution_ns=10**15),
     ),
     "steps reach one number": (
