@@ -1,7 +1,7 @@
-"""A process that forks repeatedly with a table open, in one of several arrangements.
+"""A process that forks repeatedly with a table open, in several arrangements.
 
-`forking.py ARRANGEMENT ENGINE DIRECTORY COUNT` prints `ok` once every child, and the table itself,
-are as they should be after each fork. For the engine `hbase` the directory is a cluster's URL.
+`forking.py ENGINE DIRECTORY COUNT ARRANGEMENT...` prints `ok` once every child, and the table
+itself, are as they should be after each fork. For `hbase` the directory is the URL of a cluster.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import time
 from contextlib import contextmanager
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 import rowkey
 from rowkey.errors import Closed, InvalidArgument
@@ -100,6 +102,7 @@ def keep_busy(table: rowkey.Table) -> Iterator[None]:
             if number % 7 == 0:
                 for _ in table.scan(limit=50):
                     pass
+                time.sleep(0.001)  # threads that never wait leave the children little time
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
     for thread in threads:
@@ -172,9 +175,8 @@ def check_writes_of_both(url: str, turn: int) -> None:
 def check_child_end(url: str, turn: int) -> None:
     """Check that a child ends at once in any way, and leaves its parent's table intact."""
     table = rowkey.open(DESIGN, url)
-    with table.batch() as batch:
-        for number in range(ROWS):
-            batch.put({"id": 10 + number, "n": number})
+    if not turn:
+        fill_table(table)
     scan = iter(table.scan())
     first = next(scan)
     with keep_busy(table) if turn % 2 else _do_nothing():
@@ -190,6 +192,12 @@ def check_child_end(url: str, turn: int) -> None:
     table.close()
     with rowkey.open(DESIGN, url) as table:
         assert turn + 1 == table.get(id=1)["n"]
+
+
+def fill_table(table: rowkey.Table) -> None:
+    """Load more rows than a scan reads at once."""
+    ids, numbers = pa.array(range(10, 10 + ROWS), pa.uint32()), pa.array(range(ROWS), pa.int64())
+    table.load(pa.RecordBatch.from_pydict({"id": ids, "n": numbers}))
 
 
 def _close_at_end(url: str) -> None:
@@ -272,15 +280,16 @@ ARRANGEMENTS = {
 
 
 def main() -> None:
-    """Fork as often as the arguments say."""
-    name, engine, directory, count = sys.argv[1:]
-    if engine == "hbase":
-        url, arrange = directory, check_child_on_cluster
-    else:
-        url = f"memory:{directory}" if engine == "memory" else f"rocks:{directory}/data"
-        arrange = ARRANGEMENTS[name]
-    for turn in range(int(count)):
-        arrange(url, turn)
+    """Fork as often as the arguments say, in a new process for each arrangement."""
+    engine, directory, count, *names = sys.argv[1:]
+    for name in names:
+        arrange = ARRANGEMENTS.get(name, check_child_on_cluster)
+        url = directory if engine == "hbase" else f"{engine}:{directory}/{name}"
+        if not (child := os.fork()):
+            for turn in range(int(count)):
+                arrange(url, turn)
+            sys.exit()
+        assert 0 == os.waitpid(child, 0)[1], name
     sys.stdout.write("ok\n")
 
 

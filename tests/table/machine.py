@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -45,6 +46,7 @@ DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@cache
 def build_design(name: str) -> rowkey.Design:
     """Build one of the designs."""
     key, words = DESIGNS[name]

@@ -15,10 +15,10 @@ from table.forking import ARRANGEMENTS
 SCRIPT = Path(__file__).with_name("forking.py")
 
 
-def run_forks(arrangement: str, engine: str, place: Path | str, count: int) -> None:
-    """Fork a number of times in another process."""
+def run_forks(engine: str, place: Path | str, count: int, *arrangements: str) -> None:
+    """Fork a number of times in each arrangement, all in another process."""
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), arrangement, engine, str(place), str(count)],
+        [sys.executable, str(SCRIPT), engine, str(place), str(count), *arrangements],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
@@ -28,26 +28,24 @@ def run_forks(arrangement: str, engine: str, place: Path | str, count: int) -> N
     assert (0, "ok\n") == (done.returncode, done.stdout), done.stderr[-4000:]
 
 
-@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-def test_forks_with_a_table_on_disk(arrangement: str, tmp_path: Path) -> None:
+def test_forks_with_a_table_on_disk(tmp_path: Path) -> None:
     """Children cannot use a table that they inherit, and can use tables that they open."""
-    run_forks(arrangement, "rocks", tmp_path, 2)
+    run_forks("rocks", tmp_path, 2, *ARRANGEMENTS)
 
 
-@pytest.mark.parametrize("arrangement", ["check_pool", "check_child_opening"])
-def test_forks_with_a_table_in_memory(arrangement: str, tmp_path: Path) -> None:
+def test_forks_with_a_table_in_memory(tmp_path: Path) -> None:
     """Children cannot use an inherited table in memory either."""
-    run_forks(arrangement, "memory", tmp_path, 2)
+    run_forks("memory", tmp_path, 2, "check_pool", "check_child_opening")
 
 
 def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:
     """Children cannot use an inherited table of a cluster, and can use their own."""
-    run_forks("check_child_on_cluster", "hbase", hbase_url, 2)
+    run_forks("hbase", hbase_url, 2, "check_child_on_cluster")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_a_hundred_forks(arrangement: str, tmp_path: Path) -> None:
     """A hundred forks with a table on disk have the same results."""
-    run_forks(arrangement, "rocks", tmp_path, 100)
+    run_forks("rocks", tmp_path, 100, arrangement)
     record(f"forks {arrangement}", {"arrangement": arrangement, "forks": 100})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rowkey.table import Table
     from rowkey.table.row_writer import RowChange
 
-FEW, MANY = 4_000, 1_000_000
+FEW, MANY = 2_000, 1_000_000
 """Operations of a short run and of a long one."""
 FEW_ON_A_CLUSTER = 800
 STALE_S, CLUSTER_STALE_S = 0.2, 1.0

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 import rowkey
-from table.links import BUCKETS, ListVerdict, build_design, verify_lists
+from table.links import BUCKETS, Lists, ListVerdict, build_design, continue_lists, verify_lists
 
 TESTS = Path(__file__).parents[1]
 WRITERS = 4
@@ -68,7 +68,7 @@ def test_no_link_is_broken_by_two_kills(tmp_path: Path) -> None:
     amid = walk_table(tmp_path)
     assert (0, 0, 0, 0) == (amid.undefined, amid.repeated, amid.headless, amid.misplaced)
     assert 0 < amid.nodes < width * wrap
-    assert 0 == run_writer(tmp_path, 0, width, wrap, 2, 0)
+    continue_lists(tmp_path, Lists(0, width, wrap), client=2, dies=0)
     assert build_intact_verdict(width * wrap) == walk_table(tmp_path)
 
 
