@@ -14,6 +14,7 @@ from rowkey.cells import Cell, CellBlock, CellType, Family, RowCells
 from rowkey.engines import CellSelection, ScanRange, TableSpec
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.backends.rocks import RocksEngine
+from rowkey.engines.rocksdb import block_loader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,9 +119,9 @@ def long_tables(
     place = tmp_path_factory.mktemp("long")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
-        twins.fill(Random(1), 600, deletes=request.param)
+        twins.fill(Random(1), 300, deletes=request.param)
         twins.rocks.flush()
-        twins.fill(Random(2), 200, deletes=False)
+        twins.fill(Random(2), 100, deletes=False)
         yield twins
 
 
@@ -137,9 +138,9 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader
     place = tmp_path_factory.mktemp("snapshots")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
-        twins.fill(Random(3), 300, deletes=True)
+        twins.fill(Random(3), 150, deletes=True)
         pair = twins.rocks.snapshot(), twins.memory.snapshot()
-        twins.fill(Random(4), 300, deletes=True)
+        twins.fill(Random(4), 150, deletes=True)
         twins.rocks.compact()
         yield pair
 
@@ -163,7 +164,7 @@ def test_what_lies_ahead_is_told_and_still_given(
 ) -> None:
     """A peek returns the first row key and does not consume or count the row."""
     twins = TwinTables(engine)
-    twins.fill(Random(7), 300, deletes=True)
+    twins.fill(Random(7), 100, deletes=True)
     reader = twins.rocks.snapshot() if is_kept else twins.rocks
     cursors = reader.scan(SPANS, ask)
     told = [(cursor.peek_first_row(), cursor.peek_first_row())[0] for cursor in cursors]
@@ -218,9 +219,9 @@ NARROW_ASKS = [
 
 @pytest.mark.parametrize("ask", NARROW_ASKS, ids=repr)
 def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
-    """A few columns of a row of thousands are found, also with a delete of the family."""
+    """A few columns of a row of hundreds are found, also with a delete of the family."""
     twins = TwinTables(engine)
-    names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(3_000))]
+    names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(700))]
     cells = [Cell("d", name, time, b"%d" % time) for name in names for time in (5, 6)]
     twins.mutate([RowCells(b"r", cells), RowCells(b"r\0", cells[:9]), RowCells(b"q", cells[:9])])
     compare_scans(twins.rocks, twins.memory, ask)
@@ -231,10 +232,11 @@ def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection)
     assert twins.memory.get([b"r"], ask) == twins.rocks.get([b"r"], ask)
 
 
-def test_loads_are_as_in_memory(engine: RocksEngine) -> None:
+def test_loads_are_as_in_memory(engine: RocksEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loaded blocks with missing cells and all array types give equal tables."""
+    monkeypatch.setattr(block_loader, "BATCH_ROWS", 512)
     twins, random = TwinTables(engine), Random(5)
-    rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(8_200)]
+    rows = [b"%d" % random.randrange(10**6) + random.choice((b"", b"\0")) for _ in range(600)]
     keys = pa.array(rows, pa.binary())
     values = pa.array([random.choice((None, b"", b"v", b"\xc1")) for _ in rows], pa.binary())
     names = pa.array([random.choice((b"", b"a\0")) for _ in rows], pa.binary())

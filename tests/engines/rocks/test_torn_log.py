@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.cells import RowCells
     from rowkey.engines import RepairResult
 
-OPERATIONS = 400
+OPERATIONS = 250
 
 
 class TornTable:
@@ -106,12 +106,12 @@ def repair_table(copy: Path) -> RepairResult:
         return engine.repair("t")
 
 
-def test_twenty_truncations_are_refused(torn_table: TornTable) -> None:
+def test_ten_truncations_are_refused(torn_table: TornTable) -> None:
     """A truncated log is refused with the number of lost acknowledged changes."""
     random = Random(11)
     # The writer was perhaps killed before it acknowledged the last records.
     acknowledged = torn_table.list_record_starts()[-3]
-    for _ in range(20):
+    for _ in range(10):
         length = random.randrange(acknowledged)
         copy = torn_table.copy_with_log(torn_table.content[:length])
         with (
@@ -122,15 +122,15 @@ def test_twenty_truncations_are_refused(torn_table: TornTable) -> None:
         assert torn_table.content[:length] == (copy / "t" / torn_table.log.name).read_bytes()
 
 
-def test_twenty_truncations_by_a_loss_of_power_give_prefixes(torn_table: TornTable) -> None:
+def test_ten_truncations_by_a_loss_of_power_give_prefixes(torn_table: TornTable) -> None:
     """A log truncated by a loss of power gives a prefix of the operations."""
     random = Random(1)
     lengths = sorted(
-        random.randrange(len(torn_table.content) // 9, len(torn_table.content)) for _ in range(20)
+        random.randrange(len(torn_table.content) // 9, len(torn_table.content)) for _ in range(10)
     )
     numbers = [torn_table.open_with_log(torn_table.content[:length]) for length in lengths]
     assert numbers == sorted(numbers)
-    assert len(set(numbers)) > 10
+    assert len(set(numbers)) > 5
     torn_table.check_against_model()
 
 
@@ -142,8 +142,8 @@ def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
         store = engine.create_table(SPEC)
         for number in range(1, 202):
             killing.clock.operation = number
-            store.mutate(killing.script.mutations(number), sync=number % 10 == 0)
-            if number % 10 == 0:
+            store.mutate(killing.script.mutations(number), sync=number % 20 == 0)
+            if number % 20 == 0:
                 (log,) = list_logs(tmp_path / "db" / "t")
                 mark = (tmp_path / "db" / "t" / HIGH_WATER_FILE).read_bytes()
                 marks.append((number, log.stat().st_size, mark))
@@ -157,11 +157,11 @@ def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
     torn.check_against_model()
 
 
-def test_twenty_flipped_bits_are_refused(torn_table: TornTable) -> None:
+def test_ten_flipped_bits_are_refused(torn_table: TornTable) -> None:
     """A flipped bit is refused with the log and the byte of the damaged record."""
     random = Random(2)
     starts = torn_table.list_record_starts()
-    for _ in range(20):
+    for _ in range(10):
         at, bit = random.randrange(len(torn_table.content)), random.randrange(8)
         with pytest.raises(CorruptionError) as refusal:
             torn_table.open_with_log(torn_table.flip_bit(at, bit))
@@ -171,7 +171,9 @@ def test_twenty_flipped_bits_are_refused(torn_table: TornTable) -> None:
         assert "rowkey repair" in refusal.value.mistake.remedy
 
 
-@pytest.mark.parametrize("record", [-1, -2, -20, 3])
+@pytest.mark.parametrize(
+    "record", [-1, -20, *(pytest.param(record, marks=pytest.mark.long) for record in (-2, 3))]
+)
 def test_no_flipped_bit_of_a_header_is_passed_over(torn_table: TornTable, record: int) -> None:
     """A flipped bit in a record's length or type is refused, which RocksDB would accept."""
     at = torn_table.list_record_starts()[record]
@@ -219,7 +221,7 @@ def test_a_repair_of_a_sound_table_changes_nothing(torn_table: TornTable) -> Non
 def test_checksums_are_those_of_rocksdb(torn_table: TornTable) -> None:
     """Every record and every truncation of an undamaged log is valid."""
     assert find_damage(torn_table.content, verify_checksums=True) is None
-    for length in range(len(torn_table.content) - 300, len(torn_table.content), 10):
+    for length in range(len(torn_table.content) - 300, len(torn_table.content), 50):
         assert find_damage(torn_table.content[:length], verify_checksums=True) is None
     assert read_log(torn_table.content).last_sequence > OPERATIONS
 
