@@ -1,11 +1,11 @@
 """Processes that write a catalog of files, for tests that run several at once or kill them.
 
-`allocate DIRECTORY SEED_OPTION COUNT` gives ids to so many values and prints `value id` for each;
-with an odd seed to some at a time. `rewrite DIRECTORY` forks, for each line of its input, a child
-that writes the entry again and again and prints `wrote VERSION` once it is written; the parent
-prints `forked PID`, and `gone PID` once the child is dead. `race URL` reads the entry, prints `read
-VERSION`, waits for a line of its input, replaces it, prints `won VERSION` or `lost`, waits for a
-line, and begins again.
+`allocate DIRECTORY PROCESSES COUNT` forks processes of which each gives ids to so many values and
+prints `value id` for each; every second one to some at a time. `rewrite DIRECTORY` forks, for each
+line of its input, a child that writes the entry again and again and prints `wrote VERSION` once it
+is written; the parent prints `forked PID`, and `gone PID` once the child is dead. `race URL` reads
+the entry, prints `read VERSION`, waits for a line of its input, replaces it, prints `won VERSION`
+or `lost`, waits for a line, and begins again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,24 @@ from rowkey.design import Design
 from rowkey.errors import Conflict
 
 DESIGN = Design("logs", "[code(host)][n]", fields={"host": "text", "n": "u64"})
-VALUES = 700
+VALUES = 340
 """Values that all allocators use, so that they collide."""
 AT_ONCE = 20
 """The number of values that are learnt together."""
 
 
-def allocate(directory: str, seed: int, count: int) -> None:
+def allocate(directory: str, processes: int, count: int) -> int:
+    """Fork processes that allocate ids, and return how many of them failed."""
+    children = []
+    for seed in range(processes):
+        if not (child := os.fork()):
+            allocate_ids(directory, seed, count)
+            sys.exit()
+        children.append(child)
+    return sum(os.waitpid(child, 0)[1] != 0 for child in children)
+
+
+def allocate_ids(directory: str, seed: int, count: int) -> None:
     """Allocate the ids of random values and print them."""
     dictionary = CatalogDictionary(open_catalog(f"file:{directory}"), "logs", DESIGN.fields)
     values = Random(seed).sample([f"host-{number}" for number in range(VALUES)], count)
@@ -38,7 +49,7 @@ def allocate(directory: str, seed: int, count: int) -> None:
         if seed % 2:
             dictionary.assign_ids({"host": block})
         for value in block:
-            print(value, dictionary.assign_id("host", value))
+            sys.stdout.write(f"{value} {dictionary.assign_id('host', value)}\n")
 
 
 def rewrite(directory: str) -> None:
@@ -96,7 +107,7 @@ def race_writes(url: str) -> None:
 if __name__ == "__main__":
     verb, where, *numbers = sys.argv[1:]
     if verb == "allocate":
-        allocate(where, *map(int, numbers))
+        sys.exit(allocate(where, *map(int, numbers)))
     elif verb == "race":
         race_writes(where)
     else:
