@@ -102,7 +102,7 @@ def keep_busy(table: rowkey.Table) -> Iterator[None]:
             if number % 7 == 0:
                 for _ in table.scan(limit=50):
                     pass
-                time.sleep(0.001)  # threads that never wait leave the children little time
+                time.sleep(0.005)  # threads that seldom wait leave the children little time
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
     for thread in threads:

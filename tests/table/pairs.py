@@ -8,6 +8,7 @@ client may do anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,6 +42,13 @@ DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
 COUNTS = (1, 2, 3, 5, 8, 16)
 
 
+@cache
+def build_design(name: str) -> rowkey.Design:
+    """Build one of the designs."""
+    key, words = DESIGNS[name]
+    return rowkey.Design("t", key, fields=FIELDS | words)
+
+
 class RisingClock(Clock):
     """Milliseconds that increase with each call, so that no two clients share a timestamp."""
 
@@ -67,9 +75,7 @@ class ClientPair(TableAndModel):
             self.clients.append(self._open())
 
     def _open(self) -> Table:
-        key, words = DESIGNS[self.name]
-        design = rowkey.Design("t", key, fields=FIELDS | words)
-        table = open_client(design, self.url, self.time, self.clock)
+        table = open_client(build_design(self.name), self.url, self.time, self.clock)
         setattr(table.lease, "start_refresh", _skip_reads)  # noqa: B010 - a step of its own says who reads
         return table
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DESIGN = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": "u32"})
 ROWS = 4_000
 """Enough that a scan takes several reads of the engine."""
-CLOSES = 6
+CLOSES = 3
 LONGEST_S = 30.0
 """Seconds within which whoever scans must end once the table is closed."""
 
@@ -101,14 +101,14 @@ def close_during_scans(table: Table, delay_s: float) -> None:
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_a_table_is_closed_during_scans(engine: str) -> None:
-    """Ten closes end every scan with a refusal, and the table is whole when it is reopened."""
+    """Closes end every scan with a refusal, and the table is whole when it is reopened."""
     with TemporaryDirectory(dir=RAM_FOLDER) as place:
         url = f"{engine}:{place}"
         with rowkey.open(DESIGN, url) as table, table.batch() as batch:
             for number in range(ROWS):
                 batch.put({"id": number, "n": number})
         for number in range(CLOSES):
-            close_during_scans(rowkey.open(DESIGN, url), 0.01 * number)
+            close_during_scans(rowkey.open(DESIGN, url), 0.02 * number)
             with rowkey.open(DESIGN, url) as table:
                 row: dict[str, Any] = {"id": number, "n": number}
                 assert row == table.get(id=number)

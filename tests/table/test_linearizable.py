@@ -44,7 +44,7 @@ STALE_S, CLUSTER_STALE_S = 0.2, 1.0
 """Seconds that a client goes on without the catalog; a change of buckets takes a little more."""
 CLIENTS = 2
 """Clients of one table that the threads share, where an engine lets a table be opened twice."""
-ROUNDS_BETWEEN_CHANGES = 8
+ROUNDS_BETWEEN_CHANGES = 3
 MAX_ROUNDS = 400
 """Rounds within which a planted bug must be found; there are about ten in a second."""
 

@@ -16,7 +16,7 @@ FIELDS: dict[str, Any] = {
     "note": {"type": "text", "nullable": True},
 }
 THREADS = 4
-OPERATIONS_PER_THREAD = 120
+OPERATIONS_PER_THREAD = 60
 
 
 @pytest.fixture(params=["memory", "rocks"])
