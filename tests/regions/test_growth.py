@@ -71,19 +71,19 @@ def test_equal_to_key_by_key(
 
 
 @pytest.mark.parametrize("policy", SplitPolicy)
-@pytest.mark.parametrize("servers", [1, 2, 3, 5])
+@pytest.mark.parametrize("servers", [1, 2, 5])
 @pytest.mark.parametrize("shape", ["rising", "random", "few", "fronts"])
 @pytest.mark.parametrize("sizes", [(24, 3), (4, 8)])
 def test_equal_to_key_by_key_in_long_runs(
     policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
 ) -> None:
     """Long runs of four shapes agree, with thresholds that rise, or fall for small files."""
-    drawn = np.random.default_rng(servers).integers(0, 10_000, 800)
+    drawn = np.random.default_rng(servers).integers(0, 10_000, 500)
     ranks = {
-        "rising": np.arange(800),
+        "rising": np.arange(500),
         "random": drawn,
         "few": drawn % 7,
-        "fronts": drawn % 4 * 1_000 + np.arange(800),
+        "fronts": drawn % 4 * 1_000 + np.arange(500),
     }[shape]
     file, flush = (size * MIB for size in sizes)
     expected = grow_key_by_key(ranks.tolist(), [], servers, policy, file, flush)
