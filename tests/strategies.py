@@ -34,10 +34,12 @@ from rowkey.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rowkey.keys import Field, Transform
     from rowkey.schema import Bound, Scalar, Term
+
+    Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 FIELD_NAMES = ("a", "b", "c", "d")
 
@@ -331,7 +333,7 @@ def rows(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
     return draw_row(draw, key, normal=normal)
 
 
-def draw_row(draw: st.DrawFn, key: Key, *, normal: bool = True) -> dict[str, Any]:
+def draw_row(draw: Draw, key: Key, *, normal: bool = True) -> dict[str, Any]:
     """Draw a row for a key, with nulls where they are allowed."""
     row: dict[str, Any] = {}
     for name, field in key.fields.items():
@@ -355,10 +357,10 @@ def mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
     return draw_mutated_bytes(draw, data)
 
 
-def draw_mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
+def draw_mutated_bytes(draw: Draw, data: bytes) -> bytes:
     """Draw a changed, shortened or extended copy of some bytes, or other bytes."""
     position = draw(st.integers(0, len(data)))
-    inserted = draw(_INSERTED_BYTES)
+    inserted: bytes = draw(_INSERTED_BYTES)
     shape = draw(_SHAPES)
     if shape == 0:
         return data
@@ -370,11 +372,10 @@ def draw_mutated_bytes(draw: st.DrawFn, data: bytes) -> bytes:
         return data[:position] + inserted + data[position:]
     if shape == 4:
         return data[:position] + data[position + len(inserted) :]
-    return (
-        data[:position] + inserted + data[position + len(inserted) :]
-        if shape == 5
-        else draw(_OTHER_BYTES)
-    )
+    if shape == 5:
+        return data[:position] + inserted + data[position + len(inserted) :]
+    other: bytes = draw(_OTHER_BYTES)
+    return other
 
 
 @st.composite

@@ -30,10 +30,7 @@ def plugin_name(request: pytest.FixtureRequest) -> str:
 @FEWER_EXAMPLES
 @given(data=st.data())
 def test_keys_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataObject) -> None:
-    """A key and its parts decode to the fields of which they lose nothing.
-
-    Where a key is neither lossy nor ambiguous, different rows have different keys.
-    """
+    """Keys and parts decode to the fields of which they lose nothing, and differ by their rows."""
     key = data.draw(strategies.keys(plugin_name))
     one, other, *_ = rows = [strategies.draw_row(data.draw, key) for _ in range(4)]
     for row in rows:
