@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("count", [2, 5, 8])
+@pytest.mark.parametrize("count", [2, 8])
 def test_the_table_fits_80_columns(count: int) -> None:
     """The table of two or eight designs fits 80 columns and has a figure for each."""
     designs = [FRONT, HOSTS, *[FRONT] * (count - 2)]
@@ -63,15 +63,17 @@ def test_the_table_fits_80_columns(count: int) -> None:
     assert {count} == {len(row) for row in rows}
 
 
-@pytest.mark.parametrize("transform", sorted(KEYS))
-def test_every_transform_is_compared_and_reported(folder: Path, transform: str) -> None:
-    """Any valid key has figures next to another key, in the table and in a report."""
-    text = f'table = "logs"\nkey = "{KEYS[transform]}"{WORDS}'
-    (folder / "other.toml").write_text(text.replace("max_bytes = 8", "max_bytes = 40"))
+@pytest.mark.parametrize("transforms", [sorted(KEYS)[::2], sorted(KEYS)[1::2]])
+def test_every_transform_is_compared_and_reported(folder: Path, transforms: list[str]) -> None:
+    """Any valid key has figures next to other keys, in the table and in a report."""
+    for transform in transforms:
+        text = f'table = "logs"\nkey = "{KEYS[transform]}"{WORDS}'
+        (folder / transform).write_text(text.replace("max_bytes = 8", "max_bytes = 40"))
     for command in ("compare", "report"):
-        told = run(command, FRONT, "other.toml", "--sample", "events.csv")
+        told = run(command, FRONT, *transforms, "--sample", "events.csv")
         assert (0, "") == (told.code, told.err), command
-        assert KEYS[transform] in told.out.replace("<wbr>", "")
+        shown = told.out.replace("<wbr>", "")
+        assert [] == [KEYS[one] for one in transforms if KEYS[one] not in shown]
 
 
 def test_rows_left_out_are_told(folder: Path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cli.command import run
 from cli.test_terminal import HOSTILE, find_unsafe_characters
-from command_server import find_command
+from command_server import CODE, MAIN, find_command
 from rowkey.cli.csv_encoder import FORMULA_STARTS, CsvEncoder
 
 DESIGN = """\
@@ -94,7 +94,8 @@ def test_csv_on_a_terminal_holds_no_character_that_moves_its_cursor(words: tuple
 @pytest.mark.parametrize(("words", "encoding"), [(SCAN, "ascii"), (DUMP, "latin-1")])
 def test_csv_in_a_pipe_is_exact(words: tuple[str, ...], encoding: str) -> None:
     """CSV in a pipe is UTF-8 with every character as stored, and `load` reads it."""
-    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    start = f"import sys; sys.stdout.reconfigure(encoding={encoding!r}); {MAIN}"
+    env = {**os.environ, CODE: start}
     command = [find_command(), *words]
     done = subprocess.run(command, capture_output=True, check=True, env=env)
     found = {row["id"]: row["=name"] for row in parse(done.stdout.decode())}

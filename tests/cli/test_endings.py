@@ -75,7 +75,7 @@ def test_streams_that_are_not_needed_may_be_closed(things_folder: Path) -> None:
     load = ("load", "things.toml", "b.jsonl", *PLACE_OPTION)
     assert (0, "", "") == run_shell(load, ">&- 2>&-")
     assert (2, "", "") == run_shell(("nothing",), "2>&-")
-    assert (2, "", "") == run_shell(DUMP, ">&- 2>&-", *ROWKEY)
+    assert (2, "", "") == run_shell(DUMP, ">&- 2>&-")
 
 
 def test_the_streams_are_given_back(things_folder: Path) -> None:

@@ -29,9 +29,9 @@ COMMANDS = {
 LIMITS = (5, 6, 9, 14)
 """File descriptors of a process. Python itself needs two beside the three standard streams; the
 table has a dozen files, and some commands open their own after them."""
-FIRST_LIMITS = {"scan": 5, "get": 6, "load": 9, "dump": 14}
-"""With which the modules of a command are imported too; the others are tried with five, and all
-with every limit in the long profile."""
+FIRST_LIMITS = {"check": 5, "compare": 5, "scan": 5, "load": 9, "dump": 14}
+"""With which the modules of a command are imported too; in the long profile all commands do, with
+every limit."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 LIMIT = """
 import resource
@@ -75,7 +75,7 @@ def test_a_command_without_files_left_says_so(things_folder: Path, name: str) ->
     (things_folder / "more.csv").write_text(MORE_ROWS)
     codes = set()
     uses_table = PLACE_OPTION[0] in COMMANDS[name]
-    first = LIMITS if IS_LONG else (FIRST_LIMITS.get(name, 5),)
+    first = LIMITS if IS_LONG else (FIRST_LIMITS[name],) if name in FIRST_LIMITS else ()
     runs = [(limit, True) for limit in first]
     if uses_table:
         forked = LIMITS if name == "load" or IS_LONG else LIMITS[1::2]

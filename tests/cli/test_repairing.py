@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
 
-from cli.command import run
+from cli.command import run, run_in_process
 from rowkey.design import Design
 from rowkey.engines import open_engine
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
@@ -38,10 +36,7 @@ ROWS_BEFORE = 5
 @pytest.fixture
 def log(things_folder: Path) -> Path:
     """Return the log of a table that was killed with 200 rows in it."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED_WRITER_CODE], cwd=things_folder, check=False
-    )
-    assert -signal.SIGKILL == done.returncode
+    assert -signal.SIGKILL == run_in_process(things_folder, KILLED_WRITER_CODE).code
     logs = sorted((things_folder / "data" / "things").glob("*.log"))
     return max(logs, key=lambda path: path.stat().st_size)
 
@@ -189,23 +184,22 @@ def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
     assert 200 == int(run("count", "things", "--on", "rocks:saved").out)
 
 
-@pytest.mark.parametrize("flips", [1, 2])
-def test_rows_are_saved_whole_or_listed(things_folder: Path, flips: int) -> None:
+def test_rows_are_saved_whole_or_listed(things_folder: Path) -> None:
     """Each row of a table with damaged blocks is saved complete or is in a listed gap."""
-    rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(20_000)]
+    rows = [{"host": f"h{n:05}", "ts": n, "hits": n} for n in range(10_000)]
     (things_folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert 0 == run("load", "things", "rows.jsonl", *PLACE_OPTION).code
     expected = run("dump", "things", *PLACE_OPTION).out.splitlines()
     (file,) = (path for path in Path("data/things").glob("*.sst") if path.stat().st_size > 100_000)
     content = bytearray(file.read_bytes())
-    for number in range(flips):
-        content[(number + 1) * len(content) // (flips + 1) - 9_000] ^= 16
+    for third in (1, 2):
+        content[third * len(content) // 3 - 9_000] ^= 16
     file.write_bytes(content)
     assert 4 == run("dump", "things", *PLACE_OPTION).code
     verified = run("verify", *PLACE_OPTION, "-f", "json")
     assert 3 == verified.code
     (found,) = json.loads(verified.out)["tables"]
-    assert flips == len(found["lost_rows"])
+    assert 2 == len(found["lost_rows"])
     assert 1 == run("repair", "rocks:data", "--into", "rocks:saved").code
     kept = run("dump", "things", "--on", "rocks:saved").out.splitlines()
     assert set(kept) < set(expected)
