@@ -95,7 +95,7 @@ def measure_best(tries: int, verb: str, path: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure every file of a folder, and print the measurements as JSON."""
+    """Measure commands with every file of a folder each, and print the measurements as JSON."""
     for package in ("design", "hotspots", "keys", "lint", "regions", "render", "rows", "simulate"):
         module = import_module(f"rowkey.{package}")
         for value in [getattr(module, name) for name in module.__all__]:
@@ -103,9 +103,10 @@ def main() -> None:
                 dict(value)  # a registry loads its plugins
     import_module("rowkey.cli.group")
     import_module("rowkey").Design("t", "[n]", fields={"n": "u8"})  # makes pydantic's validators
-    verb, folder, tries = sys.argv[1:]
+    tries, *pairs = sys.argv[1:]
     found = {
-        path.name: measure_best(int(tries), verb, str(path))
+        f"{verb} {path.name}": measure_best(int(tries), verb, str(path))
+        for verb, folder in zip(pairs[::2], pairs[1::2], strict=True)
         for path in sorted(Path(folder).iterdir())
     }
     print(json.dumps(found))

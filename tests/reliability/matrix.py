@@ -111,9 +111,17 @@ def _get_outcome(
 
 
 def _list_faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
-    """Yield all faults in a fixed order: file, type, and the function that damages a copy."""
+    """Yield all faults in a fixed order: file, type, and the function that damages a copy.
+
+    With one fault of each type, the second and later files of a type get one fault each.
+    """
+    ordinals: Counter[str] = Counter()
     for path in list_files(place):
-        for kind, count in counts.items():
+        ordinal = ordinals[classify_file(path)]
+        ordinals[classify_file(path)] += 1
+        for number, (kind, count) in enumerate(counts.items()):
+            if max(counts.values()) == 1 and ordinal and ordinal % len(counts) != number:
+                continue
             random = Random(f"{path} {kind}")
             for damage in AT_REST[kind](place / path, count, random):
                 yield path, kind, damage

@@ -1,6 +1,6 @@
 """A disk that fails while a table is used: reads, writes and syncs that fail at the n-th call.
 
-`runtime.py PLACE WORK MODE STICKY STEP` runs with the shim loaded; it prints a line of JSON for
+`runtime.py PLACE WORK STICKY STEP MODE...` runs with the shim loaded; it prints a line of JSON for
 each fault that was tried. Each probe is run again and again, with the first call failing, then the
 second, and so on until it runs through without meeting its fault; after the first STEP calls some
 are passed over, a STEP-th part of those before. With a STEP of 0 each call is the fourth of the one
@@ -151,10 +151,16 @@ def _check_stored_rows(place: Path, probe: str, verdict: str) -> str:
 
 
 def main() -> None:
-    """Try all faults of one type."""
-    place, work, what, sticky, step = sys.argv[1:]
-    copy, few = Path(work) / "used", step == "0"
-    shim = Shim(copy)
+    """Try all faults of some types."""
+    place, work, sticky, step, *modes = sys.argv[1:]
+    shim = Shim(Path(work) / "used")
+    for what in modes:
+        _try_faults(Path(place), shim, what, sticky == "sticky", int(step))
+
+
+def _try_faults(place: Path, shim: Shim, what: str, sticky: bool, step: int) -> None:
+    """Try all faults of one type, and print the result of each."""
+    copy, few = shim.directory, step == 0
     for probe in ("open", *USES, "repair"):
         if few and probe in READS and what != "read error":
             continue
@@ -162,17 +168,17 @@ def main() -> None:
         while nth <= MAX_CALLS:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(place, copy)
-            arm = partial(shim.fail, what, nth, sticky=sticky == "sticky")
+            arm = partial(shim.fail, what, nth, sticky=sticky)
             verdict, problem, calls = _try_fault(copy, probe, shim, arm)
             if not problem:
                 problem = _check_stored_rows(copy, probe, verdict)
                 verdict = WRONG if problem else verdict
-            told = {"probe": probe, "verdict": verdict, "problem": problem, "call": nth}
+            told = {"mode": what, "probe": probe, "verdict": verdict, "problem": problem, "call": nth}
             sys.stdout.write(json.dumps(told) + "\n")
             sys.stdout.flush()
             if calls < nth:  # it has run through without its fault
                 break
-            nth = 16 * nth if few else nth + max(1, nth // int(step))
+            nth = 16 * nth if few else nth + max(1, nth // step)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_one_fault_of_each_kind_in_each_file(folder: Path) -> None:
+def test_one_fault_of_each_kind_in_each_type_of_file(folder: Path) -> None:
     """A damaged file of a table whose process was killed gives no wrong answer."""
     place = make_place(folder / "place", "killed")
     check_outcomes(damage_files(place, folder, "killed", FEW_FAULTS))

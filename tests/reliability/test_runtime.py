@@ -17,7 +17,7 @@ from reliability.record import record
 from reliability.shim import MODES, build_shim, run_with_shim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 RUNTIME = Path(__file__).with_name("runtime.py")
 FEW, MANY = 0, 12
@@ -44,26 +44,27 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_with_failures(
-    shim: Path, place: Path, folder: Path, what: str, sticky: str, step: int
-) -> dict[str, Counter[str]]:
-    """Let calls fail in each probe; return the number of answers of each verdict, by probe."""
-    lines = run_with_shim(shim, RUNTIME, str(place), str(folder), what, sticky, str(step))
+    shim: Path, place: Path, folder: Path, modes: Iterable[str], sticky: str, step: int
+) -> dict[str, dict[str, Counter[str]]]:
+    """Let calls fail; return the number of answers of each verdict, by mode and probe."""
+    lines = run_with_shim(shim, RUNTIME, str(place), str(folder), sticky, str(step), *modes)
     found = [json.loads(line) for line in lines]
     assert [] == [one for one in found if one["verdict"] == WRONG]
-    verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    verdicts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for one in found:
-        verdicts[one["probe"]][one["verdict"]] += 1
+        verdicts[one["mode"]][one["probe"]][one["verdict"]] += 1
     return verdicts
 
 
-@pytest.mark.parametrize("what", MODES)
 def test_a_failed_call_gives_an_error_or_the_right_answer(
-    what: str, shim: Path, place: Path, folder: Path
+    shim: Path, place: Path, folder: Path
 ) -> None:
-    """The first, 16th, 256th ... system call of each probe may fail once."""
-    verdicts = run_with_failures(shim, place, folder, what, "once", FEW)
-    assert all(counts[RIGHT] for counts in verdicts.values())  # the last run meets no fault
-    assert sum(counts[REFUSED] for counts in verdicts.values())
+    """In each mode the first, 16th, 256th ... system call of each probe may fail once."""
+    found = run_with_failures(shim, place, folder, MODES, "once", FEW)
+    assert set(MODES) == found.keys()
+    for verdicts in found.values():
+        assert all(counts[RIGHT] for counts in verdicts.values())  # the last run meets no fault
+        assert sum(counts[REFUSED] for counts in verdicts.values())
 
 
 @pytest.mark.long
@@ -75,7 +76,7 @@ def test_most_failed_calls_give_an_error_or_the_right_answer(
     """Nearly every system call of each probe may fail, once or from then on."""
     monkeypatch.setenv(FULL_SIZE, "1")
     place = make_place(folder / "place", "killed")
-    verdicts = run_with_failures(shim, place, folder, what, sticky, MANY)
+    verdicts = run_with_failures(shim, place, folder, [what], sticky, MANY)[what]
     figures = {probe: dict(counts) for probe, counts in verdicts.items()}
     record(f"disk {what} {sticky}", {"what": what, "sticky": sticky, "verdicts": figures})
     assert sum(counts[REFUSED] for counts in verdicts.values())

@@ -69,11 +69,11 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def measured_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """The time and memory of `rowkey simulate` for each file, in a process of its own."""
+    """The time and memory of `rowkey simulate` by command and file, each in a process."""
     folder = tmp_path_factory.mktemp("small")
     for name, text in FILES.items():
         (folder / f"{name}.toml").write_text(text, "utf-8")
-    words = [sys.executable, measurement.__file__, "simulate -f json", str(folder), "1"]
+    words = [sys.executable, measurement.__file__, "1", "simulate -f json", str(folder)]
     limits = {**os.environ, **LIMITS}
     done = subprocess.run(words, capture_output=True, check=True, timeout=500, env=limits)
     told: dict[str, dict[str, Any]] = json.loads(done.stdout)
@@ -85,7 +85,7 @@ def test_a_small_file_is_judged_in_bounded_time_and_memory(
     name: str, measured_runs: dict[str, dict[str, Any]]
 ) -> None:
     """Each file gets a verdict within limits of time and memory."""
-    one = measured_runs[f"{name}.toml"]
+    one = measured_runs[f"simulate -f json {name}.toml"]
     assert one["code"] in (0, 1), one["err"]
     assert one["megabytes"] < MAX_MEGABYTES
     assert one["yards"] < MOST_YARDS
