@@ -126,7 +126,8 @@ def test_a_file_that_cannot_be_opened_is_no_mistake_of_it(
     """A design, sample or late module that cannot be opened names the limit."""
     (things_folder / "more.csv").write_text(MORE_ROWS)
     (things_folder / "rows.jsonl").write_text('{"host": "a", "ts": 1}\n')
-    found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=True)
+    is_module = file.endswith(".")
+    found = run_in_process(things_folder, REFUSE.format(file=file), *words, imports_anew=is_module)
     assert (4, "", 1) == (found.code, found.out, found.err.count("\n"))
     assert file in found.err
     assert found.err.endswith(f": {REMEDY}\n")

@@ -173,7 +173,13 @@ def _try_faults(place: Path, shim: Shim, what: str, sticky: bool, step: int) -> 
             if not problem:
                 problem = _check_stored_rows(copy, probe, verdict)
                 verdict = WRONG if problem else verdict
-            told = {"mode": what, "probe": probe, "verdict": verdict, "problem": problem, "call": nth}
+            told = {
+                "mode": what,
+                "probe": probe,
+                "verdict": verdict,
+                "problem": problem,
+                "call": nth,
+            }
             sys.stdout.write(json.dumps(told) + "\n")
             sys.stdout.flush()
             if calls < nth:  # it has run through without its fault

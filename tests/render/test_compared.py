@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison
 
-MAX_BYTES = 1_000_000
-FLIGHTS = ("time_first", "mod", "hashed")
-
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
@@ -213,17 +210,3 @@ def test_figures_without_a_value_are_explained(comparison: Comparison) -> None:
     shown = build_report_document(judge_comparison(comparison), Redaction(), found)
     assert "B by_host, rows overwritten: events share rows" in build_report_page(shown)
     assert "B by_host, 被覆盖的行: 多个事件共用一行" in build_report_page(shown, "zh")
-
-
-def test_the_flights_fit_a_mail() -> None:
-    """The comparison of the three shipped designs is far below a megabyte."""
-    from importlib.resources import files
-
-    folder = files("rowkey") / "examples" / "flights"
-    designs = [Design.read(str(folder / f"{name}.toml")) for name in FLIGHTS]
-    found = advise.compare_designs(designs, names=FLIGHTS)
-    for language in LANGUAGES:
-        page = build_report_page(
-            build_report_document(judge_comparison(found), Redaction(), found), language
-        )
-        assert len(page.encode()) < MAX_BYTES // 4

@@ -57,8 +57,9 @@ def find_messages() -> dict[str, str]:
     """Return the English sentence of every message of the package by its key."""
     sentences: dict[str, str] = {}
     for path in Path(rowkey.__path__[0]).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Message":
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "Message(" in text else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":
                 key, sentence = (ast.literal_eval(argument) for argument in node.args)
                 assert find_placeholders(sentence) == {one.arg for one in node.keywords}, key
                 assert sentence == sentences.setdefault(key, sentence), f"{key} has two sentences"

@@ -104,6 +104,13 @@ def demo_document(demo: Comparison) -> dict[str, Any]:
     return build_report_document(judge_comparison(demo), Redaction(), demo)
 
 
+@pytest.fixture(scope="module")
+def report_view(browser: Any, report: Path) -> Iterator[Any]:
+    """The page of the three designs, opened once."""
+    with open_page(browser, report) as view:
+        yield view
+
+
 def write_page(factory: pytest.TempPathFactory, page: str) -> Path:
     """Write a page to a file of its own."""
     path = factory.mktemp("page") / "report.html"
@@ -140,7 +147,7 @@ DISTINCT = """(canvas) => {
     [
         ("apache", 360, "en"),
         ("apache", 1920, "zh"),
-        ("flights", 1280, "en"),
+        pytest.param("flights", 1280, "en", marks=pytest.mark.long),
         pytest.param("flights", 360, "zh", marks=pytest.mark.long),
     ],
     indirect=["demo"],
@@ -185,17 +192,24 @@ BRIGHTEST = """(canvas) => {
 }"""
 
 
-def test_designs_are_compared_by_eye(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
+def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign]) -> None:
     """Each design has a small map of its servers, and the hotter map is brighter."""
-    with open_page(browser, report) as view:
-        small = view.locator(".small-map canvas")
-        assert len(logs) == small.count()
-        found = [small.nth(number).evaluate(BRIGHTEST) for number in range(len(logs))]
-        named = [small.nth(number).get_attribute("aria-label") for number in range(len(logs))]
+    small = report_view.locator(".small-map canvas")
+    assert len(logs) == small.count()
+    found = [small.nth(number).evaluate(BRIGHTEST) for number in range(len(logs))]
+    named = [small.nth(number).get_attribute("aria-label") for number in range(len(logs))]
     assert [4] * len(logs) == [height for height, _ in found]
     assert all(f"{one.simulation.verdict.skew:.2f}" in str(said)
                for one, said in zip(logs, named, strict=True))  # fmt: skip
     assert found[0][1] < found[2][1]
+
+
+def test_a_map_is_told_as_a_table(report_view: Any, logs: list[JudgedDesign]) -> None:
+    """The table has a row for each region, whose loads add up to those of the servers."""
+    report_view.locator("#map-d1 summary").click()
+    loads = report_view.locator("#map-d1 tbody tr td:nth-of-type(1)").all_inner_texts()
+    assert len(logs[0].simulation.regions) == len(loads)
+    assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
 
 
 def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> None:
@@ -245,34 +259,24 @@ def test_the_demo_is_walked_by_keys(
         assert view.evaluate("document.activeElement.tagName") == "BUTTON"
 
 
-def test_a_map_is_read_with_a_mouse(browser: Any, report: Path) -> None:
+def test_a_map_is_read_with_a_mouse(report_view: Any) -> None:
     """The cell under the pointer is described, a box zooms maps of one time, a click pins."""
-    with open_page(browser, report) as view:
-        stage = view.locator("#map-d1 .stage canvas")
-        stage.scroll_into_view_if_needed()
-        frame = stage.bounding_box()
-        x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
-        view.mouse.move(x, y)
-        assert "× one server's fair share" in view.locator("#map-d1 .readout").inner_text()
-        view.mouse.down()
-        view.mouse.move(x + 60, y + 30)
-        view.mouse.up()
-        spans = [
-            view.evaluate(f"document.querySelector('#map-{n}').heatMap.span") for n in ("d1", "d2")
-        ]
-        assert spans[0][1] - spans[0][0] < 100
-        assert spans[0][:2] == spans[1][:2]
-        view.mouse.click(x, y)
-        assert 1 == view.locator("#map-d1 .pins li").count()
-
-
-def test_a_map_is_told_as_a_table(browser: Any, report: Path, logs: list[JudgedDesign]) -> None:
-    """The table has a row for each region, whose loads add up to those of the servers."""
-    with open_page(browser, report) as view:
-        view.locator("#map-d1 summary").click()
-        loads = view.locator("#map-d1 tbody tr td:nth-of-type(1)").all_inner_texts()
-        assert len(logs[0].simulation.regions) == len(loads)
-        assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
+    view, stage = report_view, report_view.locator("#map-d1 .stage canvas")
+    stage.scroll_into_view_if_needed()
+    frame = stage.bounding_box()
+    x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
+    view.mouse.move(x, y)
+    assert "× one server's fair share" in view.locator("#map-d1 .readout").inner_text()
+    view.mouse.down()
+    view.mouse.move(x + 60, y + 30)
+    view.mouse.up()
+    spans = [
+        view.evaluate(f"document.querySelector('#map-{n}').heatMap.span") for n in ("d1", "d2")
+    ]
+    assert spans[0][1] - spans[0][0] < 100
+    assert spans[0][:2] == spans[1][:2]
+    view.mouse.click(x, y)
+    assert 1 == view.locator("#map-d1 .pins li").count()
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,19 @@ _ATTRIBUTES = {
 }
 
 
+_FAMILIES = st.lists(
+    st.builds(Family, ANYTHING.filter(_is_family_name), **_ATTRIBUTES),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda one: one.name,
+)
+_VALUES = (ANYTHING | st.lists(ANYTHING, max_size=4).map("\n".join)).filter(bool)
+_WORDS = st.dictionaries(ANYTHING.filter(bool), _VALUES, max_size=3)
+_SPLITS = st.sets(KEYS, max_size=5).map(sorted)
+_REMARKS = st.lists(ANYTHING, max_size=3)
+_LOTTERIES: st.SearchStrategy[tuple[str, ...]] = st.sampled_from([(), ("rowkey.table_id",)])
+
+
 @st.composite
 def draw_creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> CreateStatement:
     """Draw the creation of a table with families, attributes, split keys and remarks.
@@ -68,16 +81,11 @@ def draw_creations(draw: st.DrawFn, names: st.SearchStrategy[str]) -> CreateStat
         draw: Hypothesis' draw function.
         names: the strategy for the table's name.
     """
-    families = st.builds(Family, ANYTHING.filter(_is_family_name), **_ATTRIBUTES)
-    listed = draw(st.lists(families, min_size=1, max_size=3, unique_by=lambda one: one.name))
-    values = (ANYTHING | st.lists(ANYTHING, max_size=4).map("\n".join)).filter(bool)
-    words = draw(st.dictionaries(ANYTHING.filter(bool), values, max_size=3))
-    splits = sorted(draw(st.sets(KEYS, max_size=5)))
+    listed, words, splits = draw(_FAMILIES), draw(_WORDS), draw(_SPLITS)
     table = build_table_schema(
         draw(names),
         listed,
         words,
         explicit_defaults=EXPLICIT_ATTRIBUTES if draw(st.booleans()) else (),
     )
-    lottery = draw(st.sampled_from([(), ("rowkey.table_id",)]))
-    return CreateStatement(table, splits, draw(st.lists(ANYTHING, max_size=3)), lottery)
+    return CreateStatement(table, splits, draw(_REMARKS), draw(_LOTTERIES))

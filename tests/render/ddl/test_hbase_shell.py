@@ -167,7 +167,12 @@ def test_without_ruby(tmp_path: Path, required: str, code: int, says: str) -> No
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins],
         cwd=tmp_path,
-        env={"PATH": str(tmp_path), "PYTHONPATH": str(HERE.parents[1]), REQUIRED: required},
+        env={
+            "PATH": str(tmp_path),
+            "PYTHONPATH": str(HERE.parents[1]),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            REQUIRED: required,
+        },
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
