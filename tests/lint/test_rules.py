@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,8 +23,6 @@ from rowkey.lint import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.lint import LintResult
 
 GROUPS = {
@@ -33,44 +34,46 @@ CLAIMS = 88
 BY_CODE = sorted(RULES.values(), key=lambda rule: rule.code)
 
 
-def check_example(rule: type[Rule], text: str, folder: Path) -> LintResult:
+@cache
+def check_example(rule: type[Rule], text: str) -> LintResult:
     """Check one of a rule's own examples with all rules, under its sample if it has one."""
     design = Design.loads(text, source="design.toml")
     if not rule.sample_csv:
         return check_design(design)
-    path = folder / "rows.csv"
-    path.write_text(rule.sample_csv)
-    return check_design(design, summarize_sample(design, path))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        path.write_text(rule.sample_csv)
+        return check_design(design, summarize_sample(design, path))
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_the_bad_design_is_found_out(rule: type[Rule], tmp_path: Path) -> None:
+def test_the_bad_design_is_found_out(rule: type[Rule]) -> None:
     """A rule has a finding in its bad example, and only the rules it names have others."""
-    found = check_example(rule, rule.bad_design, tmp_path)
+    found = check_example(rule, rule.bad_design)
     assert {rule.code, *rule.other_codes} == {one.code for one in found.findings}
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_nothing_is_found_in_the_good_design(rule: type[Rule], tmp_path: Path) -> None:
+def test_nothing_is_found_in_the_good_design(rule: type[Rule]) -> None:
     """No rule has a finding in any rule's good example."""
-    assert [] == [str(one) for one in check_example(rule, rule.good_design, tmp_path).findings]
+    assert [] == [str(one) for one in check_example(rule, rule.good_design).findings]
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_a_finding_stands_in_the_file(rule: type[Rule], tmp_path: Path) -> None:
+def test_a_finding_stands_in_the_file(rule: type[Rule]) -> None:
     """Each finding has a line of the file, and a path whose option is there."""
     lines = len(rule.bad_design.splitlines())
     design = Design.loads(rule.bad_design, source="design.toml")
     assert design.source is not None
-    for one in check_example(rule, rule.bad_design, tmp_path).findings:
+    for one in check_example(rule, rule.bad_design).findings:
         assert 1 <= one.line <= lines
         assert one.path in design.source.source_map.positions
 
 
 @pytest.mark.parametrize("rule", BY_CODE, ids=lambda rule: rule.name)
-def test_a_finding_reads_well(rule: type[Rule], tmp_path: Path) -> None:
+def test_a_finding_reads_well(rule: type[Rule]) -> None:
     """A problem has no full stop, and a remedy is a sentence with one."""
-    for one in check_example(rule, rule.bad_design, tmp_path).findings:
+    for one in check_example(rule, rule.bad_design).findings:
         assert not one.message.endswith("..")
         for sentence in filter(None, (one.remedy, one.verdict)):
             assert not sentence[0].islower()

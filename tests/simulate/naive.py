@@ -65,8 +65,15 @@ def _compute_skew(
     if not thick or events * 2 < len(regions):
         return None
 
+    counted = [Counter(inside) for inside in thick]
+
     def compute_busiest(places: int, place: Any) -> float:
-        fullest = sum(max(Counter(map(place, inside)).values()) for inside in thick)
+        fullest = 0
+        for by_region in counted:
+            by_place: Counter[int] = Counter()
+            for region, writes in by_region.items():
+                by_place[place(region)] += writes
+            fullest += max(by_place.values())
         return places * fullest / events
 
     return (

@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 import rowkey
 from rowkey.design import Design
 from rowkey.explanations import explain_read
@@ -103,10 +105,19 @@ def explain_conditions(
 @cache
 def list_rows(name: str) -> list[Row]:
     """Return the replayed events in order of arrival."""
-    made: list[Row] = []
-    for events in simulate_example(name).source.read_replayed_events():
-        made += events.rows.to_pylist()
-    return made
+    events = simulate_example(name).source.read_replayed_events()
+    table = pa.Table.from_batches(one.rows for one in events)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return _parse_rows(sink.getvalue().to_pybytes())
+
+
+@cache
+def _parse_rows(data: bytes) -> list[Row]:
+    """Return the rows of an Arrow stream; designs with the same events share them."""
+    rows: list[Row] = pa.ipc.open_stream(data).read_all().to_pylist()
+    return rows
 
 
 @cache
