@@ -74,7 +74,8 @@ def test_another_recording_or_another_encoder_is_another_proof(
     design = Design.read(path)
     assert design.sample_path is not None
     data = tmp_path / design.sample_path.name
-    data.write_bytes(design.sample_path.read_bytes())
+    lines = gzip.decompress(design.sample_path.read_bytes()).splitlines(keepends=True)
+    data.write_bytes(gzip.compress(b"".join(lines[:2_000])))
     copy = tmp_path / path.name
     said = path.read_text(encoding="utf-8")
     declared = design.declaration.sample
