@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -91,11 +92,13 @@ class GrowingTable:
         """Compare the MANIFEST as rowkey reads it with RocksDB's own answers."""
         self.store.get([b"none"])
         database = self.engine._tables["t"].database
-        content, live = b"", []
-        while content != self.content():  # RocksDB compacts in the background
-            content, live = self.content(), database.meta.live_files()
-        manifest = parse_manifest(content)
-        assert list_rocksdb_files(live) == list_rowkey_files(manifest)
+        for _ in range(200):  # RocksDB compacts in the background, and writes the MANIFEST first
+            manifest = parse_manifest(self.content())
+            live = list_rocksdb_files(database.meta.live_files())
+            if live == list_rowkey_files(manifest):
+                break
+            time.sleep(0.005)
+        assert live == list_rowkey_files(manifest)
         names = library.Rdict.list_cf(str(self.directory))
         assert sorted(names) == sorted(manifest.families.values())
         assert set(manifest.log_numbers) == set(manifest.families)
