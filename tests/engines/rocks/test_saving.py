@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -35,15 +33,12 @@ EVENTS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
 CODED_DESIGN = rowkey.Design(
     "t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms", "v": "text"}
 )
-KILLED_WRITER_CODE = f"""
-import os, signal, sys
-import rowkey
-design = rowkey.Design("t", "[id]", fields={{"id": "u64", "v": "text"}})
-table = rowkey.open(design, "rocks:" + sys.argv[1])
-for n in range({LOGGED_ROWS}):
-    table.put({{"id": n, "v": "x" * 60 + str(n)}})
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+
+
+def put_events(table: rowkey.Table, first: int) -> None:
+    """Put rows one by one, so that each is a record of the log."""
+    for number in range(first, first + LOGGED_ROWS):
+        table.put({"id": number, "v": "x" * 60 + str(number)})
 
 
 def build_row_key(number: int) -> bytes:
@@ -70,6 +65,20 @@ def create_table(place: Path, parts: int = 1, family: Family | None = None) -> P
             ])  # fmt: skip
             store.flush()
     return largest_file(place)
+
+
+@pytest.fixture(scope="module")
+def intact_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a place with a table of one file, to be copied."""
+    place = tmp_path_factory.mktemp("intact") / "db"
+    create_table(place)
+    return place
+
+
+@pytest.fixture
+def file(intact_place: Path, tmp_path: Path) -> Path:
+    """Return the file of a copy of the table in the place `a`, to be damaged."""
+    return largest_file(Path(shutil.copytree(intact_place, tmp_path / "a")))
 
 
 def largest_file(place: Path) -> Path:
@@ -121,9 +130,8 @@ def test_an_index_separates_all_blocks(tmp_path: Path, compression: str) -> None
     assert separators[-1] >= build_row_key(ROWS - 1)
 
 
-def test_a_damaged_index_is_told(tmp_path: Path) -> None:
+def test_a_damaged_index_is_told(file: Path) -> None:
     """A file without a valid footer raises an error about its index."""
-    file = create_table(tmp_path)
     content = file.read_bytes()
     for other in (content[:-1], content[-60:], b"", bytes(100)):
         file.write_bytes(other)
@@ -131,9 +139,8 @@ def test_a_damaged_index_is_told(tmp_path: Path) -> None:
             read_separators(file)
 
 
-def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
+def test_two_flipped_bits_take_two_blocks(file: Path, tmp_path: Path) -> None:
     """After two flipped bits more than 99 % of the rows are saved."""
-    file = create_table(tmp_path / "a")
     flip_bits(file, [100, file.stat().st_size * 8 // 10])
     saved = save_table(tmp_path / "a", tmp_path / "b")
     kept = saved_rows(tmp_path / "b")
@@ -143,9 +150,10 @@ def test_two_flipped_bits_take_two_blocks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])
-def test_damage_all_over_takes_little_else(tmp_path: Path, *, keep_incomplete: bool) -> None:
+def test_damage_all_over_takes_little_else(
+    file: Path, tmp_path: Path, *, keep_incomplete: bool
+) -> None:
     """With every 20th block damaged more than 90 % of the rows are saved."""
-    file = create_table(tmp_path / "a")
     n_blocks, end = len(read_separators(file)), file.stat().st_size * 8 // 10
     flip_bits(file, Random(3).sample(range(end), n_blocks // 20))
     saved = save_table(tmp_path / "a", tmp_path / "b", keep_incomplete=keep_incomplete)
@@ -165,15 +173,13 @@ def test_damage_of_one_of_several_files_hides_the_others_there(tmp_path: Path) -
     assert ROWS > len(kept) > 0.98 * ROWS
 
 
-def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
+def test_a_file_without_a_footer_takes_only_its_rows(file: Path, tmp_path: Path) -> None:
     """A file that RocksDB cannot open is left out, and its rows are listed."""
     place = tmp_path / "a"
-    create_table(place)
     with RocksEngine.open(str(place)) as engine:
         store = engine.open_table("t")
         store.mutate([RowCells(b"zzz", [Cell("d", b"q", 5, b"v")])])
         store.flush()
-    file = largest_file(place)
     flip_bits(file, [file.stat().st_size - 2])
     (found,) = verify_tables(f"rocks:{place}")
     assert found.is_readable
@@ -185,10 +191,9 @@ def test_a_file_without_a_footer_takes_only_its_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep_incomplete", [True, False])
 def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
-    tmp_path: Path, *, keep_incomplete: bool
+    file: Path, tmp_path: Path, *, keep_incomplete: bool
 ) -> None:
     """Damage that appears between the examination and the copy is listed."""
-    file = create_table(tmp_path / "a")
     flip_bits(file, [file.stat().st_size // 4])
     initialize = copier.Copier.__init__
 
@@ -210,10 +215,11 @@ def test_a_block_that_goes_bad_while_it_is_saved_is_listed(
 
 @pytest.fixture(scope="module")
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a place whose writer was killed with all its rows in a log."""
-    place = tmp_path_factory.mktemp("saving") / "db"
-    subprocess.run([sys.executable, "-c", KILLED_WRITER_CODE, str(place)], check=False)
-    return place
+    """Return a place as a killed writer leaves it, with all its rows in a log."""
+    folder = tmp_path_factory.mktemp("saving")
+    with rowkey.open(EVENTS, f"rocks:{folder / 'db'}") as table:
+        put_events(table, 0)
+        return Path(shutil.copytree(folder / "db", folder / "killed"))
 
 
 @pytest.fixture
@@ -261,10 +267,9 @@ def test_a_damaged_log_is_told_where_no_manifest_counts(place: Path) -> None:
     """Without a MANIFEST a log is read up to its damage, and the rest is reported."""
     with rowkey.open(EVENTS, f"rocks:{place}") as table:
         table.store.flush()
-    code = KILLED_WRITER_CODE.replace(
-        f"range({LOGGED_ROWS})", f"range({LOGGED_ROWS}, {2 * LOGGED_ROWS})"
-    )
-    subprocess.run([sys.executable, "-c", code, str(place)], check=False)
+    with rowkey.open(EVENTS, f"rocks:{place}") as table:
+        put_events(table, LOGGED_ROWS)
+        place = Path(shutil.copytree(place, place.parent / "killed"))
     spoil_manifest(place)
     log = max(list_logs(place / "t"), key=lambda path: path.stat().st_size)
     flip_bits(log, [log.stat().st_size // 2])

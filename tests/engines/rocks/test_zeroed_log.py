@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,23 +27,16 @@ if TYPE_CHECKING:
 
 ROWS = 1_500
 THINGS = rowkey.Design("t", "[id]", fields={"id": "u64", "v": "text"})
-KILLED_WRITER_CODE = f"""
-import os, signal, sys
-import rowkey
-design = rowkey.Design("t", "[id]", fields={{"id": "u64", "v": "text"}})
-table = rowkey.open(design, "rocks:" + sys.argv[1])
-for n in range({ROWS}):
-    table.put({{"id": n, "v": "x" * 60 + str(n)}})
-os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
 @pytest.fixture(scope="module")
 def killed_place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a place whose writer was killed with its rows in a log of many blocks."""
-    place = tmp_path_factory.mktemp("zeroed") / "db"
-    subprocess.run([sys.executable, "-c", KILLED_WRITER_CODE, str(place)], check=False)
-    return place
+    """Return a place as a killed writer leaves it, with its rows in a log of many blocks."""
+    folder = tmp_path_factory.mktemp("zeroed")
+    with rowkey.open(THINGS, f"rocks:{folder / 'db'}") as table:
+        for number in range(ROWS):
+            table.put({"id": number, "v": "x" * 60 + str(number)})
+        return Path(shutil.copytree(folder / "db", folder / "killed"))
 
 
 @pytest.fixture
