@@ -21,8 +21,8 @@ from rowkey.schema import find_field_refs, parse_key
 if TYPE_CHECKING:
     from rowkey.keys import Key
 
-MORE_EXAMPLES = settings(max_examples=12 * settings().max_examples)
-"""360 designs in the default profile."""
+MORE_EXAMPLES = settings(max_examples=8 * settings().max_examples)
+"""128 designs in the default profile."""
 
 
 @dataclass

@@ -33,8 +33,8 @@ FIELDS: dict[str, Any] = {
     "hits": {"type": "i64", "nullable": True},
 }
 KEY = "[bucket(host, ts, 16)][host][ts]"
-WRITERS, READERS, COUNTERS = 4, 2, 5
-STALE_S = 0.3
+WRITERS, READERS, COUNTERS = 3, 2, 5
+STALE_S = 0.2
 
 
 class RepeatingThread(threading.Thread):
@@ -56,7 +56,7 @@ class RepeatingThread(threading.Thread):
             while not self.is_over.is_set():
                 self.step(self.done)
                 self.done += 1
-                time.sleep(0.003)  # a thread that seldom waits leaves little time to the others
+                time.sleep(0.005)  # a thread that seldom waits leaves little time to the others
         except BaseException as problem:  # noqa: BLE001 - whatever it is, the test tells it
             self.failed = problem
 

@@ -31,7 +31,7 @@ CALLS = {
     "loads": 'rowkey.Design.loads(\'table = "t"\\nkey = "[desc(n)]"\\n[fields]\\nn = "i8"\')',
 }
 PROCESS = """
-import os, resource, sys, rowkey, rowkey.simulate, rowkey.engines.backends.rocks
+import gc, os, resource, sys, rowkey, rowkey.simulate, rowkey.engines.backends.rocks
 
 design = rowkey.Design("logs", "[n]", fields={"n": "u8"})
 with rowkey.open(design, "memory:") as table:
@@ -57,6 +57,7 @@ def make(call):
         print([row["n"] for row in table.scan()])
 
 folder = os.getcwd()
+gc.freeze()
 for name, call in zip(sys.argv[1::2], sys.argv[2::2]):
     child = os.fork()
     if child == 0:
@@ -65,7 +66,8 @@ for name, call in zip(sys.argv[1::2], sys.argv[2::2]):
         for number, file in ((1, "out"), (2, "err")):
             os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
         make(call)
-        sys.exit()
+        sys.stdout.flush()
+        os._exit(0)
     os.waitpid(child, 0)
 """
 """Forks a process for each call, once all is loaded that opening a table and a put need.
