@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
@@ -37,6 +38,7 @@ SCHEMA = pa.schema(
 Row = dict[str, Any]
 
 
+@lru_cache
 @st.composite
 def draw_layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
     """Draw a layout over random fields and placements whose rows can be read back.
@@ -54,7 +56,7 @@ def draw_layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
     if draw(st.integers(0, 5)) == 0:
         words["stamp"] = FieldDeclaration(type=draw(st.sampled_from(TIMES)), at="timestamp")
     bound = bind_fields(words, Mistakes())
-    key = draw(draw_keys(bound, next(iter(bound)) if has_time else ""))
+    key = _draw_key(draw, bound, next(iter(bound)) if has_time else "")
     layout = build_layout(key, bound)
     mistakes = Mistakes()
     check_placements(bound, {"d": Family("d")}, frozenset("de"), mistakes)
@@ -63,8 +65,7 @@ def draw_layouts(draw: st.DrawFn, *, slices: bool | None = None) -> Layout:
     return layout
 
 
-@st.composite
-def draw_keys(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
+def _draw_key(draw: st.DrawFn, bound: Mapping[str, Field], sliced: str) -> Key:
     """Draw a decodable key over some of the fields, with a slice of the named field."""
     terms: list[Term] = [strategies.draw_term(draw, bound) for _ in range(draw(st.integers(1, 3)))]
     if sliced:

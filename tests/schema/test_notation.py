@@ -49,13 +49,6 @@ def test_what_is_printed_is_read_back(terms: tuple[Term, ...]) -> None:
     assert terms == parse_key(format_key(terms))
 
 
-@given(spellings.keys)
-def test_what_is_read_prints_the_same_again(terms: tuple[Term, ...]) -> None:
-    """Parsing and printing again gives the same text."""
-    printed = format_key(terms)
-    assert printed == format_key(parse_key(printed))
-
-
 @given(spellings.keys, st.sampled_from([" ", "\n", "\t", "  \r\n "]))
 def test_white_space_between_tokens_is_free(terms: tuple[Term, ...], space: str) -> None:
     """White space around brackets, also line ends, changes nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -147,3 +148,4 @@ class LocatorMachine(RuleBasedStateMachine):
 
 
 TestLocator = LocatorMachine.TestCase
+TestLocator.settings = settings(max_examples=max(settings().max_examples // 2, 1))
