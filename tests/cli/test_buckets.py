@@ -89,7 +89,7 @@ def test_one_that_is_announced_is_told(things_folder: Path) -> None:
     code, _, err = run_buckets("set", 16)
     assert (2, True) == (
         code,
-        "another change of its number of buckets is under way, to 8 at key[0]" in err,
+        "another change of its number of buckets is under way, of key[0] to 8 buckets" in err,
     )
     assert (0, CHANGE_OUTPUT, "") == run_buckets("set", 8)
 

@@ -179,7 +179,7 @@ def test_rows_left_out_are_named_by_their_lines(logs: Path) -> None:
     done = run("load", "logs.toml", "some.csv", *PLACE_OPTION)
     first, second, *problems = done.err.splitlines()
     assert (1, "3 rows written", "2 rows left out:") == (done.code, first, second)
-    assert ["  line 3: ts is soon", "  line 6 has no timestamp_ms for ts"] == [
+    assert ["  line 3: ts is 'soon'", "  line 6 has no timestamp_ms for ts"] == [
         line.partition(";")[0] for line in problems
     ]
     assert 3 == count_rows()
@@ -190,9 +190,9 @@ def test_a_line_is_counted_across_quoted_line_ends(logs: Path) -> None:
     del logs
     Path("some.csv").write_text(f'host,ts\n"web\n1",{FIRST}\n\nweb-2,soon\n')
     done = run("load", "logs.toml", "some.csv", *PLACE_OPTION, "--restart")
-    assert "  line 5: ts is soon" in done.err
+    assert "  line 5: ts is 'soon'" in done.err
     Path("some.jsonl").write_text(f'{{"host": "a", "ts": {FIRST}}}\n\n{{"host": "b", "ts": "x"}}\n')
-    assert "  line 3: ts is x" in run("load", "logs.toml", "some.jsonl", *PLACE_OPTION).err
+    assert "  line 3: ts is 'x'" in run("load", "logs.toml", "some.jsonl", *PLACE_OPTION).err
 
 
 def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> 
     Path("odd.csv").write_text('host,ts,hits,day\na,1,,\nz,1,7,\nb,2,many,\nc,3," ",2021-02-30\n')
     done = run("load", "things.toml", "odd.csv", *PLACE_OPTION)
     assert 1 == done.code
-    assert "2 rows left out:\n  line 4: hits is many; expected i64" in done.err
+    assert "2 rows left out:\n  line 4: hits is 'many'; expected i64" in done.err
     assert "1\n" == run("count", "things", *PLACE_OPTION, "--where", 'host in ["a", "b", "c"]').out
     del things_folder
 

@@ -17,9 +17,11 @@ from rowkey.keys import TYPES, Key
 LISTED = {"type": "choice", "of": ["a"]}
 OPTIONAL = {"type": "u32", "nullable": True}
 NOT_A_DURATION = "4 is not a length of time; expected a number with its unit, such as 1h."
-DROP_ENCODING = "expected a. Write a: the function reads the value itself."
+DROP_ENCODING = (
+    "expected a without an encoding. Write a alone: the function reads the value itself."
+)
 MOVE_DESC = (
-    "desc has no effect inside a function that reads the value of a; expected a. Write"
+    "desc of a has no effect inside a function that reads the value; expected a without desc. Write"
     " desc(…) around the function instead."
 )
 
@@ -31,8 +33,8 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[digest(desc(a), 4)]", "u32",
      f"key[0].digest: {MOVE_DESC}"),
     ("[digest(a:u8, a, 4)]", OPTIONAL,
-     ("key[0].digest: the encoding of a:u8 has no effect in this digest; expected a. Write a: "
-     "digest of several fields uses their default encodings.")),
+     ("key[0].digest: the encoding of a:u8 has no effect in this digest; expected a field without "
+      "an encoding. Write a alone: digest of several fields uses their default encodings.")),
     ("[digest(time_bucket(a:u32, 1h), 4)]", "timestamp_s",
      f"key[0].digest: the encoding of a:u32 has no effect inside a function; {DROP_ENCODING}"),
     ("[bucket(4, over=rest)][bucket(4, over=rest)][a]", "u8",

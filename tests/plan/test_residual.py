@@ -107,7 +107,7 @@ def test_a_filter_without_conditions_keeps_every_row() -> None:
 def test_a_missing_column_of_a_condition_is_refused() -> None:
     """A batch without the column of a condition is refused with the name of the column."""
     residual = ResidualFilter(["n"], {"n": Equal(1)}, KEY.fields)
-    with pytest.raises(RowError, match="n: the batch lacks this column, which a condition"):
+    with pytest.raises(RowError, match="n: the batch has no such column, which a condition"):
         residual.compute_mask(pa.record_batch([pa.array([1])], names=["u"]))
 
 

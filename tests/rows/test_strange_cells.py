@@ -105,7 +105,7 @@ def to_arrow(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
         ("p", b"\xc1", "c1 is not valid MessagePack"),
         ("p", b"", "the empty value is not valid MessagePack"),
         ("p", b"\x01", "the value is a MessagePack int; expected a MessagePack map"),
-        ("p", b"\x81\x00\xa1x", "'x' is not a valid i32 for a"),
+        ("p", b"\x81\x00\xa1x", "'x' is not a value of a, which is i32"),
         ("p", b"\x81\x00\xce\xff\xff\xff\xff", "4294967295 is not a valid i32"),
         ("p", b"\x81\x01\xc4\x01x", "is not a valid uuid"),
         ("p", b"\x81\x00\xc4\x01x", "78 is not a valid i32"),

@@ -308,7 +308,7 @@ def test_another_change_waits_for_the_first(logs: Table) -> None:
     """During an announced change another one is refused, and anyone may finish the first."""
     first = BucketChange(logs, 32, pause=refuse_to_wait)
     first._announce_counts()
-    with pytest.raises(Conflict, match=r"its number of buckets is under way, to 32 at key\[0\]"):
+    with pytest.raises(Conflict, match=r"its number of buckets is under way, of key\[0\] to 32"):
         set_buckets(logs, 64)
     with pytest.raises(Conflict, match="change of its number of buckets is under way"):
         set_buckets(logs, 16)

@@ -407,7 +407,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "shapes.csv": (b"host,n,ts,note\n" + b"a,1\n" * 9, "9 of 9 lines do not follow the format"),
     "truncated.csv.gz": (gzip.compress(CSV)[:-900], "cannot be read"),
     "garbage.csv": (GARBAGE, "so the file is not text"),
-    "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "contains the byte 00"),
+    "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "contains the byte 0x00"),
     "garbage.csv.gz": (GARBAGE, "cannot be read"),
     "garbage.csv.zip": (GARBAGE, "cannot be read"),
     "garbage.jsonl": (GARBAGE, "lines do not follow the format"),

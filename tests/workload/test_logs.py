@@ -362,8 +362,8 @@ def test_a_time_that_is_written_is_read(
         ("{ts} {host}", {"year": 2024}, "year", "no time format lacks a year"),
         ("{ts:%b %d} {host}", {"year": 0}, "year", "0 is out of range"),
         ("{ts:%b %d} {host}", {"year": "2024"}, "year", "is not valid"),
-        ("{ts} {host}\n", {}, "pattern", "the pattern contains a line end"),
-        ("{ts:%Y\r%d} {host}", {}, "pattern", "the pattern contains a line end"),
+        ("{ts} {host}\n", {}, "pattern", "the pattern contains a line break"),
+        ("{ts:%Y\r%d} {host}", {}, "pattern", "the pattern contains a line break"),
     ],
 )
 def test_a_pattern_that_no_line_can_follow_is_refused(

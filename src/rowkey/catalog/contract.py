@@ -155,7 +155,7 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
     """
     if stored_version != expected_version:
         stored, expected = map(_format_version, (stored_version, expected_version))
-        what = f"another client wrote its catalog entry first: the catalog now has {stored}"
+        what = f"another client changed its catalog entry meanwhile: the catalog now has {stored}"
         raise Conflict(
             f"table {table}", what, expected, "Read the entry again, then repeat the change."
         )

@@ -182,7 +182,7 @@ def _check_bool(value: Any) -> bool:
 def _check_seconds(value: Any) -> float:
     if type(value) not in (int, float) or not 0 < value <= MAX_STALE_LIMIT_S:
         raise ValueError(
-            f"{value!r} is not a number of seconds above 0, up to {MAX_STALE_LIMIT_S:,.0f}"
+            f"max_stale_s is {value!r}; expected seconds above 0, up to {MAX_STALE_LIMIT_S:,.0f}"
         )
     return float(value)
 

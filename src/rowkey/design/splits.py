@@ -265,7 +265,7 @@ def _parse_split_key(text: Any) -> bytes:
     """Return one split key as bytes, or None if it is invalid."""
     if not isinstance(text, str):
         raise InvalidArgument(
-            "", f"{format_value(text)} is not a split key", r"text, with \xNN for other bytes"
+            "", f"{format_value(text)} is not a split key", r"text, in which \xNN stands for a byte"
         )
     return from_string_binary(text)
 

@@ -211,6 +211,6 @@ def check_splits(table: str, splits: Iterable[bytes]) -> None:
         first = problem.mistakes[0]
         raise InvalidArgument(first.path, first.problem, first.expected, first.remedy) from problem
     if boundaries.longest_split_bytes > compute_max_split_bytes(table):
-        what = f"a split key is {boundaries.longest_split_bytes:,} bytes long"
+        what = f"the longest split key has {boundaries.longest_split_bytes:,} bytes"
         allowed = f"at most {compute_max_split_bytes(table):,} bytes for a table of this name"
         raise InvalidArgument("splits", what, allowed)

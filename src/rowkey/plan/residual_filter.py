@@ -167,9 +167,11 @@ def _find_column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     """Return a column of an Arrow batch or table as one array."""
     index = batch.schema.get_field_index(name)
     if index < 0:
-        names = f"one of {', '.join(batch.schema.names)}"
+        what = "the batch has no such column, which a condition of the read needs; it has only "
         raise RowError(
-            name, "the batch lacks this column, which a condition of the read tests", names
+            name,
+            what + ", ".join(batch.schema.names),
+            remedy=f"Add the column {name} to the batch.",
         )
     column = batch.column(index)
     return column.combine_chunks() if hasattr(column, "chunks") else column

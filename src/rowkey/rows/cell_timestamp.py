@@ -84,8 +84,8 @@ class CellTimestamp:
     def _build_invalid_timestamp_error(self, milliseconds: int) -> InvalidArgument:
         """Return the error of a stored cell timestamp that is not a value of the field."""
         kind = self.field.type.name
-        what = f"the field is stored as the cell timestamp, and {milliseconds} ms is no {kind}"
-        return InvalidArgument("", what, f"a time that {kind} can have")
+        what = f"the cell timestamp {milliseconds} ms, which stores the field, is not a {kind}"
+        return InvalidArgument("", what, f"a time in the unit and range of {kind}")
 
     def compute_timestamps(self, array: pa.Array) -> np.ndarray[Any, Any]:
         """Return the cell timestamps of many rows from the column of the time field.

@@ -127,7 +127,9 @@ def compile_packed_reader(field: Field) -> Callable[[Any], Value]:
         if python_type is int and isinstance(stored, bytes):
             return codec.decode(stored)
         if type(stored) is not python_type:
-            what = f"{format_value(stored)} is not a valid {field.type.name} for {field.name}"
+            what = (
+                f"{format_value(stored)} is not a value of {field.name}, which is {field.type.name}"
+            )
             raise InvalidArgument("", what)
         return convert_untrusted_internal(field.type, stored)
 

@@ -288,7 +288,7 @@ class Table:
         if read is None:
             name = str(name)
             remedy = suggest_name(name, reads)
-            expected = f"one of {', '.join(reads)}" if reads else ""
+            expected = f"one of {', '.join(reads)}" if reads else "a design with [[reads]]"
             raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
         bound_read = bind_read(
             read.conditions,

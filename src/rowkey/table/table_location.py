@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 def build_missing_error(url: str, name: str, engine: Engine) -> InvalidArgument:
     """Return the error of a table that is opened by its name and does not exist."""
     names = ", ".join(engine.list_tables())
-    remedy = "" if names else "It has no tables: create one by rowkey create."
+    remedy = "" if names else "No table is stored at this URL. Create one by rowkey create."
     return InvalidArgument(url, f"there is no table {name}", names and f"one of {names}", remedy)
 
 

@@ -93,7 +93,7 @@ def test_waiting_for_another_lookup_ends_at_the_deadline() -> None:
     asking.wait()
     try:
         with pytest.raises(
-            OperationTimedOut, match="t: another thread did not finish the same lookup in time"
+            OperationTimedOut, match="t: another thread that looks up the same regions did"
         ):
             flights.run_once("key", lambda: 2, Deadline.from_now(0.01))
     finally:

@@ -248,8 +248,8 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
         ({"values": pa.array([b"v"] * 4)}, "values: the array has 4 items for 3 rows"),
         ({"values": pa.array([1, 2, 3])}, "values: the array has the type int64"),
         ({"rows": [b"a"]}, "rows: the array has the type list"),
-        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two blocks have different row keys"),
-        ({"rows": pa.array([b"a", b"b"])}, "rows: two blocks have different row keys"),
+        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two cell blocks have different row keys"),
+        ({"rows": pa.array([b"a", b"b"])}, "rows: two cell blocks have different row keys"),
     ],
 )
 def test_invalid_columns_are_rejected(change: dict[str, Any], words: str) -> None:

@@ -68,7 +68,7 @@ class SingleFlight(Generic[A]):
             finally:
                 self._finish_flight(key, own_flight)
             if not flight.done_event.wait(deadline.get_remaining_s()):
-                what = "another thread did not finish the same lookup in time"
+                what = "another thread that looks up the same regions did not finish in time"
                 raise OperationTimedOut(self._path, what)
             if flight.answer:
                 return flight.answer[0]

@@ -129,7 +129,8 @@ def check_same_type(cells: Sequence[Cell]) -> None:
     """Raise an error unless the cells are all puts or all deletes with one time to live."""
     if is_mixed(cells):
         what = "the cells mix puts and deletes, or have different times to live"
-        raise InvalidArgument("cells", what, "cells of one type", "Use MutateRow.")
+        allowed = "only puts or only deletes, with one time to live"
+        raise InvalidArgument("cells", what, allowed, "Send them as one MutateRow.")
 
 
 def check_nonce(name: str, value: object) -> None:
@@ -207,9 +208,10 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
     if not columns:
         raise InvalidArgument("columns", "the list is empty", "one column or more")
     if len(set(columns)) < len(columns):
+        family, qualifier = next(one for one in columns if columns.count(one) > 1)
         raise InvalidArgument(
             "columns",
-            "a column occurs twice",
+            f"the column {family.encode() + b':' + qualifier!r} occurs twice",
             "each column once",
             "Combine the two changes of the column.",
         )

@@ -50,7 +50,9 @@ def validate_rows(blocks: Sequence[CellBlock]) -> Any:
     for block in blocks[1:]:
         if block.rows is not first_rows and not to_binary_array("rows", block.rows).equals(rows):
             raise InvalidArgument(
-                "rows", "two blocks have different row keys", "the same row keys in each block"
+                "rows",
+                "two cell blocks have different row keys",
+                "the same row keys in each cell block",
             )
     check_no_nulls("rows", rows, "a row key")
     lengths = compute_lengths(rows)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import MAX_FAMILY_BYTES, Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.hbase.wire.proto import WireFormatError
-from rowkey.messages import pluralize
+from rowkey.messages import format_value, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -123,7 +123,7 @@ def encode_rows(rows: Iterable[tuple[bytes, Iterable[Cell]]]) -> bytes:
         except struct.error:
             raise InvalidArgument(
                 f"row {row[:80]!r}",
-                f"its cell at timestamp {timestamp} does not fit into a KeyValue of HBase",
+                f"the row key of {row_bytes:,} bytes or the timestamp {timestamp} is out of range",
                 "a row key of at most 32,767 bytes and a timestamp from -2^63 to 2^63-1",
             ) from None
     return b"".join(parts)
@@ -141,7 +141,7 @@ def _encode_family_prefix(family: str) -> bytes:
     if len(name) > MAX_FAMILY_BYTES:
         raise InvalidArgument(
             "family",
-            f"the family name {name[:40]!r} has {len(name):,} bytes",
+            f"the family name {format_value(family)} has {len(name):,} bytes",
             f"at most {MAX_FAMILY_BYTES} bytes",
         )
     if len(_FAMILY_PREFIXES) >= _MAX_FAMILY_PREFIXES:

@@ -59,7 +59,7 @@ class DigitsField(TextBasedField):
             count = pluralize(self.width, "decimal digit")
             what = f"{format_short_value(value)} is not a text of {count}"
             allowed = (
-                f"exactly {self.width}, with leading zeros, or a whole number of no more digits"
+                f"exactly {self.width}, with leading zeros, or a number of at most {self.width}"
             )
             raise InvalidArgument("", what, allowed)
         return digits

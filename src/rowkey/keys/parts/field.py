@@ -327,8 +327,8 @@ class FieldPart(Part):
             raise InvalidArgument(
                 "",
                 f"the encoding of {self.reference} has no effect inside a function",
-                self.reference.name,
-                f"Write {self.reference.name}: the function reads the value itself.",
+                f"{self.reference.name} without an encoding",
+                f"Write {self.reference.name} alone: the function reads the value itself.",
             )
         return self.replace_codec(self.field.type.build_plain_codec())
 

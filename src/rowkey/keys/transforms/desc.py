@@ -126,7 +126,7 @@ class DescTransform(Transform):
         names = ", ".join(self.fields)
         raise InvalidArgument(
             "",
-            f"desc has no effect inside a function that reads the value of {names}",
-            names,
+            f"desc of {names} has no effect inside a function that reads the value",
+            f"{names} without desc",
             "Write desc(…) around the function instead.",
         )

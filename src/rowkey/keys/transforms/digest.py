@@ -66,8 +66,8 @@ class DigestTransform(Transform):
                 raise InvalidArgument(
                     "",
                     f"the encoding of {field.reference} has no effect in this digest",
-                    name,
-                    f"Write {name}: digest of several fields uses their default encodings.",
+                    "a field without an encoding",
+                    f"Write {name} alone: digest of several fields uses their default encodings.",
                 )
         hash_inputs = (inputs[0].to_plain(),) if len(inputs) == 1 else inputs
         super().__init__(hash_inputs, arguments, context)

@@ -91,7 +91,7 @@ def _sort_prefixes(prefixes: Sequence[bytes]) -> list[bytes]:
     ordered = sorted(prefixes)
     if not ordered:
         raise InvalidArgument(
-            "prefixes", "the leading part of the key has no values", "1 value or more"
+            "prefixes", "the list is empty", "the encoded values of the key's first part"
         )
     for one, other in pairwise(ordered):
         if other.startswith(one):

@@ -281,8 +281,8 @@ class BucketChange:
                 raise self._build_stale_time_conflict(announced, entry.max_stale_s)
             return True
         if announced is not None:
-            counts = ", ".join(f"{count} at key[{n}]" for n, count in announced.counts.items())
-            what = f"another change of its number of buckets is under way, to {counts}"
+            counts = ", ".join(f"key[{n}] to {count}" for n, count in announced.counts.items())
+            what = f"another change of its number of buckets is under way, of {counts} buckets"
             remedy = "Wait until that change is done, or set the same number to finish it yourself."
             raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         if entry.generations != self.state_before.entry.generations:

@@ -287,8 +287,8 @@ def _read_head(stream: IO[bytes], path: Path) -> str:
             break
     strange = [byte for byte in head if byte < FIRST_PRINTABLE and byte not in _ALLOWED_CONTROLS]
     if strange:
-        what = f"the header line contains the byte {strange[0]:02x}, so the file is not text"
-        raise SampleError(f"{path}:1", what, "text")
+        what = f"the header line contains the byte 0x{strange[0]:02x}, so the file is not text"
+        raise SampleError(f"{path}:1", what, "a text file")
     if b"\r" in head.rstrip(b"\r\n") and b'"' not in head:
         raise SampleError(
             str(path),

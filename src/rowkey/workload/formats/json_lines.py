@@ -102,8 +102,8 @@ class JsonLinesFormat(SampleFormat):
             for name, value in _flatten_items(found):
                 names[name] = names.get(name, False) or value not in (None, {})
             if len(names) > MAX_NAMES:
-                what = f"the objects have more than {MAX_NAMES:,} different names"
-                raise SampleError(f"{path}:{number}", what, "the same names in many rows")
+                what = f"the objects have more than {MAX_NAMES:,} different field names"
+                raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
         parents = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
         return [name for name, is_held in names.items() if is_held or name not in parents]
 

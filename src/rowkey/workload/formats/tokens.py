@@ -77,7 +77,7 @@ class TokensFormat(SampleFormat):
                 )
         if "\n" in pattern or "\r" in pattern:
             raise InvalidArgument(
-                "pattern", "the pattern contains a line end", "the pattern of one line"
+                "pattern", "the pattern contains a line break", "a pattern without line breaks"
             )
         for form in filter(None, self.time_formats):
             _check_time_format(form)

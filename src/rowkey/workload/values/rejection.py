@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import RowError
 from rowkey.messages import shorten_text
 from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_invalid_byte
-from rowkey.workload.values.typed_columns import format_first_value
+from rowkey.workload.values.typed_columns import format_first_value, is_text_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,7 +55,8 @@ def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Re
             "If this text stands for null, declare "
             f'[sample] format = {{ kind = ..., nulls = ["{excerpt}"] }}.'
         )
-    return Rejection(shorten_text(f": {field.name} is {excerpt}; expected {expected}"), remedy)
+    shown = f"'{excerpt}'" if is_text_column(value) else excerpt
+    return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
 
 
 def _format_expected(field: Field, text: str) -> str:

@@ -32,7 +32,7 @@ def convert_column(field: Field, array: pa.Array) -> pa.Array:
         array = array.cast(array.type.value_type)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), field.type.build_arrow_type())
-    if not _is_text(array):
+    if not is_text_column(array):
         return _convert_typed_column(field, array)
     array = _drop_marked_texts(array)
     quick = field.type.cast_text_column(array)
@@ -50,7 +50,7 @@ def _drop_marked_texts(array: pa.Array) -> pa.Array:
     return pc.if_else(strange, pa.scalar(None, array.type), array)
 
 
-def _is_text(array: pa.Array) -> bool:
+def is_text_column(array: pa.Array) -> bool:
     """Return whether an array holds text."""
     import pyarrow as pa
 
@@ -108,7 +108,7 @@ def format_first_value(array: pa.Array) -> str | None:
     plain = array
     if isinstance(array.type, pa.DictionaryType):
         plain = array.cast(array.type.value_type)
-    text: str | None = (plain if _is_text(plain) else _to_texts(plain))[0].as_py()
+    text: str | None = (plain if is_text_column(plain) else _to_texts(plain))[0].as_py()
     return text
 
 
@@ -121,7 +121,7 @@ def mark_blanks(array: pa.Array) -> np.ndarray[Any, Any]:
     if isinstance(array.type, pa.DictionaryType):
         array = array.cast(array.type.value_type)
     blank = array.is_null()
-    if _is_text(array):
+    if is_text_column(array):
         blank = pc.or_(blank, pc.equal(pc.fill_null(pc.utf8_trim_whitespace(array), ""), ""))
     return np.array(blank.to_numpy(zero_copy_only=False), np.bool_)
 
