@@ -11,6 +11,7 @@ Apache log are random tokens, so its figures are those of our copy.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from datetime import UTC, datetime
 from functools import cache
@@ -72,6 +73,9 @@ TABLE: dict[str, tuple[tuple[float, float, float], ...]] = {
     ),
 }  # fmt: skip
 TOLERANCE = 0.02
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+CASES = [(name, n) for name in TABLE for n in range(len(KEYS)) if IS_LONG or name != "tail"]
+"""Each sample under each key; the even tail numbers have the verdicts of the even customers."""
 OVERWRITTEN = {"nab": 49, "cdnow": 2_068, "tail": 1_583, "carrier": 276_634, "apache": 773}
 """Rows of the whole files that would overwrite another under the key (entity, time).
 Source: as above; an awk count for the Apache log."""
@@ -107,7 +111,7 @@ def simulate_key(name: str, key: str) -> Simulation:
 
 @pytest.mark.parametrize(
     ("name", "key", "expected"),
-    [(name, key, row[n]) for name, row in TABLE.items() for n, key in enumerate(KEYS)],
+    [(name, KEYS[n], TABLE[name][n]) for name, n in CASES],
 )
 def test_the_verdict_table(name: str, key: str, expected: tuple[float, float, float]) -> None:
     """Total, median and worst share of the busiest region are within 0.02 of the table."""
@@ -127,7 +131,7 @@ CAUSES: dict[tuple[str, str], list[str]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "key"), [(name, key) for name in TABLE for key in KEYS])
+@pytest.mark.parametrize(("name", "key"), [(name, KEYS[n]) for name, n in CASES])
 def test_each_hot_verdict_has_its_cause_and_no_other(name: str, key: str) -> None:
     """Each hot verdict has the causes of its data, and each even one has none."""
     found = simulate_key(name, key)
