@@ -70,7 +70,7 @@ def test_every_width_of_window_has_a_figure(sample: Path) -> None:
 design_arguments = st.tuples(st.sampled_from(KEYS), st.sampled_from(SPLITS))
 
 
-@settings(max_examples=5)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.lists(design_arguments, min_size=2, max_size=3), st.randoms(use_true_random=False))
 def test_the_order_of_designs_does_not_matter(
     sample: Path, chosen: list[tuple[str, Any]], chance: Random
@@ -88,7 +88,7 @@ def test_the_order_of_designs_does_not_matter(
         assert set(one.best_designs) == {order[place] for place in same.best_designs}
 
 
-@settings(max_examples=5)
+@settings(max_examples=settings().max_examples // 5)
 @given(design_arguments)
 def test_a_design_is_as_good_as_itself(sample: Path, words: tuple[str, Any]) -> None:
     """A design compared with itself has equal figures in all measures, time per key too."""
@@ -115,7 +115,7 @@ def test_designs_of_one_name_are_called_apart(
     assert expected == tuple(one.name for one in found.designs)
 
 
-@settings(max_examples=5)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.lists(design_arguments, min_size=2, max_size=3))
 def test_sums_are_those_of_the_sample(sample: Path, chosen: list[tuple[str, Any]]) -> None:
     """The writes of all regions and of the load map add up to the events, and so do the bytes."""
@@ -166,10 +166,11 @@ def test_findings_are_those_of_the_rules(sample: Path) -> None:
 
 def test_throughput_needs_a_capacity(sample: Path) -> None:
     """The throughput is capacity times servers over the skew, if a capacity is declared."""
-    plain = compare_designs([build_design(KEYS[0]), build_design(KEYS[3])], sample)
+    plain = compare_designs([build_design(key, reads=[]) for key in KEYS[:2]], sample)
     assert [] == [one for one in plain.measures if one.name == "throughput"]
-    told = build_design(KEYS[3], "per_bucket", cluster={"servers": 2, "capacity": "1000/s"})
-    found = compare_designs([build_design(KEYS[0]), told], sample)
+    capacity = {"servers": 2, "capacity": "1000/s"}
+    told = build_design(KEYS[3], "per_bucket", reads=[], cluster=capacity)
+    found = compare_designs([build_design(KEYS[0], reads=[]), told], sample)
     skews = [one.simulation.verdict.skew for one in found.designs]
     bears = found.find_measure("throughput")
     assert [2_000 / skew for skew in skews] == [one.value for one in bears.figures]
@@ -180,9 +181,9 @@ def test_a_clock_is_given(sample: Path) -> None:
     """The time per key is measured by the given clock, and not at all without one."""
     ticks = count()
     designs = [
-        build_design(KEYS[0]),
-        build_design(KEYS[1]),
-        build_design(KEYS[0], {"algorithm": "hex_string", "regions": 2}),
+        build_design(KEYS[0], reads=[]),
+        build_design(KEYS[1], reads=[]),
+        build_design(KEYS[0], {"algorithm": "hex_string", "regions": 2}, reads=[]),
     ]
     timed = compare_designs(designs, sample, clock=lambda: next(ticks) / 1_000)
     assert 2 * 2 * 7 == next(ticks)
@@ -328,7 +329,7 @@ def test_a_design_that_cannot_take_every_event_is_refused(tmp_path: Path) -> Non
 
 def test_the_sample_may_be_declared(sample: Path) -> None:
     """Designs may declare one sample, and a design without it or with another is named."""
-    own = {"sample": {"path": str(sample)}}
+    own = {"sample": {"path": str(sample)}, "reads": []}
     found = compare_designs([build_design(key, **own) for key in KEYS[:2]])
     assert (sample, EVENTS) == (found.path, found.event_count)
     with pytest.raises(IncomparableDesigns, match="b: sample: the design declares no sample; exp"):

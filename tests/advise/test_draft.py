@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 
 from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
@@ -73,6 +73,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
             unique=True,
         )
     )
+    assume(len(names) > 1 or " " not in names[0].strip())  # it asks for the delimiter
     count = draw(st.integers(1, 40))
     columns = [draw(_column(count)) for _ in names]
     if all(not value.strip() for column in columns for value in column):
@@ -127,7 +128,7 @@ def check_draft(draft: Draft, path: Path) -> None:
 @example((["value"], [["0.0"], ["-0.0"]]))
 @example((["id"], [["20240131"]]))
 @example((["host", "ts"], [["rowkey: allow monotone-lead - x", "2024-01-31T00:00:00Z"]]))
-@settings(max_examples=max(20, settings().max_examples // 10), deadline=None)
+@settings(max_examples=settings().max_examples // 2)
 def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
     """A draft of any table loads, has no warnings, and gives different rows different keys."""
     with tempfile.TemporaryDirectory() as folder:

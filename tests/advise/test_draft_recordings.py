@@ -82,12 +82,15 @@ RECORDINGS = [
         {"time_hour": "timestamp_s", "temp": "float64", "wind_dir": "u32"},
     ),
 ]
+LONG_RECORDINGS = {"nab_real_streams.csv.gz", "flights.csv.zip", "weather.csv.gz"}
 
 
 @pytest.mark.parametrize(
     "recording",
     [
-        pytest.param(one, id=one.path.name, marks=[pytest.mark.long] * (one.path.suffix == ".zip"))
+        pytest.param(
+            one, id=one.path.name, marks=[pytest.mark.long] * (one.path.name in LONG_RECORDINGS)
+        )
         for one in RECORDINGS
     ],
 )
@@ -105,7 +108,7 @@ def test_a_recording_gets_a_sound_design(recording: Recording) -> None:
     assert [] == [str(one) for one in check_design(design, seen).filter_by_severity("warning")]
     assert 0 == seen.skipped_rows.count
     assert seen.repeat_count is not None
-    lost = seen.repeat_count - count_copies(design, recording.path)
+    lost = seen.repeat_count and seen.repeat_count - count_copies(design, recording.path)
     told = re.findall("# ([0-9,]+) rows? of the sample differ", draft.text)
     assert [lost] * (lost > 0) == [int(one.replace(",", "")) for one in told]
 
