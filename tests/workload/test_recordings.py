@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 import mmh3
+import pytest
 
 import rowkey
 
@@ -37,6 +38,7 @@ def list_clients() -> set[str]:
     return {line.split(" ", 1)[0] for line in lines}
 
 
+@pytest.mark.long
 def test_no_client_is_the_hash_of_an_address() -> None:
     """No client is a common hash of any address, as such hashes can be searched."""
     found = list_clients()
