@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -58,8 +59,13 @@ def get_only_cause(found: Simulation, code: str) -> CauseFinding:
 
 def make_even_hosts(count: int = 20_000, hosts: int = 400, seed: int = 1) -> list[Row]:
     """Return one event a second from hosts that are all equally busy."""
+    return list(_draw_even_hosts(count, hosts, seed))
+
+
+@cache
+def _draw_even_hosts(count: int, hosts: int, seed: int) -> tuple[Row, ...]:
     chance = random.Random(seed)
-    return [(f"h{chance.randrange(hosts)}", n, START + n) for n in range(count)]
+    return tuple((f"h{chance.randrange(hosts)}", n, START + n) for n in range(count))
 
 
 def compute_typical_share(regions: list[int]) -> float:

@@ -331,7 +331,8 @@ def test_of_numbers_that_may_count_up_it_is_said_as_worth_knowing(
     user: dict[str, Any] = (
         {"type": "u64"} if distinct is None else {"type": "u64", "distinct": distinct}
     )
-    design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM)
+    writes = {"rate": "4000/s", "for": "10s"}
+    design = Design("m", "[user]", fields={"user": user}, splits=UNIFORM, writes=writes)
     [told] = [one for one in check_design(design).findings if one.code == "RK201"]
     assert "info" == told.severity
     assert said in told.message

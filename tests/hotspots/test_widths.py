@@ -82,14 +82,13 @@ def recount_skews(servers: Any) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("buckets", [64, 10])
-def test_a_hash_of_the_host_is_as_hot_as_counted(buckets: int) -> None:
+def test_a_hash_of_the_host_is_as_hot_as_counted() -> None:
     """A hash of the host has the skew of a direct count, at least that of the heaviest host."""
     _, hosts, distinct = list_events()
     names = [f"{host:08}".encode() + b"\0" for host in range(distinct)]
-    bucket = np.array([mmh3.hash(name, 0, False) % buckets for name in names])
+    bucket = np.array([mmh3.hash(name, 0, False) % 10 for name in names])
     expected = recount_skews(bucket[hosts] % SERVERS)
-    found = compute_skews(build_design(f"[bucket(host, {buckets})][host][ts]"))
+    found = compute_skews(build_design("[bucket(host, 10)][host][ts]"))
     heaviest = np.bincount(hosts).max() / len(hosts)
     assert pytest.approx(expected, rel=1e-9) == found
     assert pytest.approx(0.129, abs=0.002) == heaviest
