@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "timestamp_ms"}
 START_MS = 1_700_000_000_000
-ROWS_PER_LOOK = 2_000
+ROWS_PER_LOOK = 1_000
 """Rows between two looks."""
 
 

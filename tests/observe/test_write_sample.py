@@ -54,8 +54,8 @@ def read_sample(stamps: list[int], writes: list[int] | None = None) -> WriteSamp
 
 @pytest.mark.parametrize(
     ("begins_ms", "lasts_ms", "count"),
-    [(0, 20, 300), (0, 20, 1_500), (0, 400, 12_000), (900, 200, 12_000), (1_800, 200, 12_000),
-     (500, 1_000, 12_000), (0, 2_000, 12_000), (0, 2_000, 300)],
+    [(0, 20, 300), (0, 20, 1_500), (0, 400, 6_000), (900, 200, 6_000), (1_800, 200, 6_000),
+     (500, 1_000, 6_000), (0, 2_000, 6_000), (0, 2_000, 300)],
 )  # fmt: skip
 def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count: int) -> None:
     """A burst within part of an interval is sampled well, and not from its beginning only."""
@@ -68,7 +68,7 @@ def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count:
 
 def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
     """The total of read rows includes every scan that was needed to find a burst."""
-    found = read_sample([START_MS + n // 60 for n in range(12_000)])
+    found = read_sample([START_MS + n // 60 for n in range(6_000)])
     assert (
         sum(found.total_rows_by_region.values())
         > len(found.keys)
@@ -79,7 +79,7 @@ def test_all_that_was_read_to_find_a_burst_is_its_own() -> None:
 
 def test_what_came_at_once_is_read_in_part() -> None:
     """Too many rows of one millisecond are read in part from each region, with a remark."""
-    found = read_sample([START_MS + 7] * 12_000)
+    found = read_sample([START_MS + 7] * 6_000)
     assert frozenset({b"h7"}) == found.truncated_regions
     assert [TARGET_EVENTS, TARGET_EVENTS] < [found.rows_by_region[b"h7"] + 1, len(found.keys)]
     assert {b"", *SPLITS} == found.rows_by_region.keys()
@@ -88,7 +88,7 @@ def test_what_came_at_once_is_read_in_part() -> None:
 def test_a_few_rows_that_are_all_are_better_than_many_that_are_not() -> None:
     """The complete rows after a burst of one millisecond are preferred to part of the burst."""
     calm = [START_MS + 5 * n for n in range(400)]
-    found = read_sample([*[START_MS + 1] * 12_000, *calm])
+    found = read_sample([*[START_MS + 1] * 6_000, *calm])
     assert not found.is_truncated
     assert 300 <= len(found.keys) <= 400
 
