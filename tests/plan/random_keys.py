@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import assume
@@ -57,20 +58,24 @@ SPREADING_PARTS = (
 ORDERED_PARTS = ("[ts]", "[u]", "[desc(ts)]", "[day]", "[level]")
 
 HOSTS = ("", "a", "ab", "abc", "b", "ba", "é", "z\U0001f600", "~", "a\x7f")
-VALUES_BY_FIELD: dict[str, st.SearchStrategy[Any]] = {
-    "host": st.sampled_from(HOSTS),
-    "kind": st.sampled_from(("info", "warn", "error")),
-    "n": st.sampled_from((-32768, -2, -1, 0, 1, 2, 255, 256, 32767)),
-    "u": st.sampled_from((0, 1, 127, 128, 254, 255)),
-    "ts": st.sampled_from((0, 1, 9, 10, 59, 60, 61, 3599, 3600, 1_609_459_200, 2**32 - 1)),
-    "note": st.none() | st.sampled_from(HOSTS),
-    "level": st.none() | st.sampled_from((0, 1, 254, 255)),
-    "raw": st.sampled_from((b"", b"\0", b"\0\0", b"\0\xff", b"a", b"a\0", b"\xff", b"\xff\xff")),
-    "code": st.sampled_from(("0000", "0001", "0010", "9999", "1234")),
-    "day": st.sampled_from((0, 1, 255, 256, 18_628)).map(lambda n: date(1970, 1, 1) + timedelta(n)),
-    "f": st.sampled_from((-float("inf"), -2.5, -0.0, 0.0, 0.5, 1.0, float("inf"))),
-    "yes": st.booleans(),
+_VALUES: dict[str, tuple[Any, ...]] = {
+    "host": HOSTS,
+    "kind": ("info", "warn", "error"),
+    "n": (-32768, -2, -1, 0, 1, 2, 255, 256, 32767),
+    "u": (0, 1, 127, 128, 254, 255),
+    "ts": (0, 1, 9, 10, 59, 60, 61, 3599, 3600, 1_609_459_200, 2**32 - 1),
+    "note": (*[None] * len(HOSTS), *HOSTS),
+    "level": (*[None] * 4, 0, 1, 254, 255),
+    "raw": (b"", b"\0", b"\0\0", b"\0\xff", b"a", b"a\0", b"\xff", b"\xff\xff"),
+    "code": ("0000", "0001", "0010", "9999", "1234"),
+    "day": tuple(date(1970, 1, 1) + timedelta(n) for n in (0, 1, 255, 256, 18_628)),
+    "f": (-float("inf"), -2.5, -0.0, 0.0, 0.5, 1.0, float("inf")),
+    "yes": (False, True),
 }
+VALUES_BY_FIELD = {name: st.sampled_from(values) for name, values in _VALUES.items()}
+_CHANCE = Random(1)
+_ROWS = [{name: _CHANCE.choice(values) for name, values in _VALUES.items()} for _ in range(10_000)]
+"""Rows to choose from: to draw one is twelve times as fast as to draw each of its values."""
 NOT_OF_TIME = ("host", "note", "raw")
 
 
@@ -120,7 +125,7 @@ KEYS = {
 
 def rows(key: Key) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Return a strategy for 10 to 25 normal rows, enough for some to be in one range."""
-    one = st.fixed_dictionaries(VALUES_BY_FIELD).map(lambda row: normalize_row(key, row))
+    one = st.sampled_from(_ROWS).map(lambda row: normalize_row(key, row))
     return st.lists(one, min_size=10, max_size=25)
 
 
