@@ -54,6 +54,7 @@ def raise_unavailable() -> None:
     raise Unavailable("url", "no server answers")
 
 
+@pytest.mark.long
 def test_an_error_of_a_worker_reaches_the_caller_of_a_pool() -> None:
     """A pool of processes raises the error of its worker and goes on."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
