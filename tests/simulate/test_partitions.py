@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"
 DATA = Path(__file__).parent.parent / "data"
-PARTS = (2, 64)
+PARTS = (2, 7, 64)
 TEXT = {"type": "text", "max_bytes": 40}
 SALTED: dict[str, Any] = {
     "key": "[salt(16)][client][time]",

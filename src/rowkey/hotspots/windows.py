@@ -119,10 +119,6 @@ class WindowCounts:
         if later._head is not None:
             self._add_open(later._head)
         if later.first_open_window is not None:
-            if self._counts:
-                counts = RegionCounts.merge(self._counts)
-                self._counts, self._open_count = [counts], len(counts.counts)
-                self._close_windows(later.first_open_window)
             self.first_open_window = max(
                 later.first_open_window, self.first_open_window or later.first_open_window
             )
