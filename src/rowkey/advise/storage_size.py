@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Key
     from rowkey.simulate import EventSource
 
-TIMED_ROWS = 500
+TIMED_ROWS = 2_000
 """Rows of which keys are made by the clock."""
 TIMING_ROUNDS = 7
 """Times each design makes them; the least counts, for whatever disturbs only adds."""
