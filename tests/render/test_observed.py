@@ -51,8 +51,8 @@ def test_every_field_of_a_running_table_is_told() -> None:
         document["table"],
     )
     assert [] == build_live_document(seen[0])["regions"]
-    assert 1_000.0 == sum(region["writes_per_s"] for region in document["regions"])
-    assert 1_000.0 == sum(server["writes_per_s"] for server in document["servers"])
+    assert 500.0 == sum(region["writes_per_s"] for region in document["regions"])
+    assert 500.0 == sum(server["writes_per_s"] for server in document["servers"])
 
 
 def test_a_hot_table_is_shown_with_its_reason() -> None:

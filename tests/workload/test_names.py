@@ -73,7 +73,7 @@ def test_names_without_end_are_values(tmp_path: Path, monkeypatch: pytest.Monkey
     path = write_objects(tmp_path, [{"a": 1, f"user {number}": 1} for number in range(9)])
     with pytest.raises(SampleError) as caught:
         draft_design(path)
-    assert f"{path}:5: the objects have more than 5 different names" in str(caught.value)
+    assert f"{path}:5: the objects have more than 5 different field names" in str(caught.value)
 
 
 FIELDS = {
