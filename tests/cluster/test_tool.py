@@ -92,7 +92,7 @@ def test_split_of_an_unknown_table(run_in_process: Callable[..., None]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(("kill", "7"), "no process is called server7"), ((), "exists: a cluster runs there")],
+    [(("kill", "7"), "no process is called server7"), ((), "exists: a cluster is running")],
     ids=["kill", "start"],
 )
 def test_errors_take_one_line(hbase_cluster: Cluster, words: tuple[str, ...], message: str) -> None:
