@@ -500,7 +500,7 @@ def test_names_that_tell_no_format(folder: Path) -> None:
         folder / "a.csv", {"kind": "csv", "delimeter": ";"}
     )
     assert "tokens needs the option pattern" in get_refusal(folder / "a.csv", {"kind": "tokens"})
-    assert "is not valid" in get_refusal(folder / "a.csv", {"kind": "csv", "delimiter": 5})
+    assert "5 has the type int" in get_refusal(folder / "a.csv", {"kind": "csv", "delimiter": 5})
 
 
 def test_every_format_has_a_test_of_its_own() -> None:

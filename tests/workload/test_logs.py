@@ -361,7 +361,7 @@ def test_a_time_that_is_written_is_read(
         ("{ts:%Y %b %d} {host}", {"year": 2024}, "year", "no time format lacks a year"),
         ("{ts} {host}", {"year": 2024}, "year", "no time format lacks a year"),
         ("{ts:%b %d} {host}", {"year": 0}, "year", "0 is out of range"),
-        ("{ts:%b %d} {host}", {"year": "2024"}, "year", "is not valid"),
+        ("{ts:%b %d} {host}", {"year": "2024"}, "year", "has the type str"),
         ("{ts} {host}\n", {}, "pattern", "the pattern contains a line break"),
         ("{ts:%Y\r%d} {host}", {}, "pattern", "the pattern contains a line break"),
     ],

@@ -86,7 +86,8 @@ def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None and (
             not isinstance(value, option.types) or isinstance(value, bool) != (bool in option.types)
         ):
-            raise InvalidArgument(name, f"{value!r} is not valid", option.allowed or option.meaning)
+            what = f"{value!r} has the type {type(value).__name__}"
+            raise InvalidArgument(name, what, option.allowed or option.meaning)
         chosen[name] = value
     return chosen
 
