@@ -62,7 +62,8 @@ def test_a_timestamp_that_is_no_time_of_the_field_is_refused() -> None:
     """A timestamp of 1,500 ms is refused by a field of whole seconds."""
     layout = build_layout("timestamp_s")
     with pytest.raises(
-        RowError, match="row 01, at: the cell timestamp 1500 ms, which stores the field, is"
+        RowError,
+        match="row key 01, field at: the cell timestamp 1500 ms stores this field, but is",
     ):
         layout.decode_events(b"\1", [Cell("d", b"n", 1_500, b"\2")])
 

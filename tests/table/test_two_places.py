@@ -190,5 +190,5 @@ def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPat
 
         monkeypatch.setattr(row_getter, "MAX_READ_ATTEMPTS", 10)
         monkeypatch.setattr(table.store, "get", get_other)
-        with pytest.raises(Conflict, match=r"row [0-9a-f]+: other clients changed the row"):
+        with pytest.raises(Conflict, match=r"row key [0-9a-f]+: other clients changed the row"):
             table.get(id=row)

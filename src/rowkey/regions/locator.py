@@ -203,10 +203,11 @@ def _check_layout(data: ByteArray, offsets: npt.NDArray[Any]) -> None:
             "uint8 and 1 dimension",
         )
     if offsets.ndim != 1 or not len(offsets) or offsets.dtype.kind != "i":
+        what = f"the array has the type {offsets.dtype} and {offsets.ndim} dimensions"
         raise InvalidArgument(
             "offsets",
-            f"the array has the type {offsets.dtype} and the shape {offsets.shape}",
-            "n + 1 whole numbers for n keys",
+            "the array is empty" if offsets.shape == (0,) else what,
+            "one whole number more than there are keys, in 1 dimension",
         )
     if offsets[0] < 0 or offsets[-1] > len(data):
         what = f"the offsets run from {offsets[0]} to {offsets[-1]}"

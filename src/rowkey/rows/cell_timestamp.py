@@ -84,8 +84,9 @@ class CellTimestamp:
     def _build_invalid_timestamp_error(self, milliseconds: int) -> InvalidArgument:
         """Return the error of a stored cell timestamp that is not a value of the field."""
         kind = self.field.type.name
-        what = f"the cell timestamp {milliseconds} ms, which stores the field, is not a {kind}"
-        return InvalidArgument("", what, f"a time in the unit and range of {kind}")
+        what = f"the cell timestamp {milliseconds} ms stores this field, but is not a valid {kind}"
+        multiple = f"a multiple of {self.ms_per_unit:,} ms " if self.ms_per_unit > 1 else "a time "
+        return InvalidArgument("", what, f"{multiple}in the range of {kind}")
 
     def compute_timestamps(self, array: pa.Array) -> np.ndarray[Any, Any]:
         """Return the cell timestamps of many rows from the column of the time field.

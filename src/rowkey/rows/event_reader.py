@@ -197,7 +197,7 @@ class EventReader:
         try:
             event[self.cell_timestamp.field.name] = self.cell_timestamp.decode_timestamp(timestamp)
         except InvalidArgument as refusal:
-            path = f"row {row_key.hex()}, {self.cell_timestamp.field.name}"
+            path = f"row key {row_key.hex()}, field {self.cell_timestamp.field.name}"
             raise _build_row_error(path, refusal) from None
 
 
@@ -212,14 +212,14 @@ def _choose_normalizer(field: Field) -> Callable[[Value], Value]:
 
 def _build_unknown_cell_error(row_key: bytes, cell: Cell) -> RowError:
     """Return the error of a cell that no field of the design is stored in."""
-    path = f"row {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
     remedy = "Declare a field with this family and qualifier, or decode with strict=False."
     return RowError(path, "no field of the design is stored in this cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:
     """Return the error of a cell with bytes that are not a value of its field."""
-    path = f"row {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
     return _build_row_error(path, refusal)
 
 

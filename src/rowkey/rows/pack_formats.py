@@ -88,7 +88,8 @@ class MessagePackFormat(PackFormat):
         try:
             value = unpackb(data, strict_map_key=False)
         except (UnpackException, ValueError, TypeError) as problem:
-            what = f"{format_bytes(data)} is not valid MessagePack: {problem}"
+            reason = str(problem) or type(problem).__name__
+            what = f"{format_bytes(data)} is not valid MessagePack: {reason}"
             raise InvalidArgument("", what, "a MessagePack map") from None
         if not isinstance(value, dict):
             what = f"the value is a MessagePack {type(value).__name__}"

@@ -116,7 +116,7 @@ class ReadModifyWrite:
                 f"{last}, hides it"
             )
             remedy = "Synchronize the clocks of servers and clients, then try again."
-            raise Unavailable(f"row {row_key.hex()}", what, remedy=remedy)
+            raise Unavailable(f"row key {row_key.hex()}", what, remedy=remedy)
 
     def _copy_columns(
         self, values: Mapping[str, Any], row_key: bytes, columns: Iterable[tuple[str, bytes]]

@@ -117,7 +117,7 @@ class RowGetter:
             other_cells = [new_cells[number] for number in changed_numbers]
         what = f"other clients changed the row in each of {MAX_READ_ATTEMPTS:,} attempts to read it"
         remedy = "Try again when fewer clients write this row."
-        raise Conflict(f"row {places[pending[0]][0].hex()}", what, remedy=remedy)
+        raise Conflict(f"row key {places[pending[0]][0].hex()}", what, remedy=remedy)
 
     def _read_in_one_get(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection

@@ -319,7 +319,10 @@ def _check_table_name(table: str) -> None:
         size = 0
     if not 0 < size <= MAX_NAME_BYTES:
         raise TableNotFound(
-            "table name", f"{table!r} is not valid", f"1 to {MAX_NAME_BYTES} bytes of UTF-8"
+            "table",
+            f"{table!r} cannot be the name of a table",
+            f"1 to {MAX_NAME_BYTES} bytes of UTF-8",
+            "Check the name.",
         )
 
 

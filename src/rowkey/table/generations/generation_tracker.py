@@ -168,7 +168,9 @@ class GenerationState:
                 "the number of buckets was changed while the row waited to be sent, and its key is "
                 "a digest, from which the new key cannot be built"
             )
-            raise RowError(f"row {mutation.row.hex()}", what, remedy="Put the row again.") from None
+            raise RowError(
+                f"row key {mutation.row.hex()}", what, remedy="Put the row again."
+            ) from None
         row_key = mutation.row if mutation.row in active_keys else active_keys[0]
         deletes = {one.row: select_deletes(one.cells) for one in change.mutations}
         all_deletes = list(dict.fromkeys(cell for cells in deletes.values() for cell in cells))
@@ -206,7 +208,7 @@ class GenerationState:
                 "digest, so its deletes may not reach all copies of the row"
             )
             remedy = "Delete again what this change deleted."
-            raise RowError(f"row {mutations[0].row.hex()}", what, remedy=remedy) from None
+            raise RowError(f"row key {mutations[0].row.hex()}", what, remedy=remedy) from None
         written = {one.row for one in mutations}
         deletes = list(dict.fromkeys(deletes))
         return [RowCells(key, deletes) for key in places if key not in written]
@@ -342,10 +344,12 @@ class GenerationTracker:
         if self.lease.is_expired or entry.generations != state.entry.generations:
             entry = self.lease.renew_entry()
         if entry.active_generation != state.entry.active_generation:
-            what = "its number of buckets was changed during this write of a row, which may be lost"
-            allowed = f"a write that takes at most {self.lease.max_stale_s:g} s"
-            remedy = "Read the row, and write it again if the change is missing."
-            raise Conflict(f"table {state.combined_design.table}", what, allowed, remedy)
+            what = (
+                f"this write took longer than {self.lease.max_stale_s:g} s, in which the number of "
+                "buckets was changed, so the written values may be lost"
+            )
+            remedy = "Read the row, and write it again if the values are missing."
+            raise Conflict(f"table {state.combined_design.table}", what, remedy=remedy)
 
     def _wait_until_settled(self) -> GenerationState:
         """Wait until no generation is announced, activating one that was left; return the state.
