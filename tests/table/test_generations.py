@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from itertools import accumulate, combinations, count
 from math import lcm
 from operator import mul
@@ -23,7 +24,7 @@ from table.places import PlacedWorld, draw_placed_worlds
 from table.worlds import BUCKETS, Row, World, draw_worlds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rowkey.table import Table
 
@@ -71,18 +72,19 @@ def split_into_stages(rows: Sequence[Row], data: st.DataObject) -> list[Sequence
     return [rows[a:b] for a, b in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
 
 
-def fill_in_stages(world: World, url: str, data: st.DataObject) -> Table:
-    """Fill a table under several bucket counts, every second row under two of them."""
-    table = open_client(world.design, url, ManualClock(), count(1_700_000_000_000).__next__)
-    with table.batch() as batch:
-        for row in world.rows[::2]:
-            batch.put(row | {"size": 9 - row["size"]})
-    for rows in split_into_stages(world.rows, data):
-        change_bucket_count(table, data)
+@contextmanager
+def fill_in_stages(world: World, url: str, data: st.DataObject) -> Iterator[Table]:
+    """Open a table for a `with` block, filled under several bucket counts, half of it twice."""
+    with open_client(world.design, url, ManualClock(), count(1_700_000_000_000).__next__) as table:
         with table.batch() as batch:
-            for row in rows:
-                batch.put(row)
-    return table
+            for row in world.rows[::2]:
+                batch.put(row | {"size": 9 - row["size"]})
+        for rows in split_into_stages(world.rows, data):
+            change_bucket_count(table, data)
+            with table.batch() as batch:
+                for row in rows:
+                    batch.put(row)
+        yield table
 
 
 @settings(max_examples=DEEP)
@@ -107,29 +109,30 @@ def test_a_scan_on_disk_is_the_sorted_rows(world: World, data: st.DataObject) ->
         assert [] == list_misplaced_rows(table)
 
 
+@contextmanager
 def fill_placed_world(
     world: PlacedWorld, url: str, data: st.DataObject, *, in_columns: bool
-) -> Table:
-    """Fill a table of any field placements under several bucket counts."""
-    table = open_client(world.design, url, ManualClock())
+) -> Iterator[Table]:
+    """Open a table of any field placements, filled under several bucket counts."""
     fields = world.design.fields
     schema = pa.schema([(name, field.type.build_arrow_type()) for name, field in fields.items()])
     older: Row = {"note": "old", "size": 9}
     is_told = "stamp" not in fields or not world.design.key.is_salted
-    # A null of a column takes nothing away; between copies of one time nothing tells.
-    if is_told and not in_columns:
-        with table.batch() as batch:
-            for row in world.rows[::2]:
-                batch.put(row | older)
-    for rows in split_into_stages(world.rows, data):
-        change_bucket_count(table, data)
-        if in_columns:
-            table.load(pa.RecordBatch.from_pylist(list(rows), schema))
-            continue
-        with table.batch() as batch:
-            for row in rows:
-                batch.put(row)
-    return table
+    with open_client(world.design, url, ManualClock()) as table:
+        # A null of a column takes nothing away; between copies of one time nothing tells.
+        if is_told and not in_columns:
+            with table.batch() as batch:
+                for row in world.rows[::2]:
+                    batch.put(row | older)
+        for rows in split_into_stages(world.rows, data):
+            change_bucket_count(table, data)
+            if in_columns:
+                table.load(pa.RecordBatch.from_pylist(list(rows), schema))
+                continue
+            with table.batch() as batch:
+                for row in rows:
+                    batch.put(row)
+        yield table
 
 
 @settings(max_examples=DEEP)
