@@ -103,7 +103,7 @@ def test_a_place_that_is_no_directory_is_told(things_folder: Path, words: list[s
             "url: 'a\\x00b' contains a character that no path can have; expected rocks:PATH",
         ),
         ("rocks:\ud800", "url: '\\ud800' contains a character that no path can have"),
-        ("memory:x", "--on: memory:x stores tables in the memory of one process"),
+        ("MEMORY:x", "--on: MEMORY:x stores tables in the memory of one process"),
         ("x" * 10**6, "has no scheme"),
     ],
 )

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 NOTATION = re.compile(
     r"\[\w+[(\]]|\[['\"]|\b[a-z_]+ = [\"\[{\w]|:\w+\.|\b(?:Take|Use|Create|at) \d|\bdesc\("
-    r"|\bRemove \w+_\w+|first split|starts with|Declare max_bytes|such as \""
+    r"|\bRemove (?:\w+_\w+|nullable|the (?:constant|family)\b)|first split|starts with"
+    r"|Declare max_bytes|such as \""
 )
 """What only stands in a remedy that says literally what to write."""
 

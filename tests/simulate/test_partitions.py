@@ -17,6 +17,8 @@ from rowkey.errors import InvalidArgument
 from rowkey.simulate import open_source, start
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from rowkey.simulate import EventSource, PartialSimulation, Simulation
 
 EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"
@@ -76,14 +78,39 @@ def replay_part(design: Design, source: EventSource, first: int, stop: int) -> P
     return part
 
 
-def merge_parts(design: Design, source: EventSource, count: int, stop: int) -> Simulation:
+def merge_left(parts: Sequence[PartialSimulation]) -> PartialSimulation:
+    """Merge each part into the first."""
+    for part in parts[1:]:
+        parts[0].merge(part)
+    return parts[0]
+
+
+def merge_right(parts: Sequence[PartialSimulation]) -> PartialSimulation:
+    """Merge each part, from the last one, into the part before it."""
+    for earlier, later in pairwise(reversed(parts)):
+        later.merge(earlier)
+    return parts[0]
+
+
+def merge_pairs(parts: Sequence[PartialSimulation]) -> PartialSimulation:
+    """Merge neighbours, then neighbours of the results, until one is left."""
+    while len(parts) > 1:
+        parts = [merge_left(parts[at : at + 2]) for at in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def merge_parts(
+    design: Design,
+    source: EventSource,
+    count: int,
+    stop: int,
+    merge: Callable[[Sequence[PartialSimulation]], PartialSimulation] = merge_left,
+) -> Simulation:
     """Replay equal parts of the first events apart and merge them."""
     edges = [stop * number // count for number in range(count + 1)]
-    parts = [replay_part(design, source, first, stop) for first, stop in pairwise(edges)]
-    merged = parts[0]
-    for part in parts[1:]:
-        merged.merge(part)
-    return merged.result()
+    return merge(
+        [replay_part(design, source, first, stop) for first, stop in pairwise(edges)]
+    ).result()
 
 
 def assert_equal(whole: Simulation, merged: Simulation) -> None:
@@ -122,7 +149,8 @@ def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -
     assert 0 == whole.late_count
     assert whole.skews[3].server_skew is not None
     for parts in PARTS:
-        assert_equal(whole, merge_parts(design, source, parts, 3_000))
+        for merge in (merge_left, merge_right, merge_pairs):
+            assert_equal(whole, merge_parts(design, source, parts, 3_000, merge))
 
 
 def test_parts_are_merged_in_their_order() -> None:

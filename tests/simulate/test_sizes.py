@@ -115,6 +115,7 @@ def test_too_many_events_are_refused_with_a_length_that_fits(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Too many events are refused early, with the longest duration that is accepted."""
+    assert workload_generator.MAX_SORTED_EVENTS == 1 << 22
     monkeypatch.setattr(workload_generator, "MAX_SORTED_EVENTS", 10_000)
     field, writes, most = TOO_MANY[name]
     text = design_file("[a][ts]", field, writes, splits="")

@@ -141,6 +141,7 @@ def test_packed_text_may_not_be_absurdly_long(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A compressed text file with an extreme ratio of sizes is refused."""
+    assert sample_streams.MAX_FREE_UNPACKED_BYTES == 1 << 26
     monkeypatch.setattr(sample_streams, "MAX_FREE_UNPACKED_BYTES", 1 << 22)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"n,host\n" + (b"1," + b"a" * 1_021 + b"\n") * 4_097))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _refuse_memory(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
     """Return the URL of --on; tables in memory would be gone when the command ends."""
-    if url.partition(":")[0] == "memory":
+    if url.partition(":")[0].lower() == "memory":
         from rowkey.errors import InvalidArgument
 
         raise InvalidArgument(

@@ -116,15 +116,11 @@ class WindowCounts:
         """Add the counts of a later part of the same stream of events."""
         self.operation_count += later.operation_count
         self.late_count += later.late_count
-        if later._head is not None:
-            self._add_open(later._head)
-        if later.first_open_window is not None:
-            self.first_open_window = max(
-                later.first_open_window, self.first_open_window or later.first_open_window
-            )
         self.sums.merge(later.sums)
-        for counts in later._counts:
+        for counts in [*([] if later._head is None else [later._head]), *later._counts]:
             self._add_open(counts)
+        if later.first_open_window is not None:  # not before: open windows may lie below it
+            self._raise_first_open_window(later.first_open_window)
 
     def _add_open(self, counts: RegionCounts) -> None:
         """Add counts to open windows; operations of closed windows count as late."""
@@ -163,7 +159,7 @@ class WindowCounts:
             self._head = counts.slice_windows(0, oldest)
             counts = counts.slice_windows(oldest, len(counts))
             self._counts, self._open_count = [counts], len(counts.counts)
-            self.first_open_window = int(counts.windows[0])
+            self._raise_first_open_window(int(counts.windows[0]))
         entries = counts.starts
         half = max(int((entries < self._open_count // 2).sum()) - 1, 1)
         self._close_windows(int(counts.windows[half - 1]) + 1)
@@ -179,7 +175,11 @@ class WindowCounts:
         counts = counts.slice_windows(closed_count, len(counts))
         self._counts = [counts] if len(counts) else []
         self._open_count = len(counts.counts)
-        self.first_open_window = first_open_window
+        self._raise_first_open_window(first_open_window)
+
+    def _raise_first_open_window(self, window: int) -> None:
+        """Count operations before a window as late from now on."""
+        self.first_open_window = max(window, self.first_open_window or window)
 
     def compute_skew(self) -> Skew:
         """Return the skew over all windows counted so far."""

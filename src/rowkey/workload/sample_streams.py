@@ -196,7 +196,7 @@ class UnpackedStream(io.RawIOBase):
             raise SampleError(
                 str(self._path),
                 f"the {self._size:,} bytes of the file unpack to more than {self._max_bytes:,}",
-                f"at most {MAX_UNPACKED_RATIO} times as many, or 64 MiB",
+                f"at most {MAX_UNPACKED_RATIO} times as many, or {MAX_FREE_UNPACKED_BYTES:,}",
                 "Unpack it first, and use the unpacked file.",
             )
         return len(data)

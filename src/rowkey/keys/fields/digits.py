@@ -58,9 +58,7 @@ class DigitsField(TextBasedField):
         if len(digits) != self.width or not digits.isdigit():
             count = pluralize(self.width, "decimal digit")
             what = f"{format_short_value(value)} is not a text of {count}"
-            allowed = (
-                f"exactly {self.width}, with leading zeros, or a number of at most {self.width}"
-            )
+            allowed = f"exactly {count}, or a whole number of at most {count}"
             raise InvalidArgument("", what, allowed)
         return digits
 
