@@ -166,9 +166,9 @@ def check_cluster_spec(spec: TableSpec, unsupported_features: Mapping[str, str])
     check_spec(spec, unsupported_features)
     if spec.name.startswith(RESERVED_NAMESPACES):
         namespace, _, name = spec.name.partition(":")
-        what = f"{spec.name!r} is in the namespace {namespace}, in which rowkey creates no tables"
-        remedy = f"Write {name!r}, or use a namespace of your own."
-        raise InvalidArgument("table", what, remedy=remedy)
+        what = f"{spec.name!r} begins with HBase's own namespace {namespace}"
+        allowed = "a name without a namespace, or with one of your own"
+        raise InvalidArgument("table", what, allowed, f"Write {name!r}.")
 
 
 def check_family_attributes(

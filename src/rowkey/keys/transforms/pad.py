@@ -62,11 +62,18 @@ class PadTransform(Transform):
             raise RowError(
                 self.field.name, f"{text!r} is not ASCII, which pad requires", "ASCII text"
             )
-        if len(text) > self.n or text.startswith("0"):
+        if len(text) > self.n:
             raise RowError(
                 self.field.name,
-                f"{text[:60]!r} cannot be padded with zeros to {self.n} characters",
-                f"at most {self.n} characters, of which the first is not 0",
+                f"{text[:60]!r} has {len(text):,} characters, but is padded to {self.n}",
+                f"at most {self.n} characters",
+                f"Shorten it, or write a larger number in pad({self.field.name}, {self.n}).",
+            )
+        if text.startswith("0"):
+            raise RowError(
+                self.field.name,
+                f"{text[:60]!r} begins with 0, which is lost when zeros are padded",
+                "text that does not begin with 0",
             )
         return text.rjust(self.n, "0").encode()
 
