@@ -48,7 +48,7 @@ def get_error_line(outcome: Outcome) -> str:
 def test_a_table_is_made_once(things_folder: Path) -> None:
     """A new table prints its regions and families, and creating it again is an error."""
     del things_folder
-    assert "there is a table things already" in get_error_line(
+    assert "the table things exists already" in get_error_line(
         run("create", "things.toml", *PLACE_OPTION)
     )
     assert 5 == len(list_hosts())

@@ -133,7 +133,7 @@ def test_create_wants_a_new_table(tmp_path: Path) -> None:
     """Creating an existing table is refused."""
     design = Design("t", "[host]", fields={"host": "text", "v": "u8"})
     create_table(design, f"rocks:{tmp_path}").close()
-    with pytest.raises(InvalidArgument, match="there is a table t already"):
+    with pytest.raises(InvalidArgument, match="the table t exists already"):
         create_table(design, f"rocks:{tmp_path}")
 
 

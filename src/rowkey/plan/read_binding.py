@@ -201,8 +201,8 @@ def _parse_clause(parse: Any, clause: object, path: str, mistakes: Mistakes) -> 
     if not isinstance(clause, Sequence) or not all(isinstance(one, clause_type) for one in clause):
         mistakes.add(
             path,
-            f"{format_value(clause)} is not a valid clause of a read",
-            f"text, or a sequence of {clause_type.__name__} objects",
+            f"{format_value(clause)} is neither text nor a sequence of {clause_type.__name__}",
+            "text such as " + ("\"host = 'web-1'\"" if path == "where" else '"host, ts desc"'),
         )
         return None
     return tuple(clause)

@@ -128,8 +128,11 @@ class TableLocation:
     def require_new(self) -> None:
         """Raise if the table exists."""
         if self.is_made:
-            what = f"there is a table {self.table_name} already"
-            raise InvalidArgument(self.url, what, "another name")
+            raise InvalidArgument(
+                self.url,
+                f"the table {self.table_name} exists already",
+                remedy="Open it, choose another name, or remove it by rowkey drop.",
+            )
 
     def build_lost_table_error(self, entry: CatalogEntry) -> CorruptionError:
         """Return the error of this table having a catalog entry but missing on the engine."""

@@ -68,7 +68,10 @@ class TimestampField(FieldType):
         count, remainder = divmod(microseconds * self.units_per_second, 1_000_000)
         if remainder:
             raise InvalidArgument(
-                "", f"{value} is more precise than 1 {self.unit}", f"a time in whole {self.unit}"
+                "",
+                f"{value} is more precise than 1 {self.unit}",
+                f"a time in whole {self.unit}",
+                "Round the time, or declare a finer type of timestamp.",
             )
         return count
 
@@ -107,6 +110,7 @@ class TimestampField(FieldType):
                 "",
                 f"0.{digits} s is more precise than 1 {self.unit}",
                 f"a time in whole {self.unit}",
+                "Round the time, or declare a finer type of timestamp.",
             )
         return count
 
