@@ -262,8 +262,14 @@ def _format_kills(figures_by_name: Mapping[str, Mapping[str, int]]) -> Iterator[
 def _format_forks(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the section on forked processes."""
     yield FORKS.rstrip("\n")
+    arrangements = {
+        "check_child_end": "a child ends",
+        "check_child_opening": "a child opens tables of its own",
+        "check_pool": "a pool of processes inherits a table",
+        "check_writes_of_both": "parent and child write, the parent is killed",
+    }
     for one in figures_by_name.values():
-        yield _format_row(one["arrangement"].replace("_", " "), f"{one['forks']:,}", "0")
+        yield _format_row(arrangements[one["arrangement"]], f"{one['forks']:,}", "0")
     yield ""
 
 
