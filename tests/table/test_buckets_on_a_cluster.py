@@ -116,7 +116,7 @@ def build_catalog_url(cluster: Cluster) -> str:
 
 CHANGES = [
     (3, 6, True),
-    *(pytest.param(16, 32, is_in, marks=pytest.mark.long) for is_in in 10 * (False, True)),
+    *(pytest.param(16, 32, is_in, marks=pytest.mark.long) for is_in in 3 * (False, True)),
 ]
 
 
