@@ -104,7 +104,7 @@ def test_a_client_that_dies_during_a_delete_loses_no_count(monkeypatch: pytest.M
         assert all(table.get(id=row)["n"] == 100 for row in ROWS)
         table.set_buckets(4)
         for row in moved:
-            with pytest.raises(Conflict, match=r"a delete hides .* Run a major compaction"):
+            with pytest.raises(Conflict, match=r"a delete marker hides .* Run a major compaction"):
                 table.increment({"id": row}, n=1)
             assert 100 == table.get(id=row)["n"]
         table.compact()

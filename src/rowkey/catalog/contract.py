@@ -156,9 +156,10 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
     if stored_version != expected_version:
         stored, expected = map(_format_version, (stored_version, expected_version))
         what = f"another client changed its catalog entry meanwhile: the catalog now has {stored}"
-        raise Conflict(
-            f"table {table}", what, expected, "Read the entry again, then repeat the change."
-        )
+        remedy = "Read the entry again, then repeat the change."
+        if stored_version is None:
+            remedy = "Check whether the table was dropped, then open it again."
+        raise Conflict(f"table {table}", what, expected, remedy)
 
 
 def _format_version(version: int | None) -> str:

@@ -191,9 +191,10 @@ class _GrowingTable:
         """Keys that have arrived, for each of the distinct ranks."""
         self.first_index, self.last_index = len(self.distinct_ranks), -1
         self.region_starts: Ranks = np.array(boundaries, np.int64)
-        if (np.diff(self.region_starts) < 0).any():
+        if (descends := np.diff(self.region_starts) < 0).any():
+            index = int(descends.argmax()) + 1
             raise InvalidArgument(
-                "boundaries", "a region would begin before the previous one", "ascending boundaries"
+                "boundaries", f"item {index} is less than item {index - 1}", "ascending boundaries"
             )
         self.region_keys: Ranks = np.zeros(len(self.region_starts) + 1, np.int64)
         self.min_retry_keys: Ranks = np.zeros_like(self.region_keys)

@@ -248,8 +248,14 @@ def test_timestamps_out_of_range_are_rejected(timestamps: Any, words: str) -> No
         ({"values": pa.array([b"v"] * 4)}, "values: the array has 4 items for 3 rows"),
         ({"values": pa.array([1, 2, 3])}, "values: the array has the type int64"),
         ({"rows": [b"a"]}, "rows: the array has the type list"),
-        ({"rows": pa.array([b"a", b"b", b"x"])}, "rows: two cell blocks have different row keys"),
-        ({"rows": pa.array([b"a", b"b"])}, "rows: two cell blocks have different row keys"),
+        (
+            {"rows": pa.array([b"a", b"b", b"x"])},
+            "rows: cell block 2 has other row keys than cell block 1",
+        ),
+        (
+            {"rows": pa.array([b"a", b"b"])},
+            "rows: cell block 2 has other row keys than cell block 1",
+        ),
     ],
 )
 def test_invalid_columns_are_rejected(change: dict[str, Any], words: str) -> None:

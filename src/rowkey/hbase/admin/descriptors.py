@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rowkey.cells import FamilyAttribute
 
 ALTERED_MEANWHILE_REMEDY = (
-    "Another client has altered the table meanwhile: call describe_table before you alter it again."
+    "Another client altered the table at the same time. Call describe_table to see the table as it "
+    "is, then alter it again if needed."
 )
 """What to do when a table that was read back is not as it was requested."""
 

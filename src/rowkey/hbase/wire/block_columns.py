@@ -47,11 +47,11 @@ def validate_rows(blocks: Sequence[CellBlock]) -> Any:
     """
     first_rows = blocks[0].rows
     rows = to_binary_array("rows", first_rows)
-    for block in blocks[1:]:
+    for number, block in enumerate(blocks[1:], 2):
         if block.rows is not first_rows and not to_binary_array("rows", block.rows).equals(rows):
             raise InvalidArgument(
                 "rows",
-                "two cell blocks have different row keys",
+                f"cell block {number} has other row keys than cell block 1",
                 "the same row keys in each cell block",
             )
     check_no_nulls("rows", rows, "a row key")

@@ -63,8 +63,8 @@ def copy_newest_columns(store: Store, row_keys: Sequence[bytes], columns: Family
         stored_values = {cell[:2]: cell.value for cell in target_row.cells}
         for cell in newer:
             if times_put[cell] >= MAX_HIDDEN_PUTS:
-                what = "a delete hides the value that was stored under another number of buckets"
-                remedy = "Run a major compaction of the table, then try again."
+                what = "a delete marker hides the value that is copied from another bucket"
+                remedy = "Run a major compaction, which removes the marker, then try again."
                 raise Conflict(_format_column_name(target_row.row, cell), what, remedy=remedy)
             check = CellCondition(cell.family, cell.qualifier, "=", stored_values.get(cell[:2]))
             times_put[cell] += store.check_and_mutate(target_row.row, check, [cell])
