@@ -18,7 +18,6 @@ from rowkey.design import Design
 if TYPE_CHECKING:
     from rowkey.advise import ComparedDesign, Comparison
 
-pytestmark = pytest.mark.xdist_group("flights")  # they are compared once
 EXAMPLES = files("rowkey") / "examples"
 SAMPLE = str(EXAMPLES / "flights.parquet")
 SERVERS, REGIONS, WINDOWS = 8, 16, 50

@@ -38,8 +38,6 @@ from rowkey.render import (
 )
 from rowkey.workload import open_sample
 
-pytestmark = pytest.mark.xdist_group("hostile_files")  # all are measured once
-
 # Long files: comments, lists and findings
 
 CHOICES = "[" + ",".join(f"'{n:x}'" for n in range(19_000)) + "]"

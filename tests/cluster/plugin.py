@@ -91,7 +91,9 @@ def judged_engine(hbase_cluster: Cluster) -> JudgedEngine:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run all tests that use a cluster in the same process, since there is one cluster."""
+    """Mark all tests that use the cluster, and run them in one process, since there is one."""
     for item in items:
         if CLUSTER in getattr(item, "fixturenames", ()) or item.path.parent == HERE:
             item.add_marker(pytest.mark.xdist_group(CLUSTER))
+        if any(CLUSTER in group.args for group in item.iter_markers("xdist_group")):
+            item.add_marker(pytest.mark.cluster)

@@ -19,7 +19,6 @@ from rowkey import Design
 from rowkey.design.toml_scanner import MAX_DESIGN_BYTES
 from rowkey.errors import InvalidDesign
 
-pytestmark = pytest.mark.xdist_group("hostile_designs")  # all are measured once
 MEASURE = Path(__file__).with_name("measurement.py")
 MOST_YARDS = 20
 """Times what Python's own reader takes for a file of the greatest size, for any file at all.

@@ -20,7 +20,6 @@ from docs.blocks import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.xdist_group("demo")  # it runs once
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 PICTURE = ROOT / "docs" / "picture.svg"
 PICTURE_BYTES_MOST = 120_000

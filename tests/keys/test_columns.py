@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from rowkey import bind_key
 from rowkey.errors import RowError
+from rowkey.keys import FirstSeenDictionary
 
 HOSTS = ["a", "web-1", "web-2", "z"]
 FIELDS = {"host": {"type": "text", "nullable": True}, "n": "u8"}
@@ -37,8 +41,42 @@ def test_a_null_of_a_required_field_is_refused_with_its_row(index_type: pa.DataT
     key = bind_key("[host][n]", {"host": "text", "n": "u8"})
     coded = pa.DictionaryArray.from_arrays(pa.array([1, None], index_type), pa.array(HOSTS))
     batch = pa.record_batch([coded, pa.array([1, 2], pa.uint8())], names=["host", "n"])
-    with pytest.raises(RowError, match="host: row 1 has no value"):
+    with pytest.raises(RowError, match="row 1: host: the value is missing"):
         key.encode_batch(batch)
+
+
+VALID_ROW = {"host": "a", "n": 7, "share": 0.5}
+INVALID_VALUES = [("host", None), ("host", "x" * 9), ("n", 256), ("n", -1), ("share", math.nan)]
+ROW_FIELDS = {"host": {"type": "text", "max_bytes": 5}, "n": "u8", "share": "float64"}
+
+
+@given(
+    n_valid_rows=st.integers(0, 40),
+    invalid_values=st.lists(st.sampled_from(INVALID_VALUES), min_size=1, max_size=3),
+)
+def test_a_refused_batch_names_its_first_invalid_row(
+    n_valid_rows: int, invalid_values: list[tuple[str, Any]]
+) -> None:
+    """The error of a batch is that of its first invalid row with its number; no ids are given."""
+    dictionary = FirstSeenDictionary()
+    key = bind_key("[code(host)][n][share]", ROW_FIELDS, dictionary=dictionary)
+    invalid_rows = [{**VALID_ROW, name: value} for name, value in invalid_values]
+    rows = [VALID_ROW] * n_valid_rows + invalid_rows
+    schema = pa.schema({"host": pa.string(), "n": pa.int64(), "share": pa.float64()})
+    with pytest.raises(RowError) as batch_error:
+        key.encode_batch(pa.RecordBatch.from_pylist(rows, schema))
+    with pytest.raises(RowError) as row_error:
+        key.encode(rows[n_valid_rows])
+    found, expected = batch_error.value.mistake, row_error.value.mistake
+    assert f"row {n_valid_rows}: {expected.path}" == found.path
+    assert (expected.problem, expected.remedy) == (found.problem, found.remedy)
+    assert 0 == dictionary.count_ids("host")
+
+
+def test_a_missing_column_is_no_mistake_of_a_row() -> None:
+    """The error of a batch that lacks a column names the column and no row."""
+    with pytest.raises(RowError, match=r"^n: the batch has no such column; it has host\. Add"):
+        KEY.encode_batch(pa.record_batch({"host": ["a", "b"]}))
 
 
 def test_numbers_in_a_text_column_are_encoded_as_numbers() -> None:

@@ -114,8 +114,8 @@ INVALID_VALUES: list[tuple[Any, Any, str]] = [
     ("bytes", "x", "a: 'x' is text; expected bytes."),
     ("u8", "5", "a: '5' is text; expected a whole number for u8."),
     ("u8", None,
-     ("a: the value is missing; expected a whole number for u8. Declare the field nullable, or"
-      " give a value.")),
+     ("a: the value is missing; expected a whole number for u8. Give a value, or declare the"
+      " field nullable.")),
     ("u8", True, "a: True is a boolean; expected a whole number for u8."),
     ("u8", 10**5_000, "a: a number of 16,610 bits is out of range; expected 0..255."),
     ("float64", 10**400, "a: a number of 1,329 bits is out of range; expected a float64."),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from rowkey.lint import Finding
 
-pytestmark = pytest.mark.xdist_group("remedies")  # every case is judged once
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROOT = Path(__file__).parents[2]
 SHIPPED_PATHS = [

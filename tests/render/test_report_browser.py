@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison, JudgedDesign
 
-pytestmark = pytest.mark.xdist_group("browser")  # one is started, and each report made once
 AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 MISSING = (

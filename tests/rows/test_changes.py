@@ -177,7 +177,7 @@ def test_what_cannot_be_stored_is_refused(row: random_layouts.Row, message: str)
     [
         (
             {"level": ["WARN", None]},
-            "level: the value of row 1 is missing.*Declare the field nullable",
+            "level: the value is missing.*declare the field nullable",
         ),
         ({"level": ["WARN", "x"]}, "level: 'x' is not a declared choice"),
         ({"user": ["a", "b"]}, "d:p: user is given without size"),

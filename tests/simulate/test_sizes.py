@@ -18,7 +18,6 @@ from rowkey.simulate import run
 from rowkey.workload import WorkloadGenerator, workload_generator
 from rowkey.workload.workload_generator import MAX_BLOCK_BYTES
 
-pytestmark = pytest.mark.xdist_group("sizes")  # each file is simulated once
 LIMITS = {"MEASURED_SECONDS": "60", "MEASURED_BYTES": str(3 << 30)}
 """What a process gets: libraries and their threads map a gigabyte that they do not use."""
 MAX_MEGABYTES = 950

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rowkey.simulate import Simulation
     from rowkey.workload import RecordedSample
 
-pytestmark = pytest.mark.xdist_group("verdicts")  # each is simulated once
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES = Path(str(resources.files(rowkey))) / "examples"
 SALTED = {"[bucket(digest(e, 4), 16, hash=be)][e][ts]", "[mod(ts, 16)][ts][e]",

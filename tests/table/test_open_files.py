@@ -87,7 +87,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xdist_group("open_files")  # one process makes all calls
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
     """A call raises `Unavailable` with the remedy, and works once files are closed."""

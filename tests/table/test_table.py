@@ -338,6 +338,26 @@ def test_arrow_in_and_out(logs: Table) -> None:
     assert expected == kept.select(["host", "ts", "level", "size"]).to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("column", "message", "n_rows"),
+    [
+        ({"size": [1, 2, -1, 3]}, r"^row 2: size: -1 is out of range", 2),
+        ({"size": [[1]] * 4}, r"^size: an Arrow column of the type list", 0),
+        ({"hots": [1] * 4}, r"^batch: the design has no such field: hots", 0),
+    ],
+)
+def test_a_refused_load_writes_the_rows_before(
+    logs: Table, column: dict[str, list[Any]], message: str, n_rows: int
+) -> None:
+    """A load stops at an invalid row, which its error names; an invalid column writes nothing."""
+    import pyarrow as pa
+
+    columns = {"host": ["a"] * 4, "ts": [1, 2, 3, 4], "level": ["INFO"] * 4, **column}
+    with pytest.raises(RowError, match=message):
+        logs.load(pa.record_batch(columns))
+    assert n_rows == logs.count()
+
+
 # Time
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from tidy.conventions import Convention
 
-pytestmark = pytest.mark.xdist_group("conventions")  # every file is parsed once
 
 PLUGIN_FOLDERS = {
     "fields": TYPES,

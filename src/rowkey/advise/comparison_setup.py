@@ -153,13 +153,16 @@ def _find_common_format(
 
 def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> float | None:
     """Return the capacity of a server that the designs declare; collect mistakes."""
-    telling = [
+    declaring_designs = [
         (name, design) for name, design in designs if design.cluster.capacity_per_s is not None
     ]
     _note_differences(
-        telling, mistakes, "cluster.capacity", lambda design: design.cluster.capacity_per_s
+        declaring_designs,
+        mistakes,
+        "cluster.capacity",
+        lambda design: design.cluster.capacity_per_s,
     )
-    return telling[0][1].cluster.capacity_per_s if telling else None
+    return declaring_designs[0][1].cluster.capacity_per_s if declaring_designs else None
 
 
 def _collect_reads(

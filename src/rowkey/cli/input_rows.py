@@ -268,7 +268,7 @@ def _convert_value(field: Field, value: Any) -> Any:
     """Return a value converted to a field's type; empty text may stand for null."""
     if value is None:
         if not field.nullable:
-            remedy = "Declare the field nullable, or give a value."
+            remedy = "Give a value, or declare the field nullable."
             raise RowError(field.name, "the row has no value", f"a {field.type.name}", remedy)
         return None
     if isinstance(value, str):

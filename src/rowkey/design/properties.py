@@ -207,11 +207,13 @@ def _find_losses(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[tu
         residue = key.part_sequence.residue(name)
         if residue.is_empty:
             continue
-        holding = [part for part in key.parts if name in part.fields]
-        telling = [p for p in holding if p.cardinality is None or p.cardinality > 1 << 16]
+        field_parts = [part for part in key.parts if name in part.fields]
+        distinguishing = [
+            p for p in field_parts if p.cardinality is None or p.cardinality > 1 << 16
+        ]
         what = residue.description if not residue.is_total else "the value"
         field_facts = facts.get(name)
-        spaces = [p.cardinality for p in telling if p.cardinality is not None]
+        spaces = [p.cardinality for p in distinguishing if p.cardinality is not None]
         if residue.is_total and spaces and field_facts is not None and field_facts.distinct_count:
             odds = min(field_facts.distinct_count**2 / (2 * max(spaces)), 1.0)
             how_many = f"{field_facts.distinct_count:,} values"

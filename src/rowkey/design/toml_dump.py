@@ -133,5 +133,5 @@ def _format_list(entries: list[str]) -> str:
     """Return a list on one line, or on several if it is long."""
     line = f"[{', '.join(entries)}]"
     if len(line) <= _MAX_LINE_WIDTH or any(entry.lstrip("[").startswith("{") for entry in entries):
-        return line  # tables are read beside each other
+        return line  # a list of tables is easier to read on one line
     return "[\n" + "".join(f"  {entry},\n" for entry in entries) + "]"

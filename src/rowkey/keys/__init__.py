@@ -48,8 +48,15 @@ if TYPE_CHECKING:
         compute_weak_fingerprints,
     )
     from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, SlicedByteColumn
-    from rowkey.keys.batches.columns import ColumnBatch, build_field_column, encode_plain_values
+    from rowkey.keys.batches.columns import (
+        ColumnBatch,
+        build_field_column,
+        build_missing_column_error,
+        encode_plain_values,
+        refuse_nulls,
+    )
     from rowkey.keys.batches.key_assembly import find_leading_parts
+    from rowkey.keys.batches.refused_rows import add_row_number
     from rowkey.keys.batches.validation import validate_batch
 
 _MODULE_BY_NAME = {
@@ -57,12 +64,15 @@ _MODULE_BY_NAME = {
     "ColumnBatch": "columns",
     "FixedByteColumn": "byte_columns",
     "SlicedByteColumn": "byte_columns",
+    "add_row_number": "refused_rows",
     "build_field_column": "columns",
+    "build_missing_column_error": "columns",
     "combine_fingerprints": "batch_hashes",
     "compute_fingerprints": "batch_hashes",
     "compute_weak_fingerprints": "batch_hashes",
     "encode_plain_values": "columns",
     "find_leading_parts": "key_assembly",
+    "refuse_nulls": "columns",
     "validate_batch": "validation",
 }
 
@@ -107,10 +117,12 @@ __all__ = [
     "SlicedByteColumn",
     "TimeRemainder",
     "Transform",
+    "add_row_number",
     "bind_fields",
     "bind_key",
     "build_field_column",
     "build_key",
+    "build_missing_column_error",
     "check_id_fits",
     "combine_fingerprints",
     "combine_keys",
@@ -121,6 +133,7 @@ __all__ = [
     "find_colliding_rows",
     "find_leading_parts",
     "is_null_requested",
+    "refuse_nulls",
     "validate_batch",
     "walk_parts",
 ]

@@ -111,8 +111,8 @@ class Key:
             salt: the number that the random salt takes; needed where the key has one.
 
         Raises:
-            RowError: a field is missing, a value is none of its type, or the key is empty or too
-                long.
+            RowError: a field is missing, a value is not valid for its type, or the key is empty
+                or too long.
             InvalidArgument: the key has a random salt and no number for it is given.
 
         Cost: 0.2 to 1 µs, by the number of parts.
@@ -147,12 +147,12 @@ class Key:
         """Assign ids to the new `code` values of some rows, all in one request.
 
         Args:
-            rows: some rows; those that have no key are passed over, and their values get no ids.
+            rows: some rows; those that have no key are skipped, and their values get no ids.
 
         Raises:
-            RowError: others were given ids meanwhile, and these have no room any more.
+            RowError: other clients took the last ids.
 
-        Cost: an encoding of each row, and one question to whoever gives the ids.
+        Cost: an encoding of each row, and one request to the dictionary.
         """
         if self.dictionary is not None:
             assign_row_ids(
@@ -212,11 +212,11 @@ class Key:
     def decode(self, key: bytes) -> dict[str, Value]:
         """Return the fields that a row key holds, by name.
 
-        Parts that repeat what others say, such as a bucket beside its host, are verified.
+        Parts that repeat others, such as the bucket of a host, are verified.
 
         Raises:
             RowError: the bytes are no key of this design.
-            DesignRefused: a part before the last has no end, so that no key can be taken apart.
+            DesignRefused: a part before the last has no end, so that no key can be split.
         """
         self.check_decodable()
         if type(key) is not bytes:
@@ -278,16 +278,28 @@ class Key:
             An Arrow binary array, one key per row, in order.
 
         Raises:
-            RowError: as `encode`, for the first row found.
+            RowError: as `encode`, for the first row that cannot be encoded; it names the row,
+                from 0.
             InvalidArgument: the key has a random salt, and no numbers for it are given, or not one
                 a row.
 
         Cost: 10 to 80 ns a row.
         """
+        from rowkey.keys.batches.key_assembly import assemble_keys
+        from rowkey.keys.batches.refused_rows import locate_refused_row
         from rowkey.keys.batches.validation import validate_batch
 
+        def encode_rows(start: int, stop: int) -> None:
+            some_salts = None if salts is None else salts[start:stop]
+            columns = self.build_columns(batch.slice(start, stop - start), salts=some_salts)
+            self._start_trial(columns)
+            assemble_keys(self, columns)
+
         validate_batch(batch)
-        return self.encode_valid_batch(batch, salts=salts)
+        try:
+            return self.encode_valid_batch(batch, salts=salts)
+        except RowError as error:
+            raise locate_refused_row(error, batch.num_rows, encode_rows) from None
 
     def encode_valid_batch(
         self, batch: pa.RecordBatch | pa.Table, *, salts: IntArray | None = None
@@ -305,14 +317,20 @@ class Key:
         from rowkey.keys.batches.key_assembly import assemble_keys
 
         columns = self.build_columns(batch, salts=salts)
-        if self.has_coded_fields:
-            assert self.dictionary is not None
-            columns.tentative_dictionary = trial = TentativeDictionary(self.dictionary)
-            keys = assemble_keys(self, columns)
-            if not trial.commit_ids():
-                return keys
-            columns.tentative_dictionary = None
+        trial = self._start_trial(columns)
+        keys = assemble_keys(self, columns)
+        if trial is None or not trial.commit_ids():
+            return keys
+        columns.tentative_dictionary = None
         return assemble_keys(self, columns)
+
+    def _start_trial(self, columns: ColumnBatch) -> TentativeDictionary | None:
+        """Let new values of `code` get ids that are not committed; None without such fields."""
+        if not self.has_coded_fields:
+            return None
+        assert self.dictionary is not None
+        columns.tentative_dictionary = trial = TentativeDictionary(self.dictionary)
+        return trial
 
     def build_columns(
         self,
@@ -329,7 +347,7 @@ class Key:
             previous: columns of an earlier batch, as `ColumnBatch.from_batch` takes them.
 
         Raises:
-            RowError: the batch lacks a column, or a value is none of its field.
+            RowError: the batch lacks a column, or a value is not valid for its field.
             InvalidArgument: the key has a random salt, and no numbers for it are given, or not one
                 a row.
         """

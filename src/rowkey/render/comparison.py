@@ -207,16 +207,18 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
     for text in _format_skipped_rows(comparison):
         yield from wrap_text(text, width, 4)
     yield ""
-    room = min(MAX_COLUMN_WIDTH, (width - LABEL_WIDTH) // len(comparison.designs))
-    yield _format_row("", [f"{label} " for label in _list_labels(comparison)], room)
+    cell_width = min(MAX_COLUMN_WIDTH, (width - LABEL_WIDTH) // len(comparison.designs))
+    yield _format_row("", [f"{label} " for label in _list_labels(comparison)], cell_width)
     verdicts = [one.simulation.verdict.level for one in comparison.designs]
-    yield _format_row("verdict", _mark_best(verdicts, _find_least_grave(verdicts)), room)
+    yield _format_row("verdict", _mark_best(verdicts, _find_least_grave(verdicts)), cell_width)
     for (read, is_of_reads), group in groupby(comparison.measures, _get_title):
         if is_of_reads:
             yield from wrap_text(_format_read_title(comparison, read), width, 2)
         for measure in filter(_has_row, group):
-            cells = [_format_cell(measure, figure, room - 2) for figure in measure.figures]
-            yield _format_row(_format_label(measure), _mark_best(cells, measure.best_designs), room)
+            cells = [_format_cell(measure, figure, cell_width - 2) for figure in measure.figures]
+            yield _format_row(
+                _format_label(measure), _mark_best(cells, measure.best_designs), cell_width
+            )
     yield ""
     for note in _format_notes(comparison):
         yield from wrap_text(note, width, 2)

@@ -48,8 +48,8 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
         return [Text("no heat map: the events have no time")]
     start_s, column_s, counts = simulation.load_map
     labels, grouped = _group_regions(simulation, counts)
-    room = max(width - max(map(len, labels)) - 9, 10)
-    cells, per_column = _fit_columns(grouped, room)
+    map_width = max(width - max(map(len, labels)) - 9, 10)
+    cells, per_column = _fit_columns(grouped, map_width)
     fair = cells.sum(axis=1) / simulation.design.cluster.servers
     lines = _draw_legend(column_s * per_column, colour=colour)
     for row, label in enumerate(labels):

@@ -96,8 +96,7 @@ class CellTimestamp:
         """
         import numpy as np
 
-        from rowkey.keys import build_field_column
-        from rowkey.rows.batches.arrays import refuse_nulls
+        from rowkey.keys import build_field_column, refuse_nulls
 
         column = build_field_column(self.field, array)
         numbers = np.asarray(column.values, np.int64)

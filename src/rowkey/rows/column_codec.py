@@ -49,8 +49,8 @@ class ColumnCodec:
         import numpy as np
         import pyarrow as pa
 
-        from rowkey.keys import build_field_column, encode_plain_values
-        from rowkey.rows.batches.arrays import build_binary_array, refuse_nulls
+        from rowkey.keys import build_field_column, encode_plain_values, refuse_nulls
+        from rowkey.rows.batches.arrays import build_binary_array
 
         column = build_field_column(self.field, array)
         if column.codes is not None:

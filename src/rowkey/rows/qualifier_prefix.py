@@ -293,7 +293,8 @@ class QualifierPrefix:
         """
         import pyarrow as pa
 
-        from rowkey.rows.batches.arrays import build_missing_column_error, find_column
+        from rowkey.keys import build_missing_column_error
+        from rowkey.rows.batches.arrays import find_column
 
         no_name = pa.repeat(pa.scalar(b"", pa.binary()), batch.num_rows)
         columns: dict[str, Any] = {COLUMN_NAME_FIELD: no_name}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import TABLE_ID_ATTRIBUTE
 from rowkey.errors import InvalidArgument, RowError, SampleError
-from rowkey.keys import validate_batch
+from rowkey.keys import add_row_number, validate_batch
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.generations.activation import reconcile_attributes
@@ -47,8 +46,8 @@ def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch |
         rows: columns named as the fields.
 
     Raises:
-        RowError: a value does not fit its field; the message has the number of the row, from 0.
-            Rows before it may be written.
+        RowError: a value is not valid for its field; the message has the number of the row, from
+            0. Rows before it are written, rows after it are not.
     """
     import pyarrow as pa
 
@@ -58,14 +57,34 @@ def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch |
     validate_batch(rows)
     first = 0
     for some in _split_blocks(rows):
-        for index, problem in _write_block(get_state(), some):
-            raise _add_row_number(first + index, problem)
+        state = get_state()
+        _check_columns(state.active_design, some)
+        for index, problem in _write_block(state, some, max_errors=1):
+            raise add_row_number(first + index, problem)
         first += some.num_rows
     return first
 
 
-def _write_block(state: GenerationState, rows: pa.RecordBatch) -> list[tuple[int, RowError]]:
+def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
+    """Raise an error if the columns of some rows cannot be encoded, whatever their values are.
+
+    Raises:
+        RowError: a column is missing or unknown, or has an unsuitable type.
+    """
+    columns = rows.slice(0, 0)
+    salts = compute_load_salts(design, columns) if design.key.is_salted else None
+    design.layout.encode_blocks(columns, salts=salts)
+
+
+def _write_block(
+    state: GenerationState, rows: pa.RecordBatch, max_errors: int | None = None
+) -> list[tuple[int, RowError]]:
     """Put a block of rows under one timestamp, while all rows of the table are locked.
+
+    Args:
+        state: the state of the table.
+        rows: the rows.
+        max_errors: refused rows after which no more rows are put; None for no limit.
 
     Returns:
         The index of each row that cannot be put, and why.
@@ -73,7 +92,7 @@ def _write_block(state: GenerationState, rows: pa.RecordBatch) -> list[tuple[int
     clock = state.writer.clock
     with clock.lock_all_rows():
         at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
-        refused = list(_put_block(state, rows, at))
+        refused = list(islice(_put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
     return refused
 
@@ -112,22 +131,6 @@ def _put_block(
     for start, some in ((0, rows.slice(0, half)), (half, rows.slice(half))):
         for index, problem in _put_block(state, some, timestamp):
             yield start + index, problem
-
-
-def _add_row_number(number: int, problem: RowError) -> RowError:
-    """Return the error of a row with the row's number in its path."""
-    one = problem.mistake
-    path = ": ".join(filter(None, (f"row {number}", one.path)))
-    return RowError(path, _SINGLE_ROW_PATTERN.sub("", one.problem), one.expected, one.remedy)
-
-
-def _format_row_problem(number: int, problem: RowError) -> str:
-    """Return what is wrong with one row, to stand after the row's number."""
-    return str(_add_row_number(number, problem)).removeprefix(f"row {number}")
-
-
-_SINGLE_ROW_PATTERN = re.compile(r"^row 0 | of row 0\b")
-"""How a message names a row that is alone in its batch."""
 
 
 def compute_load_salts(design: Design, rows: pa.RecordBatch) -> Any:
@@ -218,7 +221,7 @@ def load_file(
     try:
         for batch, numbers in _skip_rows(rows, rows_before):
             for number, problem in _put_batch(table, batch, numbers):
-                refused.note(1, _format_row_problem(number, problem), number)
+                refused.note(1, f": {problem}", number)
                 _check_refused_share(sample, refused, row_count - rows_before + batch.num_rows)
             row_count += batch.num_rows
             checkpoint.save_row_count(row_count)

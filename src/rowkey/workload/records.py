@@ -61,12 +61,12 @@ class SkippedRows:
         self.add_problem(problem, row)
 
     def add_problem(self, problem: str, row: int | None = None) -> None:
-        """Keep the problem of another row that is already counted, while there is room."""
-        if self.has_room:
+        """Keep the problem of a row that is already counted, up to a limit."""
+        if self.can_keep_more:
             self.problems.append((row, problem))
 
     @property
-    def has_room(self) -> bool:
+    def can_keep_more(self) -> bool:
         """Return whether the problems of more rows are kept."""
         return len(self.problems) < MAX_SKIPPED_ROWS_NAMED
 

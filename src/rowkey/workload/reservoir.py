@@ -20,7 +20,7 @@ class Reservoir:
     """A uniform random sample of `capacity` events from a stream of events.
 
     Every event has a random number, which follows from the seed and its number in the stream;
-    those with the smallest are kept, as far as their bytes have room. While all fit, all are kept,
+    those with the smallest are kept, up to a limit of bytes. While all fit, all are kept,
     and what is counted from them is exact. So reservoirs of the parts of a stream merge to that of
     the whole.
 

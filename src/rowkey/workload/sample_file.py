@@ -249,7 +249,7 @@ class SampleFile:
 
     def _note_skipped(self, row: int, number: int, value: pa.Array) -> None:
         """Note a skipped row, with the value that its field cannot hold."""
-        if not self.skipped_rows.has_room:
+        if not self.skipped_rows.can_keep_more:
             return
         declared = list(self.fields.values())[number]
         why = explain_rejection(

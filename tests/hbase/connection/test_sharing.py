@@ -212,7 +212,7 @@ def test_an_answer_wakes_a_thread_that_waits_to_send() -> None:
         while not line._readers.has_leader:
             sleep(0.001)
         third = pool.submit(fetch_body, line)
-        while not line._room_waiters:
+        while not line._slot_waiters:
             sleep(0.001)
         go.set()
         assert b"third" == third.result(GENEROUS_S)
@@ -310,7 +310,7 @@ def test_threads_that_wait_to_send_fail_when_the_server_hangs_up() -> None:
         while not line._readers.has_leader:
             sleep(0.001)
         waiting = pool.submit(line.send, "Get", b"", deadline=build_deadline())
-        while not line._room_waiters:
+        while not line._slot_waiters:
             sleep(0.001)
         over.set()
         for one in (reading, waiting):

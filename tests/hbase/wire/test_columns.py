@@ -114,7 +114,7 @@ def test_cells_of_different_lengths_are_found(seed: int) -> None:
             value = b"".join(one(depth - 1) for _ in range(random.randrange(5)))
         return encode_cell(b"r", "d", random.randbytes(random.randrange(4)), 1, value)
 
-    cells = [one(seed % 4) for _ in range(4_500)]
+    cells = [one(seed % 4) for _ in range(6_000)]
     assert _starts(cells) == find_cell_starts(b"".join(cells)).tolist()
 
 

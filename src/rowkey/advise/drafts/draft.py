@@ -79,8 +79,8 @@ class _JudgedCandidate:
         ]
         verdict = self.judged.simulation.verdict
         is_hot = verdict.is_hot and self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
-        heat = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
-        return (*heat, *(one.message for one in findings))
+        load = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
+        return (*load, *(one.message for one in findings))
 
 
 @explain_shortage

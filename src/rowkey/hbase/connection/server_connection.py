@@ -91,7 +91,7 @@ class ServerConnection:
         self._frame_reader = FrameReader()
         self._calls: dict[int, PendingCall] = {}
         self._next_call_id = 0
-        self._room_waiters: list[Lock] = []
+        self._slot_waiters: list[Lock] = []
         self._answer_count = 0
         self._lock = Lock()
         self._readers = LeaderFollowers(self._lock, self)
@@ -189,14 +189,14 @@ class ServerConnection:
                     self._next_call_id = (call_id + 1) % _CALL_ID_LIMIT
                     call = self._calls[call_id] = PendingCall(self, call_id, method)
                     return call
-            if not self._readers.wait_until(self._has_room, self._room_waiters, deadline):
-                self._raise_no_room(method)
+            if not self._readers.wait_until(self._has_free_slot, self._slot_waiters, deadline):
+                self._raise_busy(method)
 
-    def _has_room(self) -> bool:
+    def _has_free_slot(self) -> bool:
         """Return whether a waiting call may go on: a call slot is free, or the connection broke."""
         return len(self._calls) < self._settings.max_in_flight or self._failure is not None
 
-    def _raise_no_room(self, method: str) -> None:
+    def _raise_busy(self, method: str) -> None:
         """Raise `BusyError`: too many calls are in flight; break the connection if it is silent."""
         with self._lock:
             count = len(self._calls)
@@ -274,7 +274,7 @@ class ServerConnection:
         """Remove the registration of a call that was not sent."""
         with self._lock:
             if self._calls.pop(call.call_id, None) is not None:
-                self._readers.wake_oldest(self._room_waiters)
+                self._readers.wake_oldest(self._slot_waiters)
 
     def read(self, seconds: float) -> None:
         """Wait for bytes from the server, and deliver the answers in them."""
@@ -329,8 +329,8 @@ class ServerConnection:
             if call.outcome is None:
                 call.outcome = answer
                 self._readers.wake_waiters(call.waiters)
-            if self._room_waiters:
-                self._readers.wake_oldest(self._room_waiters)
+            if self._slot_waiters:
+                self._readers.wake_oldest(self._slot_waiters)
 
     def _build_eof_error(self) -> HBaseError:
         """Return the error for a connection that the server has closed."""

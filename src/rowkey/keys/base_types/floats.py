@@ -58,7 +58,7 @@ class FloatField(FieldType):
         """Return the number rounded to the width.
 
         Raises:
-            InvalidArgument: the width has no room for it.
+            InvalidArgument: the width cannot hold it.
         """
         if self.width == 8:
             return number

@@ -69,7 +69,7 @@ class BytesBasedField(FieldType):
         return [self.from_internal(piece) for piece in internal.tolist()]
 
 
-NULLABLE_REMEDY = "Declare the field nullable, or give a value."
+NULLABLE_REMEDY = "Give a value, or declare the field nullable."
 
 
 def check_type(value: Value, python_type: type, name: str) -> None:

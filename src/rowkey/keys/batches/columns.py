@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from rowkey.errors import RowError
+from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.batches.byte_columns import ByteColumn, IntArray, concatenate_columns
 from rowkey.keys.dictionary import DICTIONARY_FIELD
 
@@ -119,12 +120,7 @@ class ColumnBatch:
         for declared_field in fields:
             index = batch.schema.get_field_index(declared_field.name)
             if index < 0:
-                raise RowError(
-                    declared_field.name,
-                    "the batch has no such column",
-                    f"one of {', '.join(batch.schema.names[:12]) or 'no columns'}",
-                    "Add the column to the batch, or rename the one that holds the values.",
-                )
+                raise build_missing_column_error(declared_field.name, batch)
             previous_column = (
                 previous.columns[declared_field.name] if previous is not None else None
             )
@@ -155,7 +151,7 @@ class ColumnBatch:
         column = self.columns[name]
         if column.codes is None:
             return column.values
-        self._refuse_nulls(column)
+        refuse_nulls(column.declared_field.name, column.codes >= 0)
         return column.declared_field.type.take_rows(column.values, column.codes)
 
     def find_salts(self, n: int) -> IntArray:
@@ -181,7 +177,7 @@ class ColumnBatch:
         column = self.columns[parts[0].fields[0]]
         if column.codes is None:
             return concatenate_columns([part.encode_batch(self) for part in parts])
-        self._refuse_nulls(column)
+        refuse_nulls(column.declared_field.name, column.codes >= 0)
         return self.encode_distinct_values(*parts).take(column.codes)
 
     def encode_distinct_values(self, *parts: Part) -> ByteColumn:
@@ -221,16 +217,22 @@ class ColumnBatch:
         for values in zip(*lists, strict=True) if lists else ((),) * self.row_count:
             yield dict(zip(names, values, strict=True))
 
-    def _refuse_nulls(self, column: FieldColumn) -> None:
-        """Raise RowError if a row of a dictionary-encoded column is null."""
-        assert column.codes is not None
-        if len(column.codes) and int(column.codes.min()) < 0:
-            row = int(np.argmin(column.codes))
-            raise RowError(
-                column.declared_field.name,
-                f"row {row} has no value",
-                remedy="Declare the field nullable, or leave out the row.",
-            )
+
+def build_missing_column_error(name: str, batch: pa.RecordBatch) -> RowError:
+    """Return the error of a batch that lacks the column of a field which every row needs."""
+    names = ", ".join(batch.schema.names[:12]) or "no columns"
+    remedy = f"Add a column {name} to the batch, or rename the one that holds the values."
+    return RowError(name, f"the batch has no such column; it has {names}", remedy=remedy)
+
+
+def refuse_nulls(name: str, valid: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    """Raise if a column of a field that is not nullable contains a null.
+
+    Raises:
+        RowError: there is a null.
+    """
+    if not valid.all():
+        raise RowError(name, "the value is missing", remedy=NULLABLE_REMEDY)
 
 
 def build_field_column(

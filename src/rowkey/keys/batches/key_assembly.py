@@ -61,7 +61,7 @@ class _KeyBuffer:
                 key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
             )
             lengths = sum_lengths(runs)
-            _check_lengths(lengths, start)
+            _check_lengths(lengths)
             ends = self.offsets[start + 1 : start + 1 + len(lengths)]
             np.cumsum(lengths, out=ends)
             ends += used_bytes
@@ -129,20 +129,13 @@ def _to_fixed_width(pieces: ByteColumn) -> FixedByteColumn:
     return spans.to_fixed(int(spans.inner_lengths[0]) if len(spans) else 1)
 
 
-def _check_lengths(lengths: IntArray, first: int) -> None:
-    """Raise RowError for a key that HBase refuses: an empty or too long one.
-
-    Args:
-        lengths: bytes of each key.
-        first: the number of the first row.
-    """
+def _check_lengths(lengths: IntArray) -> None:
+    """Raise RowError for a key that HBase refuses: an empty or too long one."""
     if int(lengths.min()) == 0:
-        row = first + int(lengths.argmin())
-        what = f"all fields of the key are null in row {row}, so the key is empty"
+        what = "all fields of the key are null, so the key is empty"
         raise RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)
     if int(lengths.max()) > MAX_KEY_BYTES:
-        row = int(lengths.argmax())
-        what = f"the key of row {first + row} has {int(lengths[row]):,} bytes"
+        what = f"the key has {int(lengths.max()):,} bytes"
         raise RowError("key", what, f"at most {MAX_KEY_BYTES:,} bytes", LONG_KEY_REMEDY)
 
 

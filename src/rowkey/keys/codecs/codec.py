@@ -53,7 +53,7 @@ class Codec(ABC):
         """Return the bytes of an internal form.
 
         Raises:
-            InvalidArgument: the encoding has no room for it.
+            InvalidArgument: the encoding cannot hold it.
         """
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Codec(ABC):
         return end
 
     def restrict_domain(self, domain: Domain) -> Domain:
-        """Return the values of a domain that the encoding has room for."""
+        """Return the values of a domain that the encoding can hold."""
         return domain
 
     def pack_prefix(self, prefix: Any) -> bytes | None:

@@ -146,7 +146,7 @@ class FieldPart(Part):
         """Return the bytes of an internal form.
 
         Raises:
-            RowError: the encoding has no room for it.
+            RowError: the encoding cannot hold it.
         """
         try:
             return self.codec.pack(internal)
@@ -157,7 +157,7 @@ class FieldPart(Part):
         """Return the bytes of many internal forms.
 
         Raises:
-            RowError: the encoding has no room for one.
+            RowError: the encoding cannot hold one.
         """
         try:
             return self.codec.pack_batch(internal)

@@ -140,8 +140,8 @@ def _measure_run(rests: Sequence[bytes], pattern: re.Pattern[bytes]) -> int | No
     if len(ends) != 1:
         return None
     (width,) = ends
-    behind = {one[width : width + 1] for one in rests}
-    is_ended = behind == {b""} or (len(behind) == 1 and behind.pop() in SEPARATORS)
+    next_bytes = {one[width : width + 1] for one in rests}
+    is_ended = next_bytes == {b""} or (len(next_bytes) == 1 and next_bytes.pop() in SEPARATORS)
     return width if is_ended else None
 
 

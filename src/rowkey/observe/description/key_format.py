@@ -147,10 +147,10 @@ def _infer_digest_format(keys: Sequence[bytes], now_ms: int) -> KeyFormat | None
 
 def _build_unknown_format(keys: Sequence[bytes], reason: str) -> KeyFormat:
     """Return a key format of one bytes field, with the reason why nothing was inferred."""
-    most = max(map(len, keys), default=32)
-    room = int(1 << (max(2 * most - 1, 1)).bit_length())
-    words = {"type": "bytes", "max_bytes": min(room, 32_767)}
-    return KeyFormat("[row:tail]", {"row": words}, (f"The key format is unknown: {reason}.",))
+    longest_bytes = max(map(len, keys), default=32)
+    max_bytes = int(1 << (max(2 * longest_bytes - 1, 1)).bit_length())
+    options = {"type": "bytes", "max_bytes": min(max_bytes, 32_767)}
+    return KeyFormat("[row:tail]", {"row": options}, (f"The key format is unknown: {reason}.",))
 
 
 def _explain_bucket(keys: Sequence[bytes], splits: Sequence[bytes]) -> str:

@@ -56,7 +56,7 @@ def build_create_statement(
     Args:
         design: the design.
         splits: the row keys its regions begin with, ascending.
-        source: where the design is from, for whoever reads the text.
+        source: the file of the design, for readers of the text.
 
     Raises:
         InvalidArgument: a cluster cannot have this table under this name; `create` says the same.

@@ -56,7 +56,7 @@ def format_script(statement: CreateStatement) -> Iterator[str]:
         yield "require 'securerandom'"
     table = statement.table
     arguments = [[_format_family(family)] for family in table.families]
-    table_attributes = {**table.attributes, **table.configuration}  # a table keeps both alike
+    table_attributes = {**table.attributes, **table.configuration}  # HBase stores both the same way
     pairs = [
         *map(_format_attribute, table_attributes.items()),
         *map(_format_random_attribute, statement.random_attributes),

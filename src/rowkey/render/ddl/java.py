@@ -92,7 +92,7 @@ def _format_table_method(statement: CreateStatement) -> Iterator[str]:
     )
     for family in table.families:
         yield from _indent_lines(_format_family(family), "      ")
-    table_attributes = {**table.attributes, **table.configuration}  # a table keeps both alike
+    table_attributes = {**table.attributes, **table.configuration}  # HBase stores both the same way
     yield from _format_setters("setValue", table_attributes, "      ")
     for name in statement.random_attributes:
         drawn = 'String.format("%016x", new SecureRandom().nextLong())'

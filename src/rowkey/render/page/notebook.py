@@ -66,7 +66,7 @@ def show(
         language: one of `LANGUAGES`.
 
     Raises:
-        InvalidArgument: the result is none of these, or the language does not exist.
+        InvalidArgument: the result has another type, or the language does not exist.
     """
     from rowkey.advise import Comparison
     from rowkey.design import Design

@@ -87,25 +87,6 @@ def find_column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
     return batch.column(indexes[0]) if indexes else None
 
 
-def build_missing_column_error(name: str, batch: pa.RecordBatch) -> RowError:
-    """Return the error of a batch that lacks the column of a field which every row needs."""
-    names = ", ".join(batch.schema.names[:12]) or "no columns"
-    what = f"the batch has no such column; it has {names}"
-    return RowError(name, what, remedy=f"Add a column {name} to the batch.")
-
-
-def refuse_nulls(name: str, valid: BoolArray) -> None:
-    """Raise if a column of a field that is not nullable contains a null.
-
-    Raises:
-        RowError: there is a null.
-    """
-    if not valid.all():
-        row = int(np.argmin(valid))
-        remedy = "Declare the field nullable, or leave the row out."
-        raise RowError(name, f"the value of row {row} is missing", remedy=remedy)
-
-
 def scatter_values(values: pa.Array, at: IntArray, count: int) -> pa.Array:
     """Return a column with values in some rows and null in all others.
 

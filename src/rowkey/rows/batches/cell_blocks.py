@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from rowkey.cells import CellBlock
 from rowkey.errors import RowError
-from rowkey.rows.batches.arrays import build_missing_column_error, find_column
+from rowkey.keys import build_missing_column_error
+from rowkey.rows.batches.arrays import find_column
 
 if TYPE_CHECKING:
     import numpy as np
