@@ -129,7 +129,7 @@ def test_whole_life(tmp_path: Path, how: str) -> None:
         else:
             os.kill(owner.pid, signal.SIGINT)
         rest = owner.stdout.read()
-    assert rest.endswith("the cluster is stopped and removed\n")
+    assert rest.endswith("The cluster is stopped and its files are removed.\n")
     assert 0 == owner.returncode
     assert not directory.exists()
 

@@ -146,7 +146,7 @@ class ClientPair(TableAndModel):
         self.finish()
         if len(self.clients[0].buckets.parts) == 1 and token is not None:
             part = self.clients[0].buckets.parts[0]
-            after = count if count != part.count else count + 1
+            after = count if count != part.count else next(n for n in COUNTS if n != count)
             set_buckets(self.clients[0], after)
         if token is None:  # sorted, gathered, or there was no row
             return

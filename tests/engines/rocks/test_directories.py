@@ -150,6 +150,21 @@ def test_a_table_that_was_half_dropped_is_gone(tmp_path: Path) -> None:
     assert not left.exists()
 
 
+def test_a_file_that_rocksdb_removes_meanwhile_is_not_foreign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A drop does not name a file that RocksDB removes while the directory is checked."""
+    with RocksEngine.open(str(tmp_path)) as engine:
+        engine.create_table(TableSpec("t", (Family("d"),)))
+        list_paths = type(tmp_path).iterdir
+        removed = tmp_path / "t" / "000021.sst"
+        monkeypatch.setattr(
+            type(tmp_path), "iterdir", lambda self: iter([*list_paths(self), removed])
+        )
+        engine.drop_table("t")
+        assert [] == engine.list_tables()
+
+
 @pytest.mark.parametrize("name", ["20240101.log", "notes.txt", "999999999.sst"])
 def test_a_directory_with_files_of_others_is_not_dropped(tmp_path: Path, name: str) -> None:
     """A drop names foreign files, and works once they are removed."""

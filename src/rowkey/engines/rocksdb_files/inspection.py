@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -346,8 +347,15 @@ def check_safe_to_open(directory: Path) -> None:
 
 
 def _is_own_file(path: Path, max_number: int) -> bool:
-    """Return whether RocksDB or rowkey wrote a file, judged by its name and number."""
-    if path.is_symlink() or not path.is_file():
+    """Return whether RocksDB or rowkey wrote a file, judged by its name and number.
+
+    A file that is gone by now was RocksDB's, which removes what it no longer needs in a thread.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return True
+    if not stat.S_ISREG(mode):
         return False
     if path.name in _OWN_FILES:
         return True
