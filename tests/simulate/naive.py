@@ -20,7 +20,7 @@ class NaiveResult:
     Args:
         writes: operations by region.
         skews: by width, the skew over servers, over regions and of other servers; None if thin.
-        shares: of regions and of servers: total, median and worst share of the busiest.
+        shares: of regions and of servers: total, mean and worst share of the busiest.
         overwritten: events whose key had been written before.
     """
 
@@ -88,10 +88,10 @@ def _compute_shares(places: list[int]) -> tuple[float, float, float]:
     total = max(Counter(places).values()) / len(places)
     windows = min(WINDOWS, len(places))
     edges = [len(places) * number // windows for number in range(windows + 1)]
-    busiest = sorted(
+    busiest = [
         max(Counter(places[low:high]).values()) / (high - low) for low, high in pairwise(edges)
-    )
-    return total, busiest[len(busiest) // 2], busiest[-1]
+    ]
+    return total, sum(busiest) / len(busiest), max(busiest)
 
 
 def choose_splits(keys: list[bytes], regions: int) -> list[bytes]:

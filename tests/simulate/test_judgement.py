@@ -87,9 +87,9 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
     sizes = [events * (n + 1) // 50 - events * n // 50 for n in range(50)]
     for _ in range(20):
         windows = [[chance.randrange(servers) for _ in range(size)] for size in sizes]
-        shares = sorted(max(Counter(one).values()) / len(one) for one in windows)
+        shares = [max(Counter(one).values()) / len(one) for one in windows]
         total = max(Counter(place for one in windows for place in one).values()) / events
-        measured = BusiestShares(total, shares[25], shares[-1])
+        measured = BusiestShares(total, sum(shares) / 50, max(shares))
         assert "hot" != judge_skew([], measured, servers, events, 50).level
 
 
@@ -97,6 +97,24 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
 def test_few_events_on_one_server_are_hot_once_that_is_no_chance(events: int, word: str) -> None:
     """Two events on one of eight servers may be chance, and twenty are hot."""
     assert word == judge_skew([], BusiestShares(1.0, 1.0, 1.0), 8, events, min(events, 50)).level
+
+
+@pytest.mark.parametrize(("burst_windows", "level"), [(0, "even"), (6, "warm"), (15, "hot")])
+@pytest.mark.parametrize("step_ms", [5, 60_000], ids=["dense", "sparse"])
+def test_a_burst_counts_whether_events_are_dense_or_sparse(
+    tmp_path: Path, step_ms: int, burst_windows: int, level: str
+) -> None:
+    """One host that takes all events of some of 50 windows gives one verdict at any rate."""
+    chance = random.Random(1)
+    bursts = set(chance.sample(range(50), burst_windows))
+    hosts = ["batch" if n // 400 in bursts else f"h{chance.randrange(500)}" for n in range(20_000)]
+    lines = [f"{host},{10**12 + n * step_ms}" for n, host in enumerate(hosts)]
+    sample = tmp_path / "burst.csv"
+    sample.write_text("\n".join(["host,ts", *lines]))
+    fields = {"host": "text", "ts": "timestamp_ms"}
+    design = Design("t", "[bucket(host, 16)][host][ts]", fields=fields, splits="per_bucket")
+    verdict = run(design, sample).verdict
+    assert ((10 if step_ms == 5 else None), level) == (verdict.width_s, verdict.level)
 
 
 FLOOR = re.compile(r"cannot fall below (\d+\.\d\d)(?:, in (such windows|windows of (\d+) s))?")
@@ -111,7 +129,7 @@ def list_floors(found: Simulation) -> list[tuple[float, float]]:
             if width:
                 measured = next(s.server_skew for s in found.skews if s.width_s == int(width))
             elif windows:
-                measured = found.server_shares.median * found.design.cluster.servers
+                measured = found.server_shares.mean * found.design.cluster.servers
             assert measured is not None
             claimed.append((float(figure), measured))
     return claimed
@@ -131,7 +149,7 @@ def test_no_cause_claims_more_than_was_measured(
     found = run(design, write_rows(folder, [row for row in rows for _ in range(times)]))
     assert [] == [pair for pair in list_floors(found) if pair[0] > pair[1] + 1e-9]
     servers = design.cluster.servers
-    most = max([found.server_shares.median * servers, *(s.server_skew or 0.0 for s in found.skews)])
+    most = max([found.server_shares.mean * servers, *(s.server_skew or 0.0 for s in found.skews)])
     assert [] == [cause for cause in found.causes if cause.bound > max(most, 1.0) + 1e-9]
     if found.verdict.level == "even":
         even = max(found.verdict.even_skew, 1.0)

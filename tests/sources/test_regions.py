@@ -262,12 +262,13 @@ def test_an_import_in_the_order_of_keys_is_one_region_at_a_time() -> None:
     made = [key(row) for row in list_rows(name)]
     assert made == sorted(made)
     counted = recount(name, key, [bytes([n]) for n in range(1, 16)], list_times(name))
-    total, median, worst = counted.shares["regions"]
-    assert (1.0, 1.0) == (median, worst)
+    total, mean, worst = counted.shares["regions"]
+    assert 1.0 == worst
+    assert mean > 0.9
     assert total < 1.2 / 16
     shares = simulate_example(name).region_shares
     assert pytest.approx(total) == shares.total
-    assert (median, worst) == (shares.median, shares.worst)
+    assert pytest.approx((mean, worst)) == (shares.mean, shares.worst)
     assert (["sorted-import"], ["moving_front"]) == (list_rules(name), list_causes(name))
 
 

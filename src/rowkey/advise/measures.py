@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.advise.comparison import Figure, Measure
@@ -59,20 +60,22 @@ def _measure_skews(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     figures = (Figure(_compute_equal_skew(design)) for design in designs)
     what = (
         "load of the busiest server, over its fair share, in windows of equal numbers of "
-        "events, median"
+        "events, mean"
     )
     yield Measure("skew_equal", what, tuple(figures), tolerance=_compute_equal_spread(designs[0]))
 
 
 def _compute_equal_skew(design: ComparedDesign) -> float:
-    """Return the median skew in windows of equal numbers of events."""
-    return design.simulation.server_shares.median * design.simulation.design.cluster.servers
+    """Return the mean skew in windows of equal numbers of events."""
+    return design.simulation.server_shares.mean * design.simulation.design.cluster.servers
 
 
 def _compute_equal_spread(design: ComparedDesign) -> float:
     """Return how much the skew in windows of equal event counts varies by chance."""
-    events = design.simulation.operation_count / max(design.simulation.window_count, 1)
-    return float(compute_even_deviation(events, design.simulation.design.cluster.servers))
+    windows = max(design.simulation.window_count, 1)
+    events, servers = design.simulation.operation_count, design.simulation.design.cluster.servers
+    deviation = float(compute_even_deviation(events / windows, servers))
+    return SKEW_TOLERANCE_SPREADS * deviation / sqrt(windows)
 
 
 def _measure_throughput(designs: Sequence[ComparedDesign], capacity: float) -> Measure:

@@ -253,9 +253,9 @@ class LoadResult:
 
     @property
     def has_hot_region(self) -> bool:
-        """Return whether one region takes clearly more than its share of most windows."""
+        """Return whether one region takes clearly more than its share on average."""
         fair = 1 / max(self.placements.regions, 1)
-        return self.region_shares.median > max(2 * fair, fair + 0.05)
+        return self.region_shares.mean > max(2 * fair, fair + 0.05)
 
     def find_skew(self, width_s: int | None) -> float | None:
         """Return the measured skew over servers at one window width; None if not measured.
@@ -264,7 +264,7 @@ class LoadResult:
             width_s: seconds; None for windows of equal numbers of events.
         """
         if width_s is None:
-            return self.server_shares.median * self.servers
+            return self.server_shares.mean * self.servers
         return next((one.server_skew for one in self.skews if one.width_s == width_s), None)
 
     @cached_property
@@ -277,7 +277,7 @@ class LoadResult:
         """Return the busiest region's or server's share, relative to an even design's.
 
         Args:
-            share: its share of the median window of equal numbers of events.
+            share: its mean share in windows of equal numbers of events.
             places: how many regions or servers there are.
         """
         windows = int(self.windows.max(initial=0)) + 1

@@ -270,7 +270,7 @@ def find_missed_splits(
 def has_missed_splits(result: LoadResult) -> bool:
     """Return whether regions are empty or crowded and only the splits explain it."""
     regions, empty = len(result.boundaries), result.empty_region_count
-    servers = result.compare_to_even(result.server_shares.median, result.servers)
+    servers = result.compare_to_even(result.server_shares.mean, result.servers)
     is_hot = result.has_hot_region or (
         has_many_empty(empty, regions) and servers > MIN_HARMFUL_RATIO
     )

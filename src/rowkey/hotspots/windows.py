@@ -300,12 +300,12 @@ class BusiestShares:
 
     Args:
         total: over all events.
-        median: the median of its share in each window.
+        mean: the mean of its shares in each window.
         worst: its largest share in any window.
     """
 
     total: float
-    median: float
+    mean: float
     worst: float
 
 
@@ -362,17 +362,11 @@ class EqualCountWindows:
 
     def compute_shares(self, placements: Placements | None = None) -> BusiestShares:
         """Return the shares of the busiest region, or of the busiest server in a placement."""
-        import numpy as np
-
         counts = self.counts if placements is None else placements.sum_by_server(self.counts)
         totals = counts.sum(axis=0)
         per_window = counts.sum(axis=1)
         busiest = counts.max(axis=1)[per_window > 0] / per_window[per_window > 0]
         if not len(busiest):
             return BusiestShares(0.0, 0.0, 0.0)
-        ranked = np.sort(busiest)
-        return BusiestShares(
-            float(totals.max() / totals.sum()),
-            float(ranked[len(ranked) // 2]),
-            float(ranked[-1]),
-        )
+        total = float(totals.max() / totals.sum())
+        return BusiestShares(total, float(busiest.mean()), float(busiest.max()))

@@ -140,11 +140,9 @@ def _compute_width_s(intervals: Sequence[LoadInterval]) -> int:
 
 def _compute_shares(counts: np.ndarray[Any, Any]) -> BusiestShares:
     """Return the shares of the busiest column, from counts by interval and column."""
-    import numpy as np
-
     totals, sums = counts.sum(axis=0), counts.sum(axis=1)
-    busiest = np.sort(counts.max(axis=1)[sums > 0] / sums[sums > 0])
+    busiest = counts.max(axis=1)[sums > 0] / sums[sums > 0]
     if not len(busiest):
         return BusiestShares(0.0, 0.0, 0.0)
     share = float(totals.max() / totals.sum())
-    return BusiestShares(share, float(busiest[len(busiest) // 2]), float(busiest[-1]))
+    return BusiestShares(share, float(busiest.mean()), float(busiest.max()))

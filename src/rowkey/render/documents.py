@@ -129,7 +129,7 @@ def _build_skew(skew: Skew) -> dict[str, Any]:
 
 def _build_shares(shares: BusiestShares) -> dict[str, float]:
     """Return the shares of all operations that the busiest server or region gets."""
-    return {"total": shares.total, "median": shares.median, "worst": shares.worst}
+    return {"total": shares.total, "mean": shares.mean, "worst": shares.worst}
 
 
 def build_cause_document(

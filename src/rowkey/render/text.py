@@ -161,19 +161,19 @@ def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
     yield from (f"  {remark}" for remark in simulation.remarks)
     yield ""
     yield from _format_skew_table(simulation.skews, width)
-    total, median, worst = (
+    total, mean, worst = (
         f"{100 * value:.0f} %"
         for value in (
             simulation.region_shares.total,
-            simulation.region_shares.median,
+            simulation.region_shares.mean,
             simulation.region_shares.worst,
         )
     )
     fair = 100 / len(simulation.regions)
     yield (
-        f"busiest of {pluralize(len(simulation.regions), 'region')}: {total} of all, {median} of a "
-        f"typical and {worst} of the worst of {simulation.window_count} equal windows; a fair "
-        f"share is {fair:.0f} %"
+        f"busiest of {pluralize(len(simulation.regions), 'region')}: {total} of all, {mean} of a "
+        f"window on average and {worst} at most, in {pluralize(simulation.window_count, 'window')} "
+        f"of equal numbers of events; a fair share is {fair:.0f} %"
     )
     yield from _format_other_figures(simulation, width)
 

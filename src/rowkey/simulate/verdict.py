@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
+from math import comb, sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
@@ -72,9 +72,8 @@ def judge_skew(
             return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
     if events < MIN_EVENTS_PER_WINDOW * windows:
         return _judge_few_events(shares.total, events, servers)
-    even, measured = float(compute_even_skew(events / windows, servers)), shares.median * servers
-    # Half of all windows of an even design never exceed its mean by its standard deviation.
-    noise = float(compute_even_deviation(events / windows, servers))
+    even, measured = float(compute_even_skew(events / windows, servers)), shares.mean * servers
+    noise = 3 * float(compute_even_deviation(events / windows, servers)) / sqrt(windows)
     basis = "windows of equal numbers of events, as no time window has enough of them"
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 

@@ -56,7 +56,7 @@ class IntegerImbalanceCause(Cause):
         finding = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
         if finding is None:
             return None
-        measured_ratio = result.compare_to_even(result.region_shares.median, regions)
+        measured_ratio = result.compare_to_even(result.region_shares.mean, regions)
         # Servers without a region are idle however busy the others' regions are.
         expected_ratio = finding.evidence["bound"] if regions < result.servers else 1
         return finding if measured_ratio <= MAX_REGION_EXCESS * expected_ratio else None

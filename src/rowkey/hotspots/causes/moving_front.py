@@ -86,15 +86,15 @@ class MovingFrontCause(Cause):
             )
         message = (
             f"Keys {front.direction} as events arrive, because {why}: {spans}, and the busiest "
-            f"region took {result.region_shares.median:.0%} of the events of a typical "
-            f"window{alone}."
+            f"region took {result.region_shares.mean:.0%} of the events of a window "
+            f"on average{alone}."
         )
         figures = {
             "fields": list(fields),
             "direction": front.direction,
             "steps": front.steps,
             "spread": front.spread,
-            "share": result.region_shares.median,
+            "share": result.region_shares.mean,
         }
         is_import = result.design.writes.arrival == SORTED_ARRIVAL
         remedy = _format_remedy(result.design, result.facts, is_import=is_import)

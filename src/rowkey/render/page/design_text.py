@@ -317,7 +317,7 @@ def format_shares(design: Mapping[str, Any], translator: Translator) -> str:
         "figures.shares",
         regions=f"{regions:,}",
         total=format_share(shares["total"]),
-        median=format_share(shares["median"]),
+        mean=format_share(shares["mean"]),
         worst=format_share(shares["worst"]),
         windows=design["equal_count"]["windows"],
         fair=format_share(1 / regions),
