@@ -47,6 +47,17 @@ def test_a_spreading_part_replaces_the_present_one(key: str, expected: str) -> N
     assert f'{proposal.part} in front and set splits = "per_bucket"' == proposal.prefix_phrase
 
 
+@pytest.mark.parametrize(
+    "key", ["[bucket(host, 4)][host][time_slice(ts, 1h)]", "[bucket(host, 4)][host][ts]"]
+)
+def test_a_value_that_is_heavy_by_itself_is_spread(key: str) -> None:
+    """A key whose only entity does not spread its rows gets its time into the bucket, or a salt."""
+    proposal = propose_spread_key(build_design(key), {}, insufficient_fields=["host"])
+    expected = "[salt(4)]" if "slice" in key else "[bucket(host, ts, 4)]"
+    assert expected == proposal.part
+    Design("t", proposal.key, fields=FIELDS, splits="per_bucket")
+
+
 def test_splits_that_fit_are_not_proposed_again() -> None:
     """One region for each bucket fits any number of buckets, a number of regions does not."""
     counted = {"algorithm": "per_bucket", "regions": 8}

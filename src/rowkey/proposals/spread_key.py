@@ -59,8 +59,9 @@ def propose_spread_key(
 
     It has two buckets a server, over fields that the reads give if those have enough values and
     none is heavy; else over all key fields, and the cost to reads is reported. A time that slices
-    rows is left out if the other fields are enough. A key of times alone gets a salt, because
-    events of one moment would all fall into one bucket.
+    rows is left out if the other fields are enough. A key gets a salt if no bucket spreads it: one
+    of times alone, because events of one moment would all fall into one bucket, and one that needs
+    the time that slices its rows.
 
     Args:
         design: the design.
@@ -84,6 +85,8 @@ def propose_spread_key(
         for names in _list_candidates(design, facts, key, reads)
         if not set(names) <= set(insufficient_fields) or set(names) == set(key.fields)
     ]
+    if not candidates:
+        return _propose_salt(design, key)
     current_ranges = [_count_ranges(one.plan) for one in reads]
 
     def cost(one: tuple[Sequence[float], Sequence[str]]) -> tuple[int, int, float, int]:

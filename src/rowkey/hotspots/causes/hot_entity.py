@@ -263,7 +263,9 @@ def _format_remedy(
         )
     if proposal is None:
         spread = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Use {spread.toml_text}, which spreads rows by more fields; {spread.cost_phrase}."
+        return (
+            f"Use {spread.toml_text}, which spreads the rows of each value; {spread.cost_phrase}."
+        )
     ((name, values),) = proposal.heavy_values.items()
     return (
         f"Try {proposal.toml_text} with heavy = "
