@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rowkey.advise.comparison_run import MAX_DESIGNS, compare_designs
     from rowkey.advise.drafts import Draft, draft_design
     from rowkey.advise.judgement import JudgedDesign, judge_comparison
+    from rowkey.advise.verdict import Assessment, DesignVerdict, judge_design
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -17,13 +18,16 @@ else:
             "comparison_run": "MAX_DESIGNS compare_designs",
             "drafts": "Draft draft_design",
             "judgement": "JudgedDesign judge_comparison",
+            "verdict": "Assessment DesignVerdict judge_design",
         },
     )
 
 __all__ = [
     "MAX_DESIGNS",
+    "Assessment",
     "ComparedDesign",
     "Comparison",
+    "DesignVerdict",
     "Draft",
     "Figure",
     "JudgedDesign",
@@ -31,4 +35,5 @@ __all__ = [
     "compare_designs",
     "draft_design",
     "judge_comparison",
+    "judge_design",
 ]

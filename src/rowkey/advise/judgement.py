@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.advise.comparison import Comparison
+    from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design, DesignProperties
     from rowkey.explanations import Explanation
     from rowkey.lint import FixedDesign, LintResult
@@ -134,6 +135,13 @@ class JudgedDesign:
             seed=self._seed,
             progress=self._progress,
         )
+
+    @cached_property
+    def verdict(self) -> DesignVerdict:
+        """Return the verdict on the design: good, fair or poor, with what decides it."""
+        from rowkey.advise.verdict import judge_design
+
+        return judge_design(self.simulation, self.lint_result.findings)
 
     @cached_property
     def plans(self) -> Mapping[str, Explanation]:

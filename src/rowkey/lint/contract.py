@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from rowkey.lint.finding import Finding
 
@@ -37,6 +37,10 @@ class RuleDoc:
     source: str
 
 
+MAX_STRAY_SHARE = 0.001
+"""Share of sampled events below which those that overwrite another may just be recorded twice."""
+
+
 class Rule(ABC):
     """One lint rule: finds a known mistake in table designs.
 
@@ -54,6 +58,8 @@ class Rule(ABC):
     """Numbers of the claims in books and articles that the rule checks."""
     cause: ClassVar[str] = ""
     """The cause of hot spots that the rule predicts, if any; `check` then reports it once."""
+    measured_by: ClassVar[Literal["", "writes", "reads"]] = ""
+    """Which load a verdict measures in place of the rule's findings, which then decide nothing."""
     runs_last: ClassVar[bool] = False
     """Whether it checks the findings of other rules; no comment can allow its findings."""
     bad_design: ClassVar[str]

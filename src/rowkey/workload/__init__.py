@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         to_clock_ms,
     )
     from rowkey.workload.sample_summary import KeyedEvents, SampleSummary
+    from rowkey.workload.server_load import DEFAULT_CAPACITY_PER_S, count_read_operations
     from rowkey.workload.table_size import build_key_pieces, estimate_table_bytes
     from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.workload_generator import WorkloadGenerator
@@ -57,6 +58,7 @@ else:
                 "split_events"
             ),
             "sample_summary": "KeyedEvents SampleSummary",
+            "server_load": "DEFAULT_CAPACITY_PER_S count_read_operations",
             "table_size": "build_key_pieces estimate_table_bytes",
             "values.calendar_digits": "is_calendar_number",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
@@ -65,6 +67,7 @@ else:
 
 __all__ = [
     "ARRIVAL_MODES",
+    "DEFAULT_CAPACITY_PER_S",
     "DISTRIBUTIONS",
     "FORMATS",
     "RESERVOIR_CAPACITY",
@@ -90,6 +93,7 @@ __all__ = [
     "build_key_pieces",
     "build_rng",
     "choose_format",
+    "count_read_operations",
     "estimate_table_bytes",
     "is_calendar_number",
     "measure_packing",

@@ -152,6 +152,7 @@ def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Seque
     values = count_combined_values(design, facts, design.key.fields)
     if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
         proposal = propose_spread_key(design, facts, insufficient_fields=names)
-        return f"Use {proposal.toml_text}, which spreads the rows of each value; {proposal.cost_phrase}."
-    salted = propose_salted_key(design)
-    return f"Use {salted.toml_text}, which spreads the rows of each value; {salted.cost_phrase}."
+    else:
+        proposal = propose_salted_key(design)
+    effect = f"which spreads the rows of each value; {proposal.cost_phrase}"
+    return f"Use {proposal.toml_text}, {effect}."

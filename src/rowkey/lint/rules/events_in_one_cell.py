@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.lint.contract import Rule
+from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
 from rowkey.schema import NANOSECONDS
 
@@ -100,7 +100,7 @@ rate = "5000/s"
                 f"{', '.join(names)} as an earlier event of the sample, so they overwrite its "
                 "cells",
                 self.REMEDY,
-                severity="warning",
+                severity="info" if repeats < MAX_STRAY_SHARE * rows.num_rows else "warning",
                 value=str(subject.key),
                 repeats=repeats,
                 events=rows.num_rows,

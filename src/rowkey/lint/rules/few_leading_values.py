@@ -31,6 +31,7 @@ class FewLeadingValues(Rule):
 
     name = "few_leading_values"
     code = "RK104"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (39, 51, 80)
     cause = "few_entities"

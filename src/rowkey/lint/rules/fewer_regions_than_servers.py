@@ -30,6 +30,7 @@ class FewerRegionsThanServers(Rule):
 
     name = "fewer_regions_than_servers"
     code = "RK205"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (72, 75)
     bad_design = """\

@@ -35,6 +35,7 @@ class FilteredRead(Rule):
 
     name = "filtered_read"
     code = "RK606"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "warning"
     claims = (45, 52)
     bad_design = """\

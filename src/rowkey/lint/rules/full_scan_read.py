@@ -36,6 +36,7 @@ class FullScanRead(Rule):
 
     name = "full_scan_read"
     code = "RK601"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "error"
     claims = (2, 52)
     bad_design = """\

@@ -34,6 +34,7 @@ class GapBeforeField(Rule):
 
     name = "gap_before_field"
     code = "RK607"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "warning"
     claims = (52, 88)
     bad_design = """\

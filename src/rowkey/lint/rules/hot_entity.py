@@ -31,6 +31,7 @@ class HotEntityRule(Rule):
 
     name = "hot_entity"
     code = "RK103"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (50,)
     cause = "hot_entity"

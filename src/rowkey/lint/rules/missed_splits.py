@@ -33,6 +33,7 @@ class MissedSplitsRule(Rule):
 
     name = "missed_splits"
     code = "RK201"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (56, 71)
     cause = "missed_splits"

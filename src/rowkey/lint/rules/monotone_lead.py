@@ -32,6 +32,7 @@ class MonotoneLead(Rule):
 
     name = "monotone_lead"
     code = "RK101"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (10, 11, 49, 80)
     cause = "moving_front"

@@ -30,6 +30,7 @@ class OneHotRow(Rule):
 
     name = "one_hot_row"
     code = "RK105"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     cause = "hot_row"
     bad_design = """\

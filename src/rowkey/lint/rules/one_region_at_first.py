@@ -32,6 +32,7 @@ class OneRegionAtFirst(Rule):
 
     name = "one_region_at_first"
     code = "RK203"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "info"
     claims = (63,)
     bad_design = """\

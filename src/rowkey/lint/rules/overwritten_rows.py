@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.lint.contract import Rule
+from rowkey.lint.contract import MAX_STRAY_SHARE, Rule
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class OverwrittenRows(Rule):
     """Events of the sample overwrite rows of earlier events.
 
-    What it does: counts the keys of the sample that occurred before. Under a random salt such a row
-    is not overwritten but stored twice, which random-salt reports.
+    What it does: counts the keys of the sample that occurred before. Below one in a thousand it is
+    a remark: recordings often hold a few events twice. Under a random salt such a row is not
+    overwritten but stored twice, which random-salt reports.
 
     Why it hurts: a put of the same row, family and qualifier is a further version, and one version
     is kept by default. The earlier event is lost without an error.
@@ -69,6 +70,7 @@ order    = "u64"
             f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
             f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event",
             "Add a field to the key that distinguishes these events.",
+            severity="info" if share < MAX_STRAY_SHARE else None,
             value=str(subject.key),
             repeats=sample.repeat_count,
             events=sample.event_count,

@@ -36,6 +36,7 @@ class ReadAsksEveryBucket(Rule):
 
     name = "read_asks_every_bucket"
     code = "RK611"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "info"
     claims = (38, 69, 86)
     bad_design = """\

@@ -32,6 +32,7 @@ class ReadsBeyondServers(Rule):
 
     name = "reads_beyond_servers"
     code = "RK610"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "error"
     claims = (38, 75, 78)
     bad_design = """\

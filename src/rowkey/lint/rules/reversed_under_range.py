@@ -35,6 +35,7 @@ class ReversedUnderRange(Rule):
 
     name = "reversed_under_range"
     code = "RK111"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "warning"
     claims = (12, 13, 43, 44, 54, 55, 66)
     bad_design = """\

@@ -29,6 +29,7 @@ class SortedImport(Rule):
 
     name = "sorted_import"
     code = "RK701"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (79,)
     bad_design = """\

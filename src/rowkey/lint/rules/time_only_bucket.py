@@ -32,6 +32,7 @@ class TimeOnlyBucketRule(Rule):
 
     name = "time_only_bucket"
     code = "RK102"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (37,)
     cause = "time_only_bucket"

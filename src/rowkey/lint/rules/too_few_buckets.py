@@ -32,6 +32,7 @@ class TooFewBuckets(Rule):
 
     name = "too_few_buckets"
     code = "RK124"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (14, 87)
     bad_design = """\

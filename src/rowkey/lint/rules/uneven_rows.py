@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.cells import MAX_READ_ROW_BYTES
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 
@@ -14,11 +15,16 @@ if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 
+GIB = 1 << 30
+YEAR_S = 365 * 86_400
+
 
 class UnevenRows(Rule):
     """One row holds a hundred times the events of the others.
 
-    What it does: counts the events of each row in a sample, where rows hold many events.
+    What it does: counts the events of each row in a sample, where rows hold many events. It is an
+    error if the declared rate lets the row grow above the 1 GiB that a read returns at most, within
+    its time to live or a year.
 
     Why it hurts: what is sized for the usual row fails on that one. A scan needs as much memory as
     its widest row, and the row cannot be split.
@@ -76,12 +82,21 @@ since    = "date"
         if largest < self.MIN_EVENTS_PER_ROW or largest < self.MIN_TIMES_MEAN * mean:
             return
         share = largest / len(sample.keys)
+        kept_s = max((subject.families[cell.family].ttl_s for cell in subject.cells), default=0)
+        rate, seconds = subject.design.writes.rate or 0.0, min(kept_s, YEAR_S)
+        grown_bytes = share * rate * seconds * subject.event_bytes
+        is_too_large = grown_bytes > MAX_READ_ROW_BYTES
+        growth = (
+            f"; at the declared rate it gets {grown_bytes / GIB:,.0f} GiB in "
+            f"{seconds / 86_400:,.3g} days, and a read of a row above 1 GiB fails"
+        )
         yield self.build_finding(
             "key",
             f"the row {subject.key.format_prefix(key)[:80]} has {largest:,} of "
             f"{pluralize(len(sample.keys), 'event')} ({share:.2%}), {largest / mean:,.0f} times "
-            f"the mean of {pluralize(len(rows), 'row')}",
+            f"the mean of {pluralize(len(rows), 'row')}{growth if is_too_large else ''}",
             "Add a field to the key that limits the row, or give heavy entities a separate table.",
+            severity="error" if is_too_large else None,
             value=str(subject.key),
             events=largest,
             mean=mean,

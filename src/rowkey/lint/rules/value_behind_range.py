@@ -34,6 +34,7 @@ class ValueBehindRange(Rule):
 
     name = "value_behind_range"
     code = "RK605"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "warning"
     claims = (52, 88)
     bad_design = """\

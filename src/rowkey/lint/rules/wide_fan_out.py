@@ -33,6 +33,7 @@ class WideFanOut(Rule):
 
     name = "wide_fan_out"
     code = "RK604"
+    measured_by = "reads"
     severity: ClassVar[Severity] = "warning"
     claims = (38, 69)
     bad_design = """\

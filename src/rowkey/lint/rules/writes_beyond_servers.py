@@ -33,6 +33,7 @@ class WritesBeyondServers(Rule):
 
     name = "writes_beyond_servers"
     code = "RK706"
+    measured_by = "writes"
     severity: ClassVar[Severity] = "error"
     claims = (75,)
     bad_design = """\

@@ -1,0 +1,29 @@
+"""What a region server can bear, and how much of that a workload takes.
+
+The unit is one operation: a put of one row, a get, or a scan's request to one region. Rows that a
+scan reads cost a fraction of an operation each.
+"""
+
+from __future__ import annotations
+
+DEFAULT_CAPACITY_PER_S = 10_000.0
+"""Operations a second of a server whose capacity is not declared. Source: docs/performance.md has
+10,040 single puts a second on a cluster of two cores; users of OpenTSDB reported 2,900 to 18,700
+writes a second for each server at HBaseCon."""
+SCANNED_ROWS_PER_OPERATION = 20
+"""Rows that a scan reads in the time of one operation: 200,000 a second at the default capacity.
+Source: a rule of thumb for narrow rows in cached blocks; docs/performance.md has 1.28 million rows
+a second from three servers on two cores."""
+
+
+def count_read_operations(regions: float, rows_read: float) -> float:
+    """Return the operations that one answer of a read costs.
+
+    Args:
+        regions: regions that it asks.
+        rows_read: rows read in them.
+
+    >>> count_read_operations(1, 1), count_read_operations(16, 200_000)
+    (1.05, 10016.0)
+    """
+    return regions + rows_read / SCANNED_ROWS_PER_OPERATION

@@ -1,0 +1,103 @@
+"""One verdict for a design: absolute load, rates of reads and findings decide, worst first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rowkey.advise import DesignVerdict, JudgedDesign
+from rowkey.design import Design
+
+FIELDS: dict[str, Any] = {
+    "host": {"type": "text", "max_bytes": 8, "distinct": 500},
+    "ts": "timestamp_ms",
+    "line": {"type": "text", "max_bytes": 200},
+}
+SPREAD_KEY = "[bucket(host, 16)][host][ts]"
+POINT_READ = {"name": "one", "where": "ts = ?", "limit": 1}
+
+
+def judge(key: str, *reads: dict[str, Any], **options: Any) -> DesignVerdict:
+    """Return the verdict on a design of log lines, with events generated from it."""
+    splits = {"algorithm": "uniform", "regions": 8} if key.startswith("[ts]") else "per_bucket"
+    writes = {"for": "10s", **options.pop("writes", {})}
+    families = {"d": {"ttl": "1d", "compression": "ZSTD", "encoding": "FAST_DIFF"}}
+    declared = {"fields": FIELDS, "splits": splits, "families": families, **options}
+    return JudgedDesign(Design("logs", key, reads=list(reads), writes=writes, **declared)).verdict
+
+
+@pytest.mark.parametrize(
+    ("rate", "grade"),
+    [("1000/s", "good"), ("2500/s", "good"), ("4000/s", "fair"), ("9500/s", "poor")],
+)
+def test_the_load_of_one_busy_server_decides(rate: str, grade: str) -> None:
+    """All writes on one server are harmless up to a quarter of its capacity, poor above 0.9."""
+    verdict = judge("[ts][host]", writes={"rate": rate}, cluster={"capacity": "10000/s"})
+    [writes] = [one for one in verdict.assessments if one.subject == "writes"]
+    assert grade == writes.grade
+    assert pytest.approx(float(rate[:-2]) / 10_000) == writes.utilization
+    assert ("uneven but harmless" in writes.message) == (grade == "good")
+    assert "declared capacity of 10,000/s" in writes.message
+
+
+def test_even_writes_can_be_too_many() -> None:
+    """A spread key is good at half of the capacity and poor above it."""
+    grades = [
+        judge(SPREAD_KEY, writes={"rate": rate, "for": "4s"}, cluster={"servers": 2}).grade
+        for rate in ("8000/s", "30000/s")
+    ]
+    assert ["good", "poor"] == grades
+
+
+def test_without_a_rate_the_skew_decides() -> None:
+    """The message then names the rate that fills one server, at the assumed capacity."""
+    verdict = judge("[ts][host]")
+    assert ("poor", "writes") == (verdict.grade, verdict.decisive.subject)
+    assert "at 10,000 writes per second it reaches its assumed capacity" in verdict.decisive.message
+
+
+@pytest.mark.parametrize(
+    ("read", "grade"),
+    [
+        ({"name": "all", "where": "ts >= ?", "span": "1s", "rate": "1/d"}, "good"),
+        ({"name": "all", "where": "ts >= ?", "span": "1s", "rate": "100/s"}, "poor"),
+        ({"name": "all", "where": "ts >= ?", "span": "1s"}, "poor"),
+        ({**POINT_READ, "rate": "1/d"}, "fair"),
+        ({**POINT_READ, "rate": "100/s"}, "poor"),
+    ],
+)
+def test_the_rate_of_a_full_scan_decides(read: dict[str, Any], grade: str) -> None:
+    """A scan once a day is good, and poor at 100 a second; one for a single row is never good."""
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "1000/s"})
+    assert (grade, f"read {read['name']}") in [(v.grade, v.subject) for v in verdict.assessments]
+    assert grade == verdict.grade
+
+
+def test_a_read_that_wastes_the_cluster_is_poor() -> None:
+    """A point get under a random salt asks every region; at a high rate that is poor."""
+    key = "[salt(16)][host][ts]"
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "2000/s"}
+    verdict = judge(key, read, writes={"rate": "100/s"})
+    assert ("poor", "read one") == (verdict.grade, verdict.decisive.subject)
+
+
+def test_findings_without_a_measured_load_decide_by_severity() -> None:
+    """A read beyond the time to live is poor though its load is small; the worst comes first."""
+    read = {"name": "week", "where": "host = ? and ts >= ?", "span": "7d", "rate": "1/s"}
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "1000/s"})
+    assert ("poor", "RK612") == (verdict.grade, verdict.decisive.subject)
+    assert "Give family d a ttl of 7d or more" in verdict.decisive.remedy
+    ranks = [one.rank for one in verdict.assessments]
+    assert sorted(ranks, reverse=True) == ranks
+
+
+def test_writes_and_reads_are_added() -> None:
+    """Loads that are fair each are poor together, and the verdict says so."""
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "9000/s"}
+    options: dict[str, Any] = {
+        "writes": {"rate": "10000/s", "for": "4s"},
+        "cluster": {"servers": 2},
+    }
+    verdict = judge(SPREAD_KEY, read, **options)
+    assert ("poor", "load") == (verdict.grade, verdict.decisive.subject)
