@@ -270,13 +270,14 @@ def test_example_rows_of_nullable_fields_differ() -> None:
         assert len({key.encode(row) for row in key.generate_rows(4)}) == 4
 
 
-def test_nan_after_a_null_is_refused_without_a_row_number() -> None:
-    """The error names no row, because nulls before NaN make the row number uncertain."""
+def test_nan_after_a_null_is_refused_with_its_row() -> None:
+    """The error counts a null before NaN as a row."""
     key = bind_key("[f][n]", {"f": {"type": "float64", "nullable": True}, "n": "u8"})
     batch = pa.record_batch(
         {"f": pa.array([1.0, None, float("nan")]), "n": pa.array([1, 2, 3], pa.uint8())}
     )
     with pytest.raises(
-        RowError, match=r"^f: NaN has no position in the order of row keys; expected a number\."
+        RowError,
+        match=r"^row 2: f: NaN has no position in the order of row keys; expected a number\.",
     ):
         key.encode_batch(batch)

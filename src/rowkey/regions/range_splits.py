@@ -45,7 +45,9 @@ def split_byte_range(start: bytes, stop: bytes, *, inclusive: bool, count: int) 
     low, high = _parse_number(start, width), _parse_number(stop, width)
     if low >= high:
         raise InvalidArgument(
-            "start", f"{start!r} does not sort before {stop!r}", "a start before the stop"
+            "start",
+            f"{start!r} does not sort before {stop!r} once the shorter is padded with zero bytes",
+            "a start before the stop",
         )
     if count < 1:
         raise InvalidArgument("count", f"{count} split keys cannot be computed", "1 or more")

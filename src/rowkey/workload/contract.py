@@ -51,6 +51,16 @@ NULLS_OPTION = PluginOption(
 """The option of text formats that declares null texts; an empty value is always null."""
 
 
+MAX_SKIPPED_OPTION = PluginOption(
+    "max_skipped",
+    (int, float),
+    "share of the rows, from 0 to 1, that may be skipped because they cannot be read as events",
+    0.05,
+    "a number from 0 to 1",
+)
+"""The option of every format that allows more unreadable rows."""
+
+
 def read_null_texts(option_values: Mapping[str, Any]) -> list[str]:
     """Return the texts that stand for null.
 
@@ -107,8 +117,18 @@ class SampleFormat(ABC):
     has_named_values: ClassVar[bool] = False
     """Whether each row names its values, so that rows may lack some."""
 
+    def __init_subclass__(cls) -> None:
+        """Add the options that every format has."""
+        if MAX_SKIPPED_OPTION not in cls.options:
+            cls.options = (*cls.options, MAX_SKIPPED_OPTION)
+
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
         self.option_values = read_options(type(self), raw_options)
+        self.max_skipped: float = self.option_values[MAX_SKIPPED_OPTION.name]
+        """Share of the rows that may be skipped."""
+        if not 0 <= self.max_skipped <= 1:
+            what = f"{self.max_skipped} is not a share"
+            raise InvalidArgument(MAX_SKIPPED_OPTION.name, what, MAX_SKIPPED_OPTION.allowed)
         self.progress = ReadProgress()
         """How far the file is read that was opened last, where a format lets it watch."""
         self.detected_options: dict[str, Any] = {}

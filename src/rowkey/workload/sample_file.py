@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,8 @@ class EventBatch:
         return EventBatch(rows, clock, numbers)
 
 
+MIN_SKIPPED_ROWS = 20
+"""Skipped rows below which a file is read all the same, unless they are most of its rows."""
 MAX_BATCH_BYTES = 1 << 25
 """Bytes of the events, with their row keys, that are handed on at once."""
 
@@ -264,22 +267,37 @@ class SampleFile:
         return None if self.time is None else to_clock_ms(self.time, batch.column(self.time.name))
 
     def _check_kept_share(self, kept_count: int) -> None:
-        """Raise if most of the rows are skipped."""
-        row_count = kept_count + self.skipped_rows.count
+        """Raise if more of the rows are skipped than the format allows.
+
+        Few rows may be skipped as long as they are not most; and a load says itself what it skips.
+        """
+        skipped_count = self.skipped_rows.count
+        row_count = kept_count + skipped_count
         if not row_count and self.can_be_empty:
             return
         if not row_count:
             raise SampleError(str(self.path), "the file has no rows", "at least one row")
-        if kept_count * 2 < row_count:
-            raise SampleError(
-                str(self.path),
-                f"{self.skipped_rows.count:,} of {row_count:,} rows cannot be read as events: "
-                f"{self.skipped_rows.first_problem}",
-                "a value for every field of the key"
-                if self._first_remedy == MISSING_VALUE_REMEDY
-                else "",
-                self._first_remedy,
+        allowed_share = self.format.max_skipped
+        if skipped_count < MIN_SKIPPED_ROWS or self.can_be_empty:
+            allowed_share = max(allowed_share, 0.5)
+        if skipped_count <= allowed_share * row_count and kept_count:
+            return
+        share = math.ceil(100 * skipped_count / row_count) / 100
+        remedy = self._first_remedy
+        if kept_count:
+            remedy += (
+                f" Or allow {share:.0%} of the rows to be skipped by max_skipped = {share:g} in "
+                "the format of the sample."
             )
+        raise SampleError(
+            str(self.path),
+            f"{skipped_count:,} of {row_count:,} rows cannot be read as events: "
+            f"{self.skipped_rows.first_problem}",
+            "a value for every field of the key"
+            if self._first_remedy == MISSING_VALUE_REMEDY
+            else "",
+            remedy,
+        )
 
 
 def _find_column(field: Field) -> str:

@@ -359,7 +359,8 @@ def resolve_columns(
             )
         if name not in available:
             near = suggest_name(name, available)
-            remedy = near or 'Declare the column of the field: from = "…".'
+            remedy = f"{near} " if near else ""
+            remedy += 'Name the column in the field: from = "…"; or rename it in the file.'
             raise SampleError(
                 str(path),
                 f"the file has no column {name!r}",

@@ -58,7 +58,7 @@ class DigitsField(TextBasedField):
         if len(digits) != self.width or not digits.isdigit():
             count = pluralize(self.width, "decimal digit")
             what = f"{format_short_value(value)} is not a text of {count}"
-            allowed = f"exactly {count}, or a whole number of at most {count}"
+            allowed = f"a text of exactly {count}, or an int of at most {self.width} digits"
             raise InvalidArgument("", what, allowed)
         return digits
 

@@ -36,7 +36,9 @@ class UniformSplit(SplitAlgorithm):
             what = (
                 "1 region needs no split keys, and HBase computes splits only for 2 or more regions"
             )
-            raise InvalidArgument("regions", what, "2 or more", "Remove splits.")
+            raise InvalidArgument(
+                "regions", what, "2 or more", "Remove splits from the design to create one region."
+            )
         first, last = (
             _parse_row("first", request.first, FIRST_ROW),
             _parse_row("last", request.last, LAST_ROW),

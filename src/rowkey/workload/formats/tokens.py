@@ -221,5 +221,7 @@ def _check_time_format(time_format: str) -> None:
             )
     if not parts:
         raise InvalidArgument(
-            "pattern", f"{time_format!r} is not a time format", "directives such as %Y-%m-%d"
+            "pattern",
+            f"{time_format!r}, after the colon of a placeholder, is not a time format",
+            "directives, such as {ts:%Y-%m-%d}",
         )
