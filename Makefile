@@ -32,10 +32,10 @@ demo: $(RUN)  # judge six designs on two real recordings that ship with rowkey
 test: $(DEV) check  # everything CI runs: style, types, imports, docs, tests, Java oracles, HBase
 	$(PYTEST) -m "not long"
 
-# Long loops on the cluster run alone: beside others its servers are too slow and calls time out.
+# The cluster's long loops run alone: next to other tests its servers are slow and calls time out.
 test-long: $(DEV)  # the same tests with deeper loops; writes docs/reliability.md
-	HYPOTHESIS_PROFILE=long $(PYTEST) -m "not cluster"
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest -m cluster
+	HYPOTHESIS_PROFILE=long $(PYTEST) --durations=40 -m "not cluster"
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest --durations=40 -m cluster
 	$(BIN)/python tools/reliability.py
 
 VERSION ?= 2.5.13-hadoop3

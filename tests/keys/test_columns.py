@@ -73,6 +73,21 @@ def test_a_refused_batch_names_its_first_invalid_row(
     assert 0 == dictionary.count_ids("host")
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "invalid_row", "row"), [(256, None, 255), (400, 100, 100), (400, 390, 255)]
+)
+def test_a_batch_that_needs_too_many_ids_names_the_first_row_without(
+    n_rows: int, invalid_row: int | None, row: int
+) -> None:
+    """The row for which no id is left is named, unless an invalid row comes before it."""
+    key = bind_key("[code(host, width=1)][n]", {"host": "text", "n": "u8"})
+    numbers = [999 if number == invalid_row else 1 for number in range(n_rows)]
+    batch = pa.record_batch({"host": [f"h{n}" for n in range(n_rows)], "n": numbers})
+    problem = "n: 999 is out of range" if row == invalid_row else "host: code"
+    with pytest.raises(RowError, match=f"^row {row}: {problem}"):
+        key.encode_batch(batch)
+
+
 def test_a_missing_column_is_no_mistake_of_a_row() -> None:
     """The error of a batch that lacks a column names the column and no row."""
     with pytest.raises(RowError, match=r"^n: the batch has no such column; it has host\. Add"):

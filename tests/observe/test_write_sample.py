@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from observe.test_table_watch import START_MS, Writer, open_table, pick_even_hos
 from rowkey.cells import Cell, Family, RowCells
 from rowkey.engines import TableSpec, open_engine
 from rowkey.observe import LiveLoad, LoadInterval, RegionDelta, watch_table
-from rowkey.observe.load_causes import choose_sample_rows
+from rowkey.observe.load_causes import choose_sample_rows, compute_busiest_shares
 from rowkey.observe.write_sample import MAX_EVENTS, MIN_EVENTS, TARGET_EVENTS, sample_writes
 
 if TYPE_CHECKING:
@@ -148,3 +149,11 @@ def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
     first = seen[-1].causes[0]
     assert "hot_entity" == first.code
     assert 0.9 * 20_000 / 22_000 == pytest.approx(first.evidence["share"], abs=0.05)
+
+
+def test_quiet_intervals_do_not_make_an_even_load_uneven() -> None:
+    """Intervals count by their load: those of one write hardly change the busiest share."""
+    even, quiet = [[1_000] * 4] * 6, [[1, 0, 0, 0]] * 4
+    shares = compute_busiest_shares(np.array(even + quiet))
+    assert pytest.approx((0.25, 0.25, 1.0), abs=0.001) == (shares.total, shares.mean, shares.worst)
+    assert 0.0 == compute_busiest_shares(np.zeros((2, 4), np.int64)).mean

@@ -82,7 +82,7 @@ def test_one_server_is_never_hot() -> None:
 @pytest.mark.parametrize("servers", [2, 3, 8])
 @pytest.mark.parametrize("events", [60, 100, 200, 1_000])
 def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> None:
-    """Windows of few events are not hot because chance fills one server."""
+    """Chance that fills one server makes windows of few events uneven at most, never hot."""
     chance = random.Random(servers)
     sizes = [events * (n + 1) // 50 - events * n // 50 for n in range(50)]
     for _ in range(20):
@@ -90,7 +90,8 @@ def test_thin_samples_of_even_designs_are_not_hot(servers: int, events: int) -> 
         shares = [max(Counter(one).values()) / len(one) for one in windows]
         total = max(Counter(place for one in windows for place in one).values()) / events
         measured = BusiestShares(total, sum(shares) / 50, max(shares))
-        assert "hot" != judge_skew([], measured, servers, events, 50).level
+        level = judge_skew([], measured, servers, events, 50).level
+        assert level == "even" if events >= 200 else level != "hot"
 
 
 @pytest.mark.parametrize(("events", "word"), [(1, "even"), (2, "even"), (4, "even"), (20, "hot")])

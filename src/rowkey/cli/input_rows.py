@@ -268,8 +268,10 @@ def _convert_value(field: Field, value: Any) -> Any:
     """Return a value converted to a field's type; empty text may stand for null."""
     if value is None:
         if not field.nullable:
-            remedy = "Give a value, or declare the field nullable."
-            raise RowError(field.name, "the row has no value", f"a {field.type.name}", remedy)
+            from rowkey.keys import NULLABLE_REMEDY
+
+            expected = f"a {field.type.name}"
+            raise RowError(field.name, "the row has no value", expected, NULLABLE_REMEDY)
         return None
     if isinstance(value, str):
         try:

@@ -93,7 +93,8 @@ class LoadResult:
         writes: operations by region.
         skews: the skew at each width of window.
         measured_skew: the skew that the verdict is from.
-        region_shares: shares of the busiest region in windows of equal numbers of events.
+        region_shares: shares of the busiest region in windows of equal numbers of events, or in the
+            intervals of a measured load.
         server_shares: shares of the busiest server in them.
         rows: a uniform sample of the events, in the order of their arrival.
         keys: the row key of each.

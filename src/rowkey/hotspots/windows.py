@@ -300,7 +300,7 @@ class BusiestShares:
 
     Args:
         total: over all events.
-        mean: the mean of its shares in each window.
+        mean: the mean of its shares in each window, weighted by load.
         worst: its largest share in any window.
     """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.keys.base_types.domains import Domain
 from rowkey.keys.base_types.field_type import Encoding, FieldType
+from rowkey.keys.base_types.strings import NULLABLE_REMEDY
 from rowkey.keys.codecs.codec import Codec
 from rowkey.keys.combined_key import combine_keys
 from rowkey.keys.dictionary import Dictionary, FirstSeenDictionary, check_id_fits
@@ -85,6 +86,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "NULLABLE_REMEDY",
     "TRANSFORMS",
     "TYPES",
     "Alphabet",

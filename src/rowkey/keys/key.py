@@ -289,9 +289,9 @@ class Key:
         from rowkey.keys.batches.refused_rows import locate_refused_row
         from rowkey.keys.batches.validation import validate_batch
 
-        def encode_rows(start: int, stop: int) -> None:
-            some_salts = None if salts is None else salts[start:stop]
-            columns = self.build_columns(batch.slice(start, stop - start), salts=some_salts)
+        def encode_rows(row_count: int) -> None:
+            some_salts = None if salts is None else salts[:row_count]
+            columns = self.build_columns(batch.slice(0, row_count), salts=some_salts)
             self._start_trial(columns)
             assemble_keys(self, columns)
 
@@ -311,7 +311,7 @@ class Key:
             salts: the number that the random salt takes in each row; needed where the key has one.
 
         Raises:
-            RowError: as `encode_batch`, where no column is damaged.
+            RowError: as `encode_batch`, but the row is not named, and columns are not checked.
             InvalidArgument: as `encode_batch`.
         """
         from rowkey.keys.batches.key_assembly import assemble_keys

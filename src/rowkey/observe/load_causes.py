@@ -83,8 +83,8 @@ def find_load_causes(
         MeasuredSkew(
             balance.skew, balance.even_skew, _compute_width_s(intervals), balance.level == "even"
         ),
-        _compute_shares(counts),
-        _compute_shares(placements.sum_by_server(counts)),
+        compute_busiest_shares(counts),
+        compute_busiest_shares(placements.sum_by_server(counts)),
         rows,
         keys,
         locate_key_array(boundaries, pa.array(keys, pa.binary())),
@@ -138,11 +138,11 @@ def _compute_width_s(intervals: Sequence[LoadInterval]) -> int:
     return max(round(sum(one.length_s for one in intervals) / len(intervals)), 1)
 
 
-def _compute_shares(counts: np.ndarray[Any, Any]) -> BusiestShares:
+def compute_busiest_shares(counts: np.ndarray[Any, Any]) -> BusiestShares:
     """Return the shares of the busiest column, from counts by interval and column."""
     totals, sums = counts.sum(axis=0), counts.sum(axis=1)
-    busiest = counts.max(axis=1)[sums > 0] / sums[sums > 0]
-    if not len(busiest):
+    if not sums.any():
         return BusiestShares(0.0, 0.0, 0.0)
-    share = float(totals.max() / totals.sum())
-    return BusiestShares(share, float(busiest.mean()), float(busiest.max()))
+    busiest, total = counts.max(axis=1), counts.sum()
+    worst = (busiest[sums > 0] / sums[sums > 0]).max()
+    return BusiestShares(float(totals.max() / total), float(busiest.sum() / total), float(worst))

@@ -18,6 +18,8 @@ JUDGED_WIDTHS_S = (10, 60, 600, 1)
 a MemStore bears; the next wider one where the sample is too thin for that."""
 MIN_EVENTS_PER_WINDOW = 4
 """Events of a window of equal numbers below which its fullest server is mere chance."""
+NOISE_DEVIATIONS = 3
+"""Standard deviations by which chance may raise the skew of an even design."""
 MAX_CHANCE = 0.001
 """Odds below which few events that met on one server did not meet there by chance."""
 WARM_RATIO, HOT_RATIO = 1.25, 2.0
@@ -66,14 +68,15 @@ def judge_skew(
     for width in JUDGED_WIDTHS_S:
         skew = by_width.get(width)
         if skew is not None and skew.server_skew is not None and skew.even_server_skew is not None:
-            noise = 3 * (skew.even_server_deviation or 0.0)
+            noise = NOISE_DEVIATIONS * (skew.even_server_deviation or 0.0)
             basis = f"windows of {width} s"
             level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
             return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
     if events < MIN_EVENTS_PER_WINDOW * windows:
         return _judge_few_events(shares.total, events, servers)
     even, measured = float(compute_even_skew(events / windows, servers)), shares.mean * servers
-    noise = 3 * float(compute_even_deviation(events / windows, servers)) / sqrt(windows)
+    deviation = float(compute_even_deviation(events / windows, servers))
+    noise = NOISE_DEVIATIONS * deviation / sqrt(windows)  # of a mean over independent windows
     basis = "windows of equal numbers of events, as no time window has enough of them"
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 

@@ -58,8 +58,8 @@ def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch |
     first = 0
     for some in _split_blocks(rows):
         state = get_state()
-        _check_columns(state.active_design, some)
         for index, problem in _write_block(state, some, max_errors=1):
+            _check_columns(state.active_design, some)
             raise add_row_number(first + index, problem)
         first += some.num_rows
     return first

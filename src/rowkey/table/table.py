@@ -177,8 +177,8 @@ class Table:
                 nothing: the row keeps its value.
 
         Raises:
-            RowError: a value does not fit its field; the blocks of 16,384 rows before it are
-                written.
+            RowError: a value is not valid for its field; the message has the number of the row,
+                from 0. Rows before it are written, rows after it are not.
 
         Cost: 1 to 3 µs a row on an embedded engine.
         """

@@ -22,7 +22,7 @@ def add_row_number(row: int, error: RowError) -> RowError:
 
 
 def locate_refused_row(
-    error: RowError, row_count: int, encode_rows: Callable[[int, int], object]
+    error: RowError, row_count: int, encode_rows: Callable[[int], object]
 ) -> RowError:
     """Return the error of the first row of a batch that cannot be encoded, with its number.
 
@@ -31,29 +31,27 @@ def locate_refused_row(
     Args:
         error: the error that the whole batch raises.
         row_count: rows of the batch.
-        encode_rows: encodes the rows from `start` up to `stop`.
+        encode_rows: encodes as many of the first rows. A row may fail only because of those before
+            it, as when a dictionary has no id left, so that all of them are encoded each time.
 
-    Cost: at most two encodings of the batch.
+    Cost: the logarithm of the number of rows, in encodings of the batch.
     """
-    if _find_error(encode_rows, 0, 0) is not None:
+    if _find_error(encode_rows, 0) is not None:
         return error
-    start, stop = 0, row_count
-    while stop - start > 1:
-        middle = (start + stop) // 2
-        if _find_error(encode_rows, start, middle) is None:
-            start = middle
+    valid_count, refused_count = 0, row_count
+    while refused_count - valid_count > 1:
+        middle = (valid_count + refused_count) // 2
+        if _find_error(encode_rows, middle) is None:
+            valid_count = middle
         else:
-            stop = middle
-    row_error = _find_error(encode_rows, start, stop)
-    return error if row_error is None else add_row_number(start, row_error)
+            refused_count = middle
+    return add_row_number(valid_count, _find_error(encode_rows, refused_count) or error)
 
 
-def _find_error(
-    encode_rows: Callable[[int, int], object], start: int, stop: int
-) -> RowError | None:
-    """Return the error that some rows of a batch raise; None if they can be encoded."""
+def _find_error(encode_rows: Callable[[int], object], row_count: int) -> RowError | None:
+    """Return the error that the first rows of a batch raise; None if they can be encoded."""
     try:
-        encode_rows(start, stop)
+        encode_rows(row_count)
     except RowError as error:
         return error
     return None
