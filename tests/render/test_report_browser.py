@@ -206,6 +206,7 @@ def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign])
 def test_a_map_is_told_as_a_table(report_view: Any, logs: list[JudgedDesign]) -> None:
     """The table has a row for each region, whose loads add up to those of the servers."""
     report_view.locator("#map-d1 summary").click()
+    report_view.locator("#map-d1 tbody tr").first.wait_for()  # the rows are made on the click
     loads = report_view.locator("#map-d1 tbody tr td:nth-of-type(1)").all_inner_texts()
     assert len(logs[0].simulation.regions) == len(loads)
     assert 4 == pytest.approx(sum(float(load.strip("×–") or 0) for load in loads), abs=0.05)
