@@ -13,7 +13,6 @@ import sys
 from argparse import ArgumentParser
 from io import StringIO
 from pathlib import Path
-from textwrap import wrap
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -29,23 +28,22 @@ from rowkey.render import (
     build_report_document,
     build_report_page,
     build_simulation_document,
-    format_reasons,
     print_simulation,
+    print_verdict,
 )
 from rowkey.table import drop_table, load_file, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from rowkey import Simulation
-    from rowkey.advise import Comparison
+    from rowkey.advise import Comparison, JudgedDesign
     from rowkey.simulate import ReadCost
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 FOLDER = ROOT / "demo"
 ORDER = ("time_first", "mod", "hashed")
-STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
 PAGE_WIDTH = 120
 
 
@@ -62,9 +60,9 @@ def main() -> None:
     console.print(Text("Will this row key run hot? Six designs judged on real recordings.", "bold"))
     for folder in folders:
         compared = _compare_folder(folder)
-        simulations = {one.name: one.simulation for one in compared.designs}
-        _print_verdicts(console, folder.name, simulations)
-        _write_files(arguments.folder / folder.name, simulations, compared)
+        judged_designs = judge_comparison(compared)
+        _print_verdicts(console, folder.name, judged_designs)
+        _write_files(arguments.folder / folder.name, judged_designs, compared)
     runs = arguments.examples / "flights" / "hashed.toml"
     if runs.exists():
         _run_table(console, arguments.folder, runs)
@@ -88,43 +86,30 @@ def _sort_position(name: str) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def _print_verdicts(console: Console, title: str, simulations: Mapping[str, Simulation]) -> None:
+def _print_verdicts(console: Console, title: str, judged_designs: Sequence[JudgedDesign]) -> None:
     """Print the verdict, causes and tables of the designs of one recording."""
-    first = next(iter(simulations.values()))
+    first = judged_designs[0].simulation
     recording = Path(first.source.name).name
     events = f"{first.operation_count:,} of {first.source.total_count:,} events in {recording}"
     console.print()
     console.print(Text.assemble((title, "bold"), f": {events}, {len(first.regions)} regions on "
                                 f"{first.design.cluster.servers} servers"))  # fmt: skip
-    for name, one in simulations.items():
-        verdict = one.verdict
+    for one in judged_designs:
         console.print()
-        console.print(Text.assemble((verdict.level.upper(), STYLES[verdict.level]),
-                                    f"  {name}  ", (str(one.design.key), "cyan")))  # fmt: skip
-        for line in _wrap_causes(one, min(console.width, PAGE_WIDTH)):
-            console.print(Text(line))
+        console.print(Text.assemble((one.name, "bold"), "  ", (str(one.design.key), "cyan")))
+        print_verdict(one, console, is_short=True)
+    simulations = {one.name: one.simulation for one in judged_designs}
     console.print()
     console.print(_build_skew_table(simulations))
     console.print()
     console.print(_build_read_table(simulations))
-    console.print()
-    console.print(_describe_most_even(simulations))
-
-
-def _wrap_causes(simulations: Simulation, width: int) -> Iterator[str]:
-    """Yield the causes of a verdict as lines of at most `width` characters."""
-    for joint, reason in format_reasons(simulations):
-        text = f"{joint} {reason}"
-        yield from wrap(text, width, initial_indent="  ", subsequent_indent="    ")
-    if not simulations.causes and simulations.verdict.level != "even":
-        yield "  no single cause was found"
 
 
 def _build_skew_table(simulations: Mapping[str, Simulation]) -> Table:
-    """Return a table of the verdict and skew of each design."""
+    """Return a table of the skew of each design."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("design", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("writes", no_wrap=True)
     heads = ("skew", "even", "busiest region", "worst window", "written")
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
@@ -132,7 +117,7 @@ def _build_skew_table(simulations: Mapping[str, Simulation]) -> Table:
         verdict, shares = one.verdict, one.region_shares
         table.add_row(
             name,
-            Text(verdict.level, STYLES[verdict.level]),
+            verdict.level,
             f"{verdict.skew:.2f}×",
             f"{verdict.even_skew:.2f}×",
             f"{shares.total:.0%}",
@@ -161,25 +146,18 @@ def _format_ranges(read: ReadCost) -> Text:
     return Text("1 range" if ranges == "1" else f"{ranges} ranges")
 
 
-def _describe_most_even(simulations: Mapping[str, Simulation]) -> Text:
-    """Return a sentence that names the most even design."""
-    best = min(
-        simulations,
-        key=lambda name: simulations[name].verdict.skew / simulations[name].verdict.even_skew,
-    )
-    return Text(f"Most even on this recording: {best}.")
-
-
-def _write_files(folder: Path, simulations: Mapping[str, Simulation], compared: Comparison) -> None:
-    """Write the text and the JSON of each simulation, and one report that compares all."""
+def _write_files(
+    folder: Path, judged_designs: Sequence[JudgedDesign], compared: Comparison
+) -> None:
+    """Write the text and the JSON of each judged design, and one report that compares all."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, one in simulations.items():
+    for one in judged_designs:
         text = StringIO()
         print_simulation(one, Console(file=text, width=PAGE_WIDTH, highlight=False))
-        (folder / f"{name}.txt").write_text(text.getvalue(), encoding="utf-8")
+        (folder / f"{one.name}.txt").write_text(text.getvalue(), encoding="utf-8")
         document = json.dumps(build_simulation_document(one), indent=2, ensure_ascii=False)
-        (folder / f"{name}.json").write_text(document + "\n", encoding="utf-8")
-    report = build_report_document(judge_comparison(compared), Redaction(), compared)
+        (folder / f"{one.name}.json").write_text(document + "\n", encoding="utf-8")
+    report = build_report_document(judged_designs, Redaction(), compared)
     (folder / "report.html").write_text(build_report_page(report), encoding="utf-8")
 
 

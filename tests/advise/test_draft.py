@@ -288,7 +288,7 @@ def test_a_small_sample_gives_no_verdict(count: int, tmp_path: Path) -> None:
     draft = draft_design(path)
     assert draft.is_thin == (count < 100)
     assert draft.is_thin == ("little; give 100 or more" in draft.text)
-    assert draft.is_thin == ("Verdict of replaying" not in draft.text)
+    assert draft.is_thin == ("Verdict on the writes" not in draft.text)
     check_draft(draft, path)
 
 

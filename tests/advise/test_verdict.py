@@ -38,7 +38,7 @@ def test_the_load_of_one_busy_server_decides(rate: str, grade: str) -> None:
     assert grade == writes.grade
     assert pytest.approx(float(rate[:-2]) / 10_000) == writes.utilization
     assert ("uneven but harmless" in writes.message) == (grade == "good")
-    assert "declared capacity of 10,000/s" in writes.message
+    assert "declared capacity: 10,000/s" in writes.message
 
 
 def test_even_writes_can_be_too_many() -> None:
@@ -54,7 +54,7 @@ def test_without_a_rate_the_skew_decides() -> None:
     """The message then names the rate that fills one server, at the assumed capacity."""
     verdict = judge("[ts][host]")
     assert ("poor", "writes") == (verdict.grade, verdict.decisive.subject)
-    assert "at 10,000 writes per second it reaches its assumed capacity" in verdict.decisive.message
+    assert "at 10,000/s one server is full (assumed capacity: 10,000/s)" in verdict.decisive.message
 
 
 @pytest.mark.parametrize(

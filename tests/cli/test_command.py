@@ -196,7 +196,7 @@ def test_exit_codes() -> None:
 
 
 def test_a_hot_design_is_a_finding(folder: Path) -> None:
-    """A hot verdict exits with 1, or with 0 if findings are disabled."""
+    """A poor verdict exits with 1, or with 0 if findings are disabled."""
     hot = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
     hot = hot.replace('"per_bucket"', '{ algorithm = "uniform", regions = 16 }')
     (folder / "hot.toml").write_text(hot)

@@ -96,7 +96,7 @@ def test_the_best_of_a_row_is_marked() -> None:
     told = run("compare", FRONT, HOSTS, "--sample", "events.csv").out.splitlines()
     rows = {line[:24].strip(): line[24:].split() for line in reversed(told) if line[24:]}
     bears = rows["writes a second, at most"]
-    assert ["hot", "even*"] == rows["verdict"]
+    assert ["poor", "good*"] == rows["verdict"]
     assert (["5,000"], True) == (bears[:1], bears[1].endswith("*"))
     assert [True, False] == [cell.endswith("*") for cell in rows["bytes of a row key"]]
     assert ["4", "4"] == rows["regions"]

@@ -37,7 +37,9 @@ KEY = bind_key("[bucket(host, 16)][host][kind][desc(ts)]", LOGS)
 
 def explain(where: str, *values: Any, order: str = "", key: Key = KEY, **more: Any) -> Explanation:
     """Explain a read of the log table."""
-    return explain_read(key, bind_read(where, order, values, key.declared_fields), **more)
+    return explain_read(
+        key, bind_read(where, order, values, key.declared_fields), servers=8, **more
+    )
 
 
 def test_the_latest_rows_of_a_host_are_merged() -> None:
@@ -173,7 +175,10 @@ def test_an_explanation_agrees_with_its_plan(data: st.DataObject) -> None:
     bound_read = bind_read(
         random_read.where, random_read.order, random_read.values, key.declared_fields
     )
-    plan, found = plan_read(key, bound_read.bounds, bound_read.order), explain_read(key, bound_read)
+    plan, found = (
+        plan_read(key, bound_read.bounds, bound_read.order),
+        explain_read(key, bound_read, servers=8),
+    )
     assert (plan.fan_out, plan.residual_fields) == (found.fan_out, found.residual_fields)
     assert [(one.start, one.stop) for one in plan.ranges[:3]] == [
         (one.start, one.stop) for one in found.ranges
@@ -204,7 +209,7 @@ def test_a_declared_read_is_explained_with_example_values() -> None:
     bounds = bind_example(read).bounds
     assert [Equal, Range, OneOf, StartsWith, Range] == [type(one) for one in bounds.values()]
     assert bounds["kind"] == OneOf(("INFO", "ERROR"))
-    assert explain_read(KEY, bind_example(read)).fan_out == 2
+    assert explain_read(KEY, bind_example(read), servers=8).fan_out == 2
 
 
 @pytest.mark.parametrize(
@@ -281,8 +286,8 @@ def list_torn_parts(key: Key, bound_read: BoundRead) -> list[str]:
         ("[mod(ts, 8)]", "ts >= 5 and ts < 9", "", None),
         ("[mod(ts, 8)]", "", "ts desc", None),
         ("[bucket(ts, 8)]", "ts >= 5", "", None),
-        ("[mod(ts, 8)]", "kind = 'INFO'", "ts desc", "[kind][desc(ts)][host]"),
-        ("[mod(ts, 8)]", "kind = 'INFO'", "", "[mod(ts, 8)][kind][host][ts]"),
+        ("[mod(ts, 8)]", "kind = 'INFO'", "ts desc", "[bucket(kind, 16)][kind][desc(ts)][host]"),
+        ("[mod(ts, 8)]", "kind = 'INFO'", "", "[bucket(kind, 16)][kind][host][ts]"),
         ("[bucket(host, ts, 8)]", "ts >= 5", "", "[bucket(host, ts, 8)][ts][host]"),
         ("", "ts >= 5", "", None),
     ],
@@ -293,7 +298,7 @@ def test_no_proposed_key_scatters_a_range(
     """A key that spreads by the time itself is not proposed for a range of that time."""
     key = bind_key(f"{front}[host][ts]", LOGS)
     bound_read = bind_read(where, order, [], key.declared_fields)
-    found = explain_read(key, bound_read)
+    found = explain_read(key, bound_read, servers=8)
     assert expected == (found.proposal.key if found.proposal else None)
     assert NO_KEY_WARNING not in found.warnings
 

@@ -114,7 +114,7 @@ def test_reads_and_splits_use_a_plugin(outputs: Outputs) -> None:
 def test_a_simulation_names_the_cause_in_a_plugin(outputs: Outputs) -> None:
     """All writes of an hour go to one weekday, and the report names that as the cause."""
     report = json.loads(outputs["simulate"][1])
-    assert "hot" == report["verdict"]
+    assert "hot" == report["writes"]["level"]
     assert 10_000 == report["operations"] == max(region["writes"] for region in report["regions"])
     assert ["time_only_bucket"] == [cause["code"] for cause in report["causes"]]
 

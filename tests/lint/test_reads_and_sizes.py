@@ -54,10 +54,14 @@ def list_severities(code: str, more: str, key: str = HOST_FIRST) -> list[str]:
         ("", ["info"]),
         ("limit = 5", []),
         ("where = 'host = ?'", []),
+        ("where = 'ts < ?'\nrate = '100/s'", ["error"]),
+        ("where = 'ts < ?'\nrate = '2/m'", ["warning"]),
+        ("where = 'ts < ?'\nrate = '1/d'", ["info"]),
+        ("where = 'ts < ?'\nlimit = 5\nrate = '1/d'", ["warning"]),
     ],
 )
 def test_a_full_scan_matters_where_certain_rows_are_asked(words: str, expected: list[str]) -> None:
-    """A read of all rows is a remark, and one of the first few rows is no full scan."""
+    """A scan is as severe as its rate; one of the first few rows is no full scan."""
     assert expected == list_severities("RK601", READ + words)
 
 

@@ -83,7 +83,7 @@ def test_only_the_number_of_buckets_changes() -> None:
 def test_a_second_table_has_a_bucket_of_what_the_read_gives() -> None:
     """Its rows are spread by the field of the read, not by the field of the first table."""
     design = build_design("[bucket(host, 9)][host][ts]")
-    proposal = propose_read_table(design, {"user": Equal("ada")}, ())
+    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2)
     assert proposal is not None
     assert ("[bucket(user, 4)][user][host][ts]", "per_bucket") == (proposal.key, proposal.splits)
 

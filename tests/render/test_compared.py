@@ -71,7 +71,7 @@ class Rows(HTMLParser):
 def test_a_comparison_comes_before_the_designs(document: dict[str, Any]) -> None:
     """The comparison is first, then each design with key, map, causes, findings and reads."""
     page = build_report_page(document)
-    ids = re.findall(r'<section[^>]*\bid="([\w-]+)"', page)
+    ids = re.findall(r'<(?:section|details)[^>]*\bid="([\w-]+)"', page)
     topics = ["key", "heat", "causes", "findings", "reads", "storage", "figures"]
     expected = ["comparison"]
     for number in range(1, len(KEYS) + 1):

@@ -165,7 +165,7 @@ def test_one_server_has_no_picture() -> None:
     )
     piece = show(simulate.run(design))._repr_html_()
     assert "<img" not in piece
-    assert "There is only one server" in piece
+    assert "one server takes all writes" in piece
 
 
 def test_no_finding_is_told_so() -> None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from rowkey.advise import compare_designs
+from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.design import Design, derive_properties
 from rowkey.lint import RULES, check_design, summarize_sample
 from rowkey.render import format_check, print_comparison, print_simulation
-from rowkey.simulate import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +62,7 @@ def format_lines(design: Design, sample: Path | None) -> Iterator[str]:
     )
     if sample is not None:
         out = StringIO()
-        print_simulation(run(design, sample), Console(file=out, width=10_000))
+        print_simulation(JudgedDesign(design, sample), Console(file=out, width=10_000))
         yield from out.getvalue().splitlines()
 
 

@@ -34,7 +34,7 @@ KNOWN_FACTS = {"user": FieldFacts(distinct_count=50)}
 
 def explain(where: str, order: str = "", **more: Any) -> Explanation:
     """Explain a read of the logs."""
-    return explain_read(DESIGN.key, bind_read(where, order, (), DESIGN.fields), **more)
+    return explain_read(DESIGN.key, bind_read(where, order, (), DESIGN.fields), servers=8, **more)
 
 
 READS = [

@@ -202,7 +202,12 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
     """Redacted figures are unchanged, and a value has the same hash everywhere."""
     opened, hidden = (build_report_document(logs, how) for how in (Redaction(), REDACTION))
     for one, other in zip(opened["designs"], hidden["designs"], strict=True):
-        assert one["verdict"] == other["verdict"]
+        assert one["writes"] == other["writes"]
+        grades = [
+            [(entry["topic"], entry["grade"]) for entry in design["verdict"]["assessments"]]
+            for design in (one, other)
+        ]
+        assert grades[0] == grades[1]
         assert one["skew"] == other["skew"]
         counts = [design["map"]["views"]["region"]["counts"] for design in (one, other)]
         assert counts[0] == counts[1]
@@ -216,7 +221,7 @@ def test_a_redacted_report_is_still_of_use(logs: list[JudgedDesign]) -> None:
 def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) -> None:
     """The JSON output of `simulate`, `check` and `explain` is in a report unchanged."""
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
-        printed = build_simulation_document(one.simulation)
+        printed = build_simulation_document(one)
         costs, causes = printed.pop("reads"), printed.pop("causes")
         apart = {"format", "packing", "growth", "scaled"}
         assert {name: shown[name] for name in printed.keys() - apart} == {

@@ -127,6 +127,7 @@ def open_page(browser: Any, path: Path, width: int = 1280, scheme: str = "light"
     view.on("pageerror", lambda error: said.append(str(error)))
     view.on("request", lambda request: asked.append(request.url))
     view.goto(path.as_uri())
+    view.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # opens all designs
     for number in range(view.locator(".heat").count()):
         view.locator(".heat").nth(number).and_(view.locator("[data-ready]")).wait_for()
     yield view
@@ -223,7 +224,10 @@ def test_a_report_is_read_without_its_program(browser: Any, report: Path) -> Non
     assert view.locator("#comparison table").first.is_visible()
     view.locator("nav a").nth(2).click()
     assert view.url.endswith("#d2")
-    assert view.locator("#d2 h2").bounding_box()["y"] < 200
+    assert view.locator("#d2 h2").bounding_box()["y"] < 900
+    assert not view.locator("#d2-reads").is_visible()
+    view.locator("#d2 h2").click()
+    assert view.locator("#d2-reads").is_visible()
     assert "drawn by a script" in view.locator("noscript").first.inner_text()
     view.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,3 +143,16 @@ def test_many_rows_are_told_by_those_that_were_kept(tmp_path: Path) -> None:
     host, row = run(design, path).reads
     assert pytest.approx(3.0, rel=0.15) == host.returned_rows
     assert (1.0, 1.0) == (row.returned_rows, row.read_rows)
+
+
+def test_the_true_mean_lies_within_the_margin() -> None:
+    """In at least 45 of 50 recordings the mean of all rows lies within the margin of the trials."""
+    chance, within = random.Random(11), 0
+    for _ in range(50):
+        rows = [(f"h{int(chance.paretovariate(1.5))}", at) for at in range(1_000)]
+        sizes = Counter(host for host, _ in rows)
+        expected = sum(sizes[host] for host, _ in rows) / len(rows)
+        found = measure_read("[host][ts]", rows, len(rows), where="host = ?")
+        within += abs(found.returned_rows - expected) <= found.margins.returned_rows
+        assert found.margins.read_rows == found.margins.returned_rows > 0 == found.margins.fan_out
+    assert 45 <= within

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey import Design, simulate
+from rowkey.advise import judge_simulation
 from rowkey.keys import TRANSFORMS
 from rowkey.render import build_simulation_document
 from rowkey.workload import DISTRIBUTIONS
@@ -48,7 +49,7 @@ def declare(key: str, draw: str = "zipf") -> Design:
 
 def list_figures(design: Design, seed: int) -> dict[str, Any]:
     """Return all figures of a simulation."""
-    return build_simulation_document(simulate.run(design, seed=seed))
+    return build_simulation_document(judge_simulation(simulate.run(design, seed=seed)))
 
 
 def test_every_transform_and_distribution_is_tried() -> None:

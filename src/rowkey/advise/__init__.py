@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from rowkey.advise.comparison import ComparedDesign, Comparison, Figure, Measure
     from rowkey.advise.comparison_run import MAX_DESIGNS, compare_designs
     from rowkey.advise.drafts import Draft, draft_design
-    from rowkey.advise.judgement import JudgedDesign, judge_comparison
-    from rowkey.advise.verdict import Assessment, DesignVerdict, judge_design
+    from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
+    from rowkey.advise.verdict import GRADES, Assessment, DesignVerdict, Grade, judge_design
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -17,12 +17,13 @@ else:
             "comparison": "ComparedDesign Comparison Figure Measure",
             "comparison_run": "MAX_DESIGNS compare_designs",
             "drafts": "Draft draft_design",
-            "judgement": "JudgedDesign judge_comparison",
-            "verdict": "Assessment DesignVerdict judge_design",
+            "judgement": "JudgedDesign judge_comparison judge_simulation",
+            "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
         },
     )
 
 __all__ = [
+    "GRADES",
     "MAX_DESIGNS",
     "Assessment",
     "ComparedDesign",
@@ -30,10 +31,12 @@ __all__ = [
     "DesignVerdict",
     "Draft",
     "Figure",
+    "Grade",
     "JudgedDesign",
     "Measure",
     "compare_designs",
     "draft_design",
     "judge_comparison",
     "judge_design",
+    "judge_simulation",
 ]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
+
+from rowkey.advise.verdict import judge_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design
     from rowkey.lint import LintResult
     from rowkey.schema import ReadDeclaration
@@ -108,6 +112,11 @@ class ComparedDesign:
     event_bytes: float
     is_measured: bool
     encode_us: float | None = None
+
+    @cached_property
+    def verdict(self) -> DesignVerdict:
+        """Return the verdict on the design, with the reads and the cluster of the comparison."""
+        return judge_design(self.simulation, self.lint_result.findings)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import derive_properties
+from rowkey.design import choose_example_values, derive_properties
 from rowkey.errors import RowError, SampleError
 from rowkey.explanations import explain_read
 from rowkey.lint import check_design
-from rowkey.plan import bind_example
+from rowkey.plan import bind_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design, DesignProperties
     from rowkey.explanations import Explanation
     from rowkey.lint import FixedDesign, LintResult
+    from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
     from rowkey.simulate import Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleSummary
@@ -145,11 +146,23 @@ class JudgedDesign:
 
     @cached_property
     def plans(self) -> Mapping[str, Explanation]:
-        """Return the explanation of each declared read, by the read's name."""
-        return {
-            read.name: explain_read(self.design.key, bind_example(read), limit=read.limit)
-            for read in self.design.reads
-        }
+        """Return the explanation of each declared read, by the read's name.
+
+        Its parameters have values of the sample, the most frequent ones, or else of their types.
+        """
+        return {read.name: self._explain_read(read) for read in self.design.reads}
+
+    def _explain_read(self, read: DeclaredRead) -> Explanation:
+        """Return the explanation of a declared read with example values."""
+        facts = {} if self.sample is None else self.sample.facts
+        values = choose_example_values(read, facts)
+        return explain_read(
+            self.design.key,
+            bind_read(read.conditions, read.order, values, read.fields),
+            servers=self.design.cluster.servers,
+            limit=read.limit,
+            facts=facts,
+        )
 
     @cached_property
     def facts(self) -> Mapping[str, FieldFacts]:
@@ -211,6 +224,19 @@ class JudgedDesign:
         return judged
 
 
+def judge_simulation(simulation: Simulation) -> JudgedDesign:
+    """Return the design of a simulation as a judged design; its events are not replayed again.
+
+    Args:
+        simulation: the result of `rowkey.simulate.run`.
+    """
+    judged = JudgedDesign(simulation.design, seed=simulation.seed)
+    summary = simulation.source.summary
+    judged.recording, judged.simulation = None, simulation
+    judged.sample = summary if summary is not None and summary.key is not None else None
+    return judged
+
+
 def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
     """Return each compared design as a judged design, with the reads of all designs.
 
@@ -226,5 +252,6 @@ def judge_comparison(comparison: Comparison) -> list[JudgedDesign]:
         judged_design.simulation, judged_design.lint_result = design.simulation, design.lint_result
         judged_design.sample = design.lint_result.sample
         judged_design.event_bytes = design.event_bytes / events
+        judged_design.verdict = design.verdict
         judged_designs.append(judged_design)
     return judged_designs

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rowkey.lint import RULES
-from rowkey.messages import pluralize
-from rowkey.workload import DEFAULT_CAPACITY_PER_S, count_read_operations
+from rowkey.messages import Message
+from rowkey.workload import (
+    DEFAULT_CAPACITY_PER_S,
+    FAIR_WASTE,
+    POOR_WASTE,
+    count_read_operations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
 Grade = Literal["good", "fair", "poor"]
 GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
 """Grades, the best first: deploy it; it works, but look at it; it will hurt."""
+Topic = Literal["writes", "read", "load", "finding"]
+"""What an assessment is about."""
 
 FAIR_UTILIZATION, POOR_UTILIZATION = 0.5, 0.9
 """Shares of its capacity above which a server has too little left for twice the load, and above
@@ -27,11 +34,15 @@ which a peak or the failure of a neighbour is too much."""
 HARMLESS_UTILIZATION = 0.25
 """Share of its capacity up to which a server may take any share of the load: four times as much
 would still fit."""
-FAIR_WASTE, POOR_WASTE = 0.01, 0.1
-"""Shares of all servers that a scan of the whole table may take, and that any read may waste on
-regions and rows that its answer does not need."""
 MAX_ROWS_OF_POINT_READ = 10
 """Rows that a point read returns at most; it never scans the table in a good design."""
+MIN_SHOWN_PERCENT = 0.001
+"""Percent of a capacity below which it does not matter how much less it is."""
+_LEVELS = {
+    "even": Message("verdict.even", "even"),
+    "warm": Message("verdict.warm", "warm"),
+    "hot": Message("verdict.hot", "hot"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +50,28 @@ class Assessment:
     """The grade of the writes, of one read, of all load or of one finding.
 
     Args:
-        subject: `writes`, `read NAME`, `load` or the code of a rule.
+        topic: what it is about.
+        name: the name of the read, or the code of the rule; empty for others.
         grade: good, fair or poor.
         message: why, with its figures, as a sentence without its full stop.
         remedy: what to write instead, as a sentence; empty if nothing is better.
+        remedy_code: the code of the rule or cause that the remedy is from; empty without one.
         utilization: share of the capacity that it takes: of the busiest server for writes, of all
             servers for a read; None without a rate.
     """
 
-    subject: str
+    topic: Topic
+    name: str
     grade: Grade
     message: str
     remedy: str = ""
+    remedy_code: str = ""
     utilization: float | None = None
+
+    @property
+    def subject(self) -> str:
+        """Return what it is about as text: `writes`, `read NAME`, `load` or a rule's code."""
+        return " ".join(filter(None, (self.topic if self.topic != "finding" else "", self.name)))
 
     @property
     def rank(self) -> int:
@@ -93,39 +113,80 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
     return DesignVerdict(tuple(sorted(assessments, key=lambda one: -one.rank)))
 
 
-def get_capacity(design: Design) -> tuple[float, str]:
-    """Return the operations a second of one server, and whether they are declared or assumed."""
+def get_capacity(design: Design) -> tuple[float, bool]:
+    """Return the operations a second of one server, and whether the design declares them."""
     declared = design.cluster.capacity_per_s
-    return (DEFAULT_CAPACITY_PER_S, "assumed") if declared is None else (declared, "declared")
+    return (DEFAULT_CAPACITY_PER_S, False) if declared is None else (declared, True)
 
 
 def _assess_writes(simulation: Simulation) -> Assessment:
     """Return the grade of the writes from their skew and the load of the busiest server."""
     design, verdict = simulation.design, simulation.verdict
     servers, rate = design.cluster.servers, design.writes.rate
-    capacity, origin = get_capacity(design)
+    capacity, _ = get_capacity(design)
     skew = max(verdict.skew, 1.0)
-    share = (
-        f"the busiest of {pluralize(servers, 'server')} takes {skew:.2f}× its fair share of the "
-        "writes"
-    )
-    limit = f"{origin} capacity of {capacity:,.0f}/s"
-    remedy = simulation.causes[0].remedy if simulation.causes else ""
+    cause = simulation.causes[0] if simulation.causes and verdict.level != "even" else None
+    remedy, code = (cause.remedy, cause.code) if cause is not None else ("", "")
     if rate is None:
         grade = GRADES[("even", "warm", "hot").index(verdict.level)]
-        bearable = capacity * servers / skew
-        message = f"{share}; at {bearable:,.0f} writes per second it reaches its {limit}"
-        return Assessment("writes", grade, message, remedy)
+        message = Message(
+            "verdict.writes_bearable",
+            "{level}, {share}; at {rate} one server is full ({capacity})",
+            level=_describe_level(simulation),
+            share=_describe_share(simulation),
+            rate=_format_rate(capacity * servers / skew),
+            capacity=_describe_capacity(design),
+        )
+        return Assessment("writes", "", grade, message, remedy, code)
     peak = max((burst.rate_factor for burst in design.writes.bursts), default=1.0)
     utilization = rate * max(peak, 1.0) * skew / servers / capacity
-    grade, effect = _grade_utilization(utilization), ""
-    if verdict.level != "even":
-        if utilization > HARMLESS_UTILIZATION:
-            grade = _choose_worse(grade, "fair")
-        else:
-            effect = "uneven but harmless: "
-    message = f"{effect}{share}, which is {_format_share(utilization)} of its {limit}"
-    return Assessment("writes", grade, message, remedy, utilization)
+    grade, level = _grade_utilization(utilization), _describe_level(simulation)
+    if verdict.level != "even" and utilization > HARMLESS_UTILIZATION:
+        grade = _choose_worse(grade, "fair")
+    elif verdict.level != "even":
+        level = Message("verdict.harmless", "uneven but harmless")
+    message = Message(
+        "verdict.writes_rate",
+        "{level}, {share}; at {rate} that is {utilization} of one server ({capacity})",
+        level=level,
+        share=_describe_share(simulation),
+        rate=_format_rate(rate * max(peak, 1.0)),
+        utilization=_format_share(utilization),
+        capacity=_describe_capacity(design),
+    )
+    return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _describe_level(simulation: Simulation) -> Message:
+    """Return whether the writes are even, warm or hot."""
+    return _LEVELS[simulation.verdict.level]
+
+
+def _describe_share(simulation: Simulation) -> Message:
+    """Return what the busiest server takes of the writes, next to what chance would give it."""
+    verdict, servers = simulation.verdict, simulation.design.cluster.servers
+    if servers == 1:
+        return Message("verdict.only_server", "one server takes all writes")
+    return Message(
+        "verdict.busiest_server",
+        "the busiest of {servers} servers takes {skew}× its fair share (an even design: {even}×, "
+        "{basis})",
+        servers=servers,
+        skew=f"{verdict.skew:.2f}",
+        basis=verdict.basis,
+        even=f"{verdict.even_skew:.2f}",
+    )
+
+
+def _describe_capacity(design: Design) -> Message:
+    """Return the capacity of a server as text, and whether it is declared or assumed."""
+    capacity, is_declared = get_capacity(design)
+    number = f"{capacity:,.0f}"
+    if is_declared:
+        return Message(
+            "verdict.declared_capacity", "declared capacity: {capacity}/s", capacity=number
+        )
+    return Message("verdict.assumed_capacity", "assumed capacity: {capacity}/s", capacity=number)
 
 
 def _grade_utilization(utilization: float) -> Grade:
@@ -143,54 +204,129 @@ def _choose_worse(first: Grade, second: Grade) -> Grade:
 def _format_share(share: float) -> str:
     """Return a share in percent with two significant digits.
 
-    >>> [_format_share(share) for share in (0.0000123, 0.034, 0.5, 1.3)]
-    ['0.0012 %', '3.4 %', '50 %', '130 %']
+    >>> [_format_share(share) for share in (0.0000023, 0.0000523, 0.034, 0.5, 13.0)]
+    ['under 0.001 %', '0.0052 %', '3.4 %', '50 %', '1,300 %']
     """
     percent = 100 * share
-    return f"{percent:.0f} %" if percent >= 10 else f"{float(f'{percent:.2g}'):.10g} %"
+    if percent < MIN_SHOWN_PERCENT:
+        return f"under {MIN_SHOWN_PERCENT:g} %"
+    return f"{percent:,.0f} %" if percent >= 10 else f"{float(f'{percent:.2g}'):.10g} %"
+
+
+def _format_rate(rate: float) -> str:
+    """Return a rate with three significant digits in the unit in which it is 1 or more.
+
+    Args:
+        rate: how many a second.
+
+    >>> [_format_rate(rate) for rate in (1 / 86_400, 0.5, 72_727.3)]
+    ['1/d', '30/m', '72,700/s']
+    """
+    units = (("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400))
+    unit, seconds = next((one for one in units if rate * one[1] >= 1), units[-1])
+    rounded = float(f"{rate * seconds:.3g}")
+    return f"{rounded:,.0f}/{unit}" if rounded >= 100 else f"{rounded:g}/{unit}"
 
 
 def _assess_reads(simulation: Simulation, findings: Sequence[Finding]) -> Iterator[Assessment]:
     """Yield the grade of each declared read."""
-    remedies = {
-        finding.value: finding.remedy
+    found = {
+        finding.value: finding
         for finding in reversed(findings)
         if _get_measured_load(finding) == "reads"
     }
     for read, cost in zip(simulation.design.reads, simulation.reads, strict=False):
-        yield _assess_read(simulation, read, cost, remedies.get(read.name, ""))
+        yield _assess_read(simulation, read, cost, found.get(read.name))
 
 
 def _assess_read(
-    simulation: Simulation, read: DeclaredRead, cost: ReadCost, remedy: str
+    simulation: Simulation, read: DeclaredRead, cost: ReadCost, finding: Finding | None
 ) -> Assessment:
     """Return the grade of a read from what its answers cost at its rate."""
-    subject, design = f"read {read.name}", simulation.design
+    remedy, code = (finding.remedy, finding.code) if finding is not None else ("", "")
     if cost.error:
-        return Assessment(subject, "poor", f"the read cannot be run: {cost.error}", remedy)
+        message = Message("verdict.read_error", "it cannot be run")
+        return Assessment("read", read.name, "poor", message, cost.error)
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
     rows_read = cost.read_rows * (_estimate_growth(simulation) if cost.is_full_scan else 1.0)
-    regions = cost.regions[0]
-    message = (
-        f"{'it scans the whole table: ' if is_scan else ''}{pluralize(round(rows_read), 'row')} "
-        f"in {pluralize(round(regions, 1), 'region')} are read for "
-        f"{pluralize(round(cost.returned_rows, 1), 'row')} returned, on average"
-    )
+    message = _describe_read(cost, rows_read, is_scan=is_scan)
     if read.rate is None:
-        return Assessment(subject, "poor" if is_scan else "good", message, remedy)
-    capacity = get_capacity(design)[0] * design.cluster.servers
+        if is_scan:
+            return Assessment("read", read.name, "poor", message, remedy, code)
+        return Assessment("read", read.name, "good", message)
+    grade, utilization = _grade_read(simulation.design, read.rate, cost, rows_read, is_scan=is_scan)
+    message = Message(
+        "verdict.read_rate",
+        "{cost}; at {rate} that is {utilization} of all servers' capacity",
+        cost=message,
+        rate=_format_rate(read.rate),
+        utilization=_format_share(utilization),
+    )
+    if grade == "good":
+        remedy = code = ""
+    return Assessment("read", read.name, grade, message, remedy, code, utilization)
+
+
+def _grade_read(
+    design: Design, rate: float, cost: ReadCost, rows_read: float, *, is_scan: bool
+) -> tuple[Grade, float]:
+    """Return the grade of a read at its rate, and the share of all servers' capacity it takes."""
+    capacity, regions = get_capacity(design)[0] * design.cluster.servers, cost.regions[0]
     operations = count_read_operations(regions, rows_read)
-    utilization = read.rate * operations / capacity
     needed = count_read_operations(min(regions, 1), min(cost.returned_rows, rows_read))
-    waste = read.rate * (operations - needed) / capacity
+    utilization, waste = rate * operations / capacity, rate * (operations - needed) / capacity
     grade = _grade_utilization(utilization)
     is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
     if waste > POOR_WASTE:
         grade = "poor"
     elif is_point_scan or (is_scan and waste > FAIR_WASTE):
         grade = _choose_worse(grade, "fair")
-    message += f"; at its rate that is {_format_share(utilization)} of all servers' capacity"
-    return Assessment(subject, grade, message, remedy, utilization)
+    return grade, utilization
+
+
+def _describe_read(cost: ReadCost, rows_read: float, *, is_scan: bool) -> Message:
+    """Return what one answer of a read costs on average."""
+    answer = Message(
+        "verdict.read_cost",
+        "an answer reads {rows} in {ranges} and {regions} for {returned} returned, on average",
+        rows=_count_rows(rows_read),
+        ranges=_count_ranges(cost.fan_out[0]),
+        regions=_count_regions(cost.regions[0]),
+        returned=_count_rows(cost.returned_rows),
+    )
+    if not is_scan:
+        return answer
+    return Message("verdict.read_scan", "it scans the whole table; {answer}", answer=answer)
+
+
+def _count_rows(number: float) -> Message:
+    """Return a number of rows as text."""
+    if number == 1:
+        return Message("count.row", "1 row")
+    return Message("count.rows", "{number} rows", number=_format_count(number))
+
+
+def _count_ranges(number: float) -> Message:
+    """Return a number of ranges as text."""
+    if number == 1:
+        return Message("count.range", "1 range")
+    return Message("count.ranges", "{number} ranges", number=_format_count(number))
+
+
+def _count_regions(number: float) -> Message:
+    """Return a number of regions as text."""
+    if number == 1:
+        return Message("count.region", "1 region")
+    return Message("count.regions", "{number} regions", number=_format_count(number))
+
+
+def _format_count(number: float) -> str:
+    """Return a mean count, with one decimal below 100 unless it is whole.
+
+    >>> [_format_count(number) for number in (16.0, 6.81, 8_495.53)]
+    ['16', '6.8', '8,496']
+    """
+    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
 
 
 def _estimate_growth(simulation: Simulation) -> float:
@@ -207,8 +343,13 @@ def _assess_load(writes: Assessment, reads: Sequence[Assessment]) -> Iterator[As
     total = (writes.utilization or 0.0) + sum(one.utilization or 0.0 for one in reads)
     grade = _grade_utilization(total)
     if GRADES.index(grade) > max(one.rank for one in (writes, *reads)):
-        message = f"writes and reads take {_format_share(total)} of the busiest server's capacity"
-        yield Assessment("load", grade, message, "Use more servers.", total)
+        message = Message(
+            "verdict.load",
+            "writes and reads together take {utilization} of the busiest server's capacity",
+            utilization=_format_share(total),
+        )
+        remedy = Message("verdict.more_servers", "Use more servers.")
+        yield Assessment("load", "", grade, message, remedy, utilization=total)
 
 
 def _get_measured_load(finding: Finding) -> str:
@@ -222,4 +363,6 @@ def _assess_findings(findings: Sequence[Finding]) -> Iterator[Assessment]:
     for finding in findings:
         if finding.severity != "info" and not _get_measured_load(finding):
             grade: Grade = "poor" if finding.severity == "error" else "fair"
-            yield Assessment(finding.code, grade, finding.message, finding.remedy)
+            yield Assessment(
+                "finding", finding.code, grade, finding.message, finding.remedy, finding.code
+            )

@@ -11,7 +11,7 @@ from rowkey.explanations.explanation_text import format_explanation
 from rowkey.explanations.selectivity import estimate_selectivity
 from rowkey.messages import Message
 from rowkey.plan import plan_read
-from rowkey.proposals import find_serving_key, propose_read_key
+from rowkey.proposals import find_serving_key, propose_read_table
 from rowkey.schema import Equal, OneOf, Range, StartsWith
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Explanation:
         natural_order: the order of the merged rows without a sort.
         rows_read: rows read for each row of the answer; None if too little is known.
         warnings: sentences about the costs.
-        proposal: a key that would serve the read, if the current key does not.
+        proposal: a second table that would serve the read, if the current key does not.
     """
 
     key: str
@@ -98,6 +98,7 @@ def explain_read(
     key: Key,
     read: BoundRead,
     *,
+    servers: int,
     limit: int | None = None,
     facts: Mapping[str, FieldFacts] | None = None,
 ) -> Explanation:
@@ -106,6 +107,7 @@ def explain_read(
     Args:
         key: the bound row key.
         read: the bounds and the requested order.
+        servers: region servers, for the number of buckets of a proposed key.
         limit: the maximum number of rows, or None for all.
         facts: statistics of the fields, to estimate the rows read.
 
@@ -114,14 +116,14 @@ def explain_read(
     >>> from rowkey.keys import bind_key
     >>> from rowkey.plan import BoundRead
     >>> key = bind_key("[bucket(host, 16)][host][ts]", {"host": "text", "ts": "timestamp_ms"})
-    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}))
+    >>> found = explain_read(key, BoundRead({"host": Equal("web-1")}), servers=8)
     >>> found.access_type, found.fan_out, found.pinned_parts
     ('scan', 1, ('bucket(host, 16)', 'host'))
     """
     plan = plan_read(key, read.bounds, read.order)
     access_type = _find_access_type(plan)
     order_method = _find_order_method(plan, read)
-    proposal = _propose_key(key, plan, read) if access_type != "nothing" else None
+    proposal = _propose_key(key, plan, read, servers) if access_type != "nothing" else None
     return Explanation(
         key=str(key),
         conditions=tuple(
@@ -166,12 +168,12 @@ def _find_order_method(plan: Plan, read: BoundRead) -> str:
     return "backwards" if plan.is_backwards else "forwards"
 
 
-def _propose_key(key: Key, plan: Plan, read: BoundRead) -> ReadKeyProposal | None:
+def _propose_key(key: Key, plan: Plan, read: BoundRead, servers: int) -> ReadKeyProposal | None:
     """Propose a better key for a full scan or a sort; None if the read needs none."""
     is_slow = plan.is_full_scan and read.bounds
     if not (is_slow or plan.needs_sort) or plan.is_point:
         return None
-    return propose_read_key(key, read.bounds, read.order)
+    return propose_read_table(key, read.bounds, read.order, servers)
 
 
 def _find_narrowed_part(key: Key, plan: Plan) -> str:

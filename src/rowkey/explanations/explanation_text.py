@@ -99,7 +99,8 @@ def _format_proposal(explanation: Explanation) -> Iterator[str]:
     if new is None:
         return
     ranges = f"{new.fan_out:,} range{'' if new.fan_out == 1 else 's'}"
-    yield _format_line("propose", f"{new.key} would serve it from {ranges}")
+    yield _format_line("propose", f"{new.format_remedy()}")
+    yield _format_line("", f"it would read {ranges} for this answer")
     if new.moved_fields:
         remark = (
             "is a column now; declare it nullable if rows may lack it"
@@ -107,4 +108,3 @@ def _format_proposal(explanation: Explanation) -> Iterator[str]:
             else "are columns now; declare those nullable that rows may lack"
         )
         yield _format_line("", f"{', '.join(new.moved_fields)} {remark}")
-    yield _format_line("", "check its effect on the other reads and on the spread of the writes")

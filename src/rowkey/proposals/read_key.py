@@ -23,13 +23,11 @@ from rowkey.schema import (
     OneOf,
     find_field_refs,
     format_key,
-    parse_key,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.design import Design
     from rowkey.keys import Key
     from rowkey.plan import Plan
     from rowkey.schema import Bounds, Ordering, Term
@@ -50,6 +48,10 @@ class ReadKeyProposal(KeyProposal):
     is_backwards: bool
     residual_fields: tuple[str, ...]
     moved_fields: tuple[str, ...]
+
+    def format_remedy(self) -> str:
+        """Return the proposal as a sentence, the same in every command."""
+        return f"A table with {self.toml_text} would serve this read."
 
 
 def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> ReadKeyProposal | None:
@@ -81,32 +83,37 @@ def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Rea
 
 
 def propose_read_table(
-    design: Design, bounds: Bounds, order: Sequence[Ordering]
-) -> KeyProposal | None:
+    key: Key, bounds: Bounds, order: Sequence[Ordering], servers: int
+) -> ReadKeyProposal | None:
     """Return the key and splits of a second table that serves a read; None if none is known.
 
     A bucket of the fields to which the read gives one value spreads its rows, unless these fields
     are all times, which are equal for the events of one moment; then the parts in front of the
-    design's own key do.
+    present key do.
 
     Args:
-        design: the design, whose key does not serve the read.
+        key: the present key, which does not serve the read.
         bounds: the bounds of the read, in internal values.
         order: the order of the read.
+        servers: region servers, for the number of buckets.
     """
-    served = propose_read_key(design.key, bounds, order)
-    if served is None:
+    served = find_serving_key(key, bounds, order)
+    if served is None or _has_leading_time(served[0]):
         return None
-    terms = tuple(parse_key(served.key))
+    proposed, plan = served
     pinned = [name for name, bound in bounds.items() if isinstance(bound, Equal)]
-    if not design.key.is_salted and not has_only_times(design.fields, pinned):
-        key = build_key(terms, design.fields, Mistakes())
-        tail = terms[count_spreading_parts(key) :] if key is not None else terms
-        bucket = build_bucket(pinned, BUCKETS_PER_SERVER * design.cluster.servers)
-        return KeyProposal(key=format_key((bucket, *tail)), splits=PER_BUCKET)
-    if has_only_times(design.fields, [ref.name for ref in find_field_refs(terms[0])]):
+    if not key.is_salted and not has_only_times(key.declared_fields, pinned):
+        tail = proposed.terms[count_spreading_parts(proposed) :]
+        bucket = build_bucket(pinned, BUCKETS_PER_SERVER * servers)
+        bucketed = build_key((bucket, *tail), key.declared_fields, Mistakes())
+        if bucketed is None:
+            return None
+        new_plan = plan_read(bucketed, bounds, order)
+        return _build_proposal(key, bucketed, new_plan, splits=PER_BUCKET)
+    leading_names = [ref.name for ref in find_field_refs(proposed.terms[0])]
+    if has_only_times(key.declared_fields, leading_names):
         return None
-    return KeyProposal(key=served.key)
+    return _build_proposal(key, proposed, plan)
 
 
 def find_serving_key(
@@ -144,10 +151,11 @@ def _has_leading_time(key: Key) -> bool:
     return is_timed and (first.order.is_ascending or first.order.is_descending)
 
 
-def _build_proposal(key: Key, proposed: Key, plan: Plan) -> ReadKeyProposal:
+def _build_proposal(key: Key, proposed: Key, plan: Plan, splits: str = "") -> ReadKeyProposal:
     """Return the proposal to replace a key by another one."""
     return ReadKeyProposal(
         key=format_key(proposed.terms),
+        splits=splits,
         fan_out=plan.fan_out,
         is_backwards=plan.is_backwards,
         residual_fields=plan.residual_fields,

@@ -86,11 +86,11 @@ if TYPE_CHECKING:
     )
     from rowkey.render.text import (
         format_check,
-        format_reasons,
         format_sizing,
         format_vectors,
         print_check,
         print_simulation,
+        print_verdict,
     )
 else:
     __getattr__ = build_lazy_getattr(
@@ -137,8 +137,8 @@ else:
                 "format_regions"
             ),
             "text": (
-                "format_check format_reasons format_sizing format_vectors print_check "
-                "print_simulation"
+                "format_check format_sizing format_vectors print_check print_simulation "
+                "print_verdict"
             ),
         },
     )
@@ -205,7 +205,6 @@ __all__ = [
     "format_github_commands",
     "format_history",
     "format_junit",
-    "format_reasons",
     "format_regions",
     "format_repair",
     "format_rule",
@@ -219,6 +218,7 @@ __all__ = [
     "print_live",
     "print_proof",
     "print_simulation",
+    "print_verdict",
     "show",
     "to_json_value",
 ]

@@ -6,16 +6,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
-from rowkey.render.documents import FORMAT_VERSION, build_verdict_document
+from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.text import wrap_text
+from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
-    from rowkey.advise import Comparison, Figure, Measure
+    from rowkey.advise import Comparison, Figure, Grade, Measure
     from rowkey.render.redaction import Redaction
 
 COMPARISON_FIELDS = {
@@ -34,11 +35,7 @@ COMPARISON_FIELDS = {
     "designs[].left_out": "rows of the sample that are no events of it; they are not replayed",
     "designs[].left_out_first": "the first of them, and why it is left out",
     "designs[].remarks[]": "remarks on its boundaries and the sample",
-    "designs[].verdict": "even, warm or hot, as `simulate` says",
-    "designs[].verdict_skew": "the skew over servers it is from",
-    "designs[].verdict_even": "what an even design would show",
-    "designs[].verdict_basis": "the windows it is from",
-    "designs[].verdict_width_s": "seconds of each; null if they have equal numbers of events",
+    **{f"designs[].{name}": meaning for name, meaning in VERDICT_FIELDS.items()},
     "designs[].findings[].code": "the code of a rule that found something",
     "designs[].findings[].name": "its name",
     "designs[].findings[].severity": "error, warning or info",
@@ -115,7 +112,7 @@ def build_comparison_document(
                     design.simulation.source.skipped_rows.first_problem
                 ),
                 "remarks": redaction.omit_texts(design.simulation.remarks),
-                **build_verdict_document(design.simulation),
+                **build_verdict_document(design.verdict, design.simulation, redaction),
                 "findings": [
                     {"code": finding.code, "name": finding.name, "severity": finding.severity}
                     for finding in design.lint_result.findings
@@ -197,6 +194,9 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
         yield from wrap_text(
             f"{one.label}  {one.name}: {one.design.table}  {one.design.key}", width, 5
         )
+        decisive = one.verdict.decisive
+        text = f"   {decisive.grade.upper()}: {decisive.subject}: {decisive.message}"
+        yield from wrap_text(text, width, 5)
     half = ", its second half" if comparison.first_event else ""
     servers = "server" if comparison.servers == 1 else "servers"
     summary = (
@@ -209,8 +209,8 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
     yield ""
     cell_width = min(MAX_COLUMN_WIDTH, (width - LABEL_WIDTH) // len(comparison.designs))
     yield _format_row("", [f"{label} " for label in _list_labels(comparison)], cell_width)
-    verdicts = [one.simulation.verdict.level for one in comparison.designs]
-    yield _format_row("verdict", _mark_best(verdicts, _find_least_grave(verdicts)), cell_width)
+    grades = [one.verdict.grade for one in comparison.designs]
+    yield _format_row("verdict", _mark_best(grades, _find_best_grades(grades)), cell_width)
     for (read, is_of_reads), group in groupby(comparison.measures, _get_title):
         if is_of_reads:
             yield from wrap_text(_format_read_title(comparison, read), width, 2)
@@ -248,11 +248,13 @@ def _mark_best(cells: Sequence[str], best: Sequence[int]) -> list[str]:
     return [f"{cell}{BEST_MARK if number in best else ' '}" for number, cell in enumerate(cells)]
 
 
-def _find_least_grave(verdicts: Sequence[str]) -> list[int]:
-    """Return the numbers of the designs with the best verdict; none if all are equal."""
-    least = min(verdicts, key=("even", "warm", "hot").index)
-    best = [number for number, verdict in enumerate(verdicts) if verdict == least]
-    return best if len(best) < len(verdicts) else []
+def _find_best_grades(grades: Sequence[Grade]) -> list[int]:
+    """Return the numbers of the designs with the best grade; none if all are equal."""
+    from rowkey.advise import GRADES
+
+    least = min(grades, key=GRADES.index)
+    best = [number for number, grade in enumerate(grades) if grade == least]
+    return best if len(best) < len(grades) else []
 
 
 def _get_title(measure: Measure) -> tuple[str | None, bool]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.render.findings import FINDINGS_FIELDS
 from rowkey.render.packing import PACKING_FIELDS
+from rowkey.render.verdict import VERDICT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,7 @@ _SKEW_FIELDS = {
 
 SIMULATION_FIELDS = {
     "format": "version of this document",
+    **VERDICT_FIELDS,
     "table": "name of the table",
     "key": "the row key in bracket notation",
     "seed": "where randomness began",
@@ -63,12 +65,16 @@ SIMULATION_FIELDS = {
     "equal_count.regions.worst": "its largest",
     "late": "operations that came after their window had been closed, and are in no skew",
     "reads[].name": "name of the declared read",
-    "reads[].fan_out.mean": "ranges read for one answer, mean",
+    "reads[].fan_out.mean": "ranges read for one answer, mean of all trials",
+    "reads[].fan_out.margin": "how far the true mean may lie from it, in 95 of 100 cases",
     "reads[].fan_out.most": "the most",
     "reads[].regions.mean": "regions touched, mean",
+    "reads[].regions.margin": "its margin",
     "reads[].regions.most": "the most",
-    "reads[].rows_returned": "rows of an answer, mean",
-    "reads[].rows_read": "rows read for it, mean",
+    "reads[].rows_returned.mean": "rows of an answer, mean",
+    "reads[].rows_returned.margin": "its margin",
+    "reads[].rows_read.mean": "rows read for it, mean",
+    "reads[].rows_read.margin": "its margin",
     "reads[].read_per_returned": "rows read for each row returned",
     "reads[].residual[]": "fields whose conditions are tested after reading",
     "reads[].full_scan": "whether nothing in the key narrows the read",
@@ -87,11 +93,6 @@ SIMULATION_FIELDS = {
     "scaled.rate": "the declared events a second",
     "scaled.operations": "events made by a generator fitted to the sample",
     **{f"scaled.skew.*.{name}": meaning for name, meaning in _SKEW_FIELDS.items()},
-    "verdict": "even, warm or hot",
-    "verdict_skew": "the skew over servers it is from",
-    "verdict_even": "what an even design would show",
-    "verdict_basis": "the windows it is from",
-    "verdict_width_s": "seconds of each; null if they have equal numbers of events",
 }
 
 _FORESEEN_FIELDS = {
@@ -135,7 +136,7 @@ CHECK_FIELDS = {
     "is_salted": "whether the key has a random salt",
     "regions": "regions it is created with; null if that takes a sample",
     "reads[].name": "name of the declared read",
-    "reads[].fan_out": "ranges read for one answer",
+    "reads[].fan_out": "ranges read for one answer, with example values",
     "reads[].residual[]": "fields whose conditions are tested after reading",
     "reads[].full_scan": "whether nothing in the key narrows it",
     "reads[].order_served": "whether rows come in the order asked for, forwards or backwards",

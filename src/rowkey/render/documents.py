@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from rowkey.render.findings import build_findings_document
 from rowkey.render.packing import build_packing_document
 from rowkey.render.redaction import NO_REDACTION
+from rowkey.render.verdict import build_verdict_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rowkey.advise import JudgedDesign
     from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake
     from rowkey.hotspots import BusiestShares, CauseFinding, Skew
@@ -29,25 +31,26 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def build_simulation_document(
-    simulation: Simulation, packing: PackingSavings | None = None
-) -> dict[str, Any]:
-    """Return a simulation as `rowkey simulate -f json` prints it."""
+def build_simulation_document(judged: JudgedDesign) -> dict[str, Any]:
+    """Return a judged design as `rowkey simulate -f json` prints it."""
+    simulation = judged.simulation
     return {
         "format": FORMAT_VERSION,
-        **build_replay_document(simulation),
-        "packing": build_packing_document(packing),
+        **build_replay_document(judged),
+        "packing": build_packing_document(judged.packing),
         "growth": _build_growth(simulation),
         "scaled": _build_scaled(simulation),
     }
 
 
 def build_replay_document(
-    simulation: Simulation, redaction: Redaction = NO_REDACTION
+    judged: JudgedDesign, redaction: Redaction = NO_REDACTION
 ) -> dict[str, Any]:
-    """Return a simulation without what takes further replays: its growth and declared rate."""
+    """Return a judged design without what takes further replays: its growth and declared rate."""
+    simulation = judged.simulation
     design, source = simulation.design, simulation.source
     return {
+        **build_verdict_document(judged.verdict, simulation, redaction),
         "table": design.table,
         "key": str(design.key),
         "seed": simulation.seed,
@@ -84,19 +87,6 @@ def build_replay_document(
         "late": simulation.late_count,
         "reads": [build_read_cost_document(cost, redaction) for cost in simulation.reads],
         "causes": [build_cause_document(cause, redaction) for cause in simulation.causes],
-        **build_verdict_document(simulation),
-    }
-
-
-def build_verdict_document(simulation: Simulation) -> dict[str, Any]:
-    """Return whether a design runs even, warm or hot, and by which figures."""
-    verdict = simulation.verdict
-    return {
-        "verdict": verdict.level,
-        "verdict_skew": verdict.skew,
-        "verdict_even": verdict.even_skew,
-        "verdict_basis": verdict.basis,
-        "verdict_width_s": verdict.width_s,
     }
 
 
@@ -149,10 +139,10 @@ def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION
     """Return the simulated cost of one declared read."""
     return {
         "name": read.name,
-        "fan_out": {"mean": read.fan_out[0], "most": read.fan_out[1]},
-        "regions": {"mean": read.regions[0], "most": read.regions[1]},
-        "rows_returned": read.returned_rows,
-        "rows_read": read.read_rows,
+        "fan_out": _build_mean(read.fan_out[0], read.margins.fan_out, most=read.fan_out[1]),
+        "regions": _build_mean(read.regions[0], read.margins.regions, most=read.regions[1]),
+        "rows_returned": _build_mean(read.returned_rows, read.margins.returned_rows),
+        "rows_read": _build_mean(read.read_rows, read.margins.read_rows),
         "read_per_returned": read.amplification,
         "residual": list(read.residual_fields),
         "full_scan": read.is_full_scan,
@@ -160,6 +150,11 @@ def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION
         "assumed": redaction.omit_text(read.assumption),
         "error": redaction.omit_text(read.error),
     }
+
+
+def _build_mean(mean: float, margin: float, **others: float) -> dict[str, float]:
+    """Return a mean with its margin of 95 of 100 cases, and other figures of the same."""
+    return {"mean": mean, "margin": margin, **others}
 
 
 def _build_growth(simulation: Simulation) -> dict[str, Any] | None:

@@ -11,9 +11,10 @@ from rowkey.messages import escape_text, pluralize
 from rowkey.render.findings import format_findings
 from rowkey.render.packing import format_packing
 from rowkey.render.terminal_map import draw_heat_map, format_instant
+from rowkey.render.verdict import GRADE_STYLES, format_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -25,48 +26,28 @@ if TYPE_CHECKING:
     from rowkey.simulate import ReadCost, Simulation
     from rowkey.workload import PackingSavings
 
-NO_CAUSE = "no single cause was found: the key's values are spread unevenly over its regions"
 _UNBREAKABLE_PATTERN = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
 _HARD_SPACE = "\0"
 NO_FIGURE_MARK = "  –  "
 """Stands before the reason why a width of window has no figures."""
 TIME_START_OFFSETS = (0, 5, 11)
 """Where a time is cut so that it fits: with its year, with its day, or alone."""
-VERDICT_STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
 
 
-def print_simulation(
-    simulation: Simulation, console: Console, packing: PackingSavings | None = None
-) -> None:
-    """Print a simulation: verdict, causes, heat map, then all figures."""
-    from rich.text import Text
-
-    def print_wrapped(text: str, indent: int = 0, bold: tuple[int, int, str] | None = None) -> None:
-        """Print a text wrapped to the console's width, optionally with a styled range."""
-        for number, line in enumerate(wrap_text(text, console.width, indent)):
-            styled_line = Text(line)
-            if bold is not None and number == 0:
-                styled_line.stylize(bold[2], bold[0], bold[1])
-            console.print(styled_line, soft_wrap=True)
-
-    word = simulation.verdict.level
-    print_wrapped(f"{simulation.design.table}  {simulation.design.key}", 2)
-    print_wrapped(
-        f"{word.upper()}: {format_verdict(simulation)}", 2, (0, len(word), VERDICT_STYLES[word])
-    )
-    for (joint, reason), cause in zip(format_reasons(simulation), simulation.causes, strict=True):
-        print_wrapped(f"  {joint} {reason}", 4, (2, 2 + len(joint), "bold"))
-        print_wrapped(f"    {cause.remedy}", 4)
-    if not simulation.causes and word != "even" and not simulation.is_thin:
-        print_wrapped(f"  {NO_CAUSE}", 4)
+def print_simulation(judged: JudgedDesign, console: Console) -> None:
+    """Print a judged design: verdict, causes, heat map, then all figures."""
+    simulation = judged.simulation
+    _print_wrapped(console, f"{simulation.design.table}  {simulation.design.key}", 2)
+    print_verdict(judged, console)
     console.print()
-    for line in draw_heat_map(
+    for row in draw_heat_map(
         simulation, console.width, colour=console.is_terminal and not console.no_color
     ):
-        console.print(line, no_wrap=True, overflow="crop")
+        console.print(row, no_wrap=True, overflow="crop")
     console.print()
-    for text in chain(_format_figures(simulation, console.width), format_packing(packing)):
-        print_wrapped(
+    for text in chain(_format_figures(simulation, console.width), format_packing(judged.packing)):
+        _print_wrapped(
+            console,
             text,
             text.find(NO_FIGURE_MARK) + len(NO_FIGURE_MARK)
             if NO_FIGURE_MARK in text
@@ -74,20 +55,37 @@ def print_simulation(
         )
 
 
+def print_verdict(judged: JudgedDesign, console: Console, *, is_short: bool = False) -> None:
+    """Print the verdict on a design, the worst first.
+
+    Args:
+        judged: the design.
+        console: where the text goes.
+        is_short: whether what is good is left out, unless all is.
+    """
+    for number, line in enumerate(format_verdict(judged.verdict, judged.simulation)):
+        if is_short and number and line.style == GRADE_STYLES["good"]:
+            return
+        _print_wrapped(console, line.text, line.indent, line.style, line.styled_width)
+
+
+def _print_wrapped(
+    console: Console, text: str, indent: int, style: str = "", styled_width: int = 0
+) -> None:
+    """Print a text wrapped to the console's width, its first characters in a style."""
+    from rich.text import Text
+
+    for number, line in enumerate(wrap_text(text, console.width, indent)):
+        styled_line = Text(line)
+        if style and number == 0:
+            start = len(line) - len(line.lstrip())
+            styled_line.stylize(style, start, start + styled_width)
+        console.print(styled_line, soft_wrap=True)
+
+
 def _compute_indent(text: str) -> int:
     """Return the indent of the further lines of a wrapped line."""
     return len(text) - len(text.lstrip()) + 2
-
-
-def format_verdict(simulation: Simulation) -> str:
-    """Return the skew that the verdict of a simulation is based on."""
-    verdict, servers = simulation.verdict, simulation.design.cluster.servers
-    if servers == 1:
-        return "one server takes everything; there is nothing to spread over"
-    return (
-        f"the busiest of {pluralize(servers, 'server')} takes {verdict.skew:.2f}× its fair share "
-        f"in {verdict.basis} (an even design: {verdict.even_skew:.2f}×)"
-    )
 
 
 def wrap_text(text: str, width: int, indent: int) -> list[str]:
@@ -114,34 +112,6 @@ def wrap_text(text: str, width: int, indent: int) -> list[str]:
         replace_whitespace=False,
     )
     return [line.replace(_HARD_SPACE, " ") for line in lines]
-
-
-def format_reasons(simulation: Simulation) -> Iterator[tuple[str, str]]:
-    """Yield each cause of a verdict, with `because` or `though` to join it.
-
-    Returns:
-        `because`, or `though` where it is even all the same; and the cause with its code.
-    """
-    joint = "though" if simulation.verdict.level == "even" else "because"
-    for cause in simulation.causes:
-        yield joint, f"{lower_first_letter(cause.message, simulation.design.fields)} [{cause.code}]"
-
-
-def lower_first_letter(message: str, names: Iterable[str]) -> str:
-    """Return a sentence with a lower-case first letter, unless it begins with a name.
-
-    Args:
-        message: the sentence.
-        names: the names of fields.
-
-    >>> lower_first_letter("Keys rise.", ["ts"]), lower_first_letter("Host a is hot.", ["Host"])
-    ('keys rise.', 'Host a is hot.')
-    >>> lower_first_letter("NaN.", [])
-    'NaN.'
-    """
-    first = message.split(" ", maxsplit=1)[0]
-    is_word = first[:1].isupper() and first[1:].islower() and first not in set(names)
-    return message[0].lower() + message[1:] if is_word else message
 
 
 def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
@@ -274,14 +244,16 @@ def _format_versions(design: Design) -> str:
 
 
 def _format_read(read: ReadCost) -> str:
-    """Return the line about the simulated cost of one read."""
+    """Return the line about the simulated cost of one read: means with their margins."""
     if read.error:
         return f"read {read.name}: {read.error}"
-    each = f"{read.amplification:.1f}" if read.amplification is not None else "–"
-    ranges, regions = pluralize(read.fan_out[0], "range"), pluralize(read.regions[0], "region")
+    margins = read.margins
     text = (
-        f"read {read.name}: {ranges} over {regions}, "
-        f"{each} rows read for each of {read.returned_rows:,.0f} returned"
+        f"read {read.name}, mean: {_format_mean(read.fan_out[0], margins.fan_out, 'range')} "
+        f"(at most {read.fan_out[1]:,}), "
+        f"{_format_mean(read.regions[0], margins.regions, 'region')} (at most "
+        f"{read.regions[1]:,}), {_format_mean(read.read_rows, margins.read_rows, 'row')} read for "
+        f"{_format_mean(read.returned_rows, margins.returned_rows, 'row')} returned"
     )
     if read.is_full_scan:
         text += "; nothing in the key narrows it"
@@ -290,6 +262,20 @@ def _format_read(read: ReadCost) -> str:
     if not read.serves_order:
         text += "; not in the order asked for"
     return f"{text}; {read.assumption}" if read.assumption else text
+
+
+def _format_mean(mean: float, margin: float, noun: str) -> str:
+    """Return a mean with its margin, both to the digit that the margin leaves certain.
+
+    >>> _format_mean(8, 0, "range"), _format_mean(6.8112, 0.4, "region")
+    ('8 ranges', '6.8 ± 0.4 regions')
+    >>> _format_mean(8_495.53, 61.2, "row")
+    '8,496 ± 61 rows'
+    """
+    if not margin:
+        return pluralize(round(mean, 1), noun)
+    digits = 0 if margin >= 1 else 1 if margin >= 0.1 else 2
+    return f"{mean:,.{digits}f} ± {margin:,.{digits}f} {noun}s"
 
 
 def format_check(
@@ -352,7 +338,7 @@ def _format_properties(
     if properties.region_count is not None:
         yield f"  {pluralize(properties.region_count, 'region')}"
     for read in properties.reads:
-        yield f"  read {read.name}: {_format_read_properties(read)}"
+        yield f"  read {read.name}, for example values: {_format_read_properties(read)}"
 
 
 def _format_size(min_bytes: int, max_bytes: int | None) -> str:

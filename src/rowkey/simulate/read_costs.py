@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import islice
+from math import sqrt
+from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -36,6 +38,27 @@ DEFAULT_RANGE_SHARE = 0.01
 `assumption`."""
 
 
+MARGIN_DEVIATIONS = 1.96
+"""Standard errors of a mean within which the true mean lies in 95 of 100 cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMargins:
+    """How far the means of a read's cost may lie from the true means, in 95 of 100 cases.
+
+    Args:
+        fan_out: of the ranges.
+        regions: of the regions.
+        returned_rows: of the rows of the answer.
+        read_rows: of the rows read for them.
+    """
+
+    fan_out: float = 0.0
+    regions: float = 0.0
+    returned_rows: float = 0.0
+    read_rows: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class ReadCost:
     """The measured cost of one declared read, averaged over many trials.
@@ -51,6 +74,7 @@ class ReadCost:
         serves_order: whether rows come in the requested order, forwards or backwards.
         assumption: what was assumed to run it, or an empty string.
         error: why it could not be run, or an empty string.
+        margins: how far the means may lie from the true ones.
     """
 
     name: str
@@ -63,6 +87,7 @@ class ReadCost:
     serves_order: bool = True
     assumption: str = ""
     error: str = ""
+    margins: ReadMargins = ReadMargins()
 
     @property
     def amplification(self) -> float | None:
@@ -444,4 +469,19 @@ def _summarize_trials(
         any(one.is_full_scan for one in trials),
         all(one.serves_order for one in trials),
         assumption,
+        margins=ReadMargins(
+            _compute_margin(fans),
+            _compute_margin(regions),
+            _compute_margin([one.returned_rows for one in trials]),
+            _compute_margin([one.read_rows for one in trials]),
+        ),
     )
+
+
+def _compute_margin(values: Sequence[float]) -> float:
+    """Return how far the mean of trials may lie from the true mean; 0 for a single trial.
+
+    >>> _compute_margin([5.0, 5.0]), round(_compute_margin([0.0, 2.0] * 50), 3)
+    (0.0, 0.197)
+    """
+    return MARGIN_DEVIATIONS * stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0

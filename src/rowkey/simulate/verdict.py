@@ -7,6 +7,7 @@ from math import comb, sqrt
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def judge_skew(
         skew = by_width.get(width)
         if skew is not None and skew.server_skew is not None and skew.even_server_skew is not None:
             noise = NOISE_DEVIATIONS * (skew.even_server_deviation or 0.0)
-            basis = f"windows of {width} s"
+            basis = Message("basis.windows", "windows of {width} s", width=width)
             level = classify_skew(skew.server_skew, skew.even_server_skew, noise, servers)
             return Verdict(level, skew.server_skew, skew.even_server_skew, basis, width)
     if events < MIN_EVENTS_PER_WINDOW * windows:
@@ -77,7 +78,10 @@ def judge_skew(
     even, measured = float(compute_even_skew(events / windows, servers)), shares.mean * servers
     deviation = float(compute_even_deviation(events / windows, servers))
     noise = NOISE_DEVIATIONS * deviation / sqrt(windows)  # of a mean over independent windows
-    basis = "windows of equal numbers of events, as no time window has enough of them"
+    basis = Message(
+        "basis.equal_windows",
+        "windows of equal numbers of events",
+    )
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 
 
@@ -91,7 +95,8 @@ def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
         for many in range(fullest, events + 1)
     )
     level = classify_skew(skew, even, 0.0, servers) if chance < MAX_CHANCE else "even"
-    return Verdict(level, skew, even, "all events together, as they are too few for windows")
+    basis = Message("basis.all_events", "all events together")
+    return Verdict(level, skew, even, basis)
 
 
 def compute_hot_threshold(even_skew: float, servers: int) -> float:

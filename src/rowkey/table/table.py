@@ -322,7 +322,12 @@ class Table:
         bound_read = self._bind_conditions(where, order, values, named_values)
         check_limit(limit)
         state = self.get_state()
-        explanation = explain_read(state.combined_design.key, bound_read, limit=limit)
+        explanation = explain_read(
+            state.combined_design.key,
+            bound_read,
+            servers=state.combined_design.cluster.servers,
+            limit=limit,
+        )
         return state.add_generation_note(explanation)
 
     def _bind_conditions(

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
         to_clock_ms,
     )
     from rowkey.workload.sample_summary import KeyedEvents, SampleSummary
-    from rowkey.workload.server_load import DEFAULT_CAPACITY_PER_S, count_read_operations
+    from rowkey.workload.server_load import (
+        DEFAULT_CAPACITY_PER_S,
+        FAIR_WASTE,
+        POOR_WASTE,
+        count_read_operations,
+    )
     from rowkey.workload.table_size import build_key_pieces, estimate_table_bytes
     from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.workload_generator import WorkloadGenerator
@@ -58,7 +63,7 @@ else:
                 "split_events"
             ),
             "sample_summary": "KeyedEvents SampleSummary",
-            "server_load": "DEFAULT_CAPACITY_PER_S count_read_operations",
+            "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations",
             "table_size": "build_key_pieces estimate_table_bytes",
             "values.calendar_digits": "is_calendar_number",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
@@ -69,7 +74,9 @@ __all__ = [
     "ARRIVAL_MODES",
     "DEFAULT_CAPACITY_PER_S",
     "DISTRIBUTIONS",
+    "FAIR_WASTE",
     "FORMATS",
+    "POOR_WASTE",
     "RESERVOIR_CAPACITY",
     "ArrivalMode",
     "BatchStore",

@@ -15,6 +15,10 @@ SCANNED_ROWS_PER_OPERATION = 20
 Source: a rule of thumb for narrow rows in cached blocks; docs/performance.md has 1.28 million rows
 a second from three servers on two cores."""
 
+FAIR_WASTE, POOR_WASTE = 0.01, 0.1
+"""Shares of all servers' capacity that a read may waste on regions and rows that its answer does
+not need, before it is fair, and before it is poor."""
+
 
 def count_read_operations(regions: float, rows_read: float) -> float:
     """Return the operations that one answer of a read costs.

@@ -14,6 +14,7 @@ from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.advise.drafts.key_columns import allow_few_values, propose_keys_for_roles
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE, assign_roles, reassign_roles
 from rowkey.advise.judgement import JudgedDesign
+from rowkey.advise.verdict import judge_design
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.drafts.inferred_schema import InferredSchema
     from rowkey.advise.drafts.roles import ColumnRoles
+    from rowkey.advise.verdict import DesignVerdict
     from rowkey.proposals import FirstKeyProposal
     from rowkey.simulate import Simulation
 
@@ -52,6 +54,11 @@ class Draft:
     rejected_keys: tuple[tuple[str, str], ...]
     is_thin: bool
     missing_data: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> DesignVerdict:
+        """Return the verdict on the design, by its sample; it declares no reads yet."""
+        return judge_design(self.simulation, self.lint_result.findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from rowkey.advise.drafts.cautions import (
 )
 from rowkey.advise.drafts.key_columns import allow_few_values
 from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
+from rowkey.advise.verdict import judge_design
 from rowkey.design import Design, format_path, format_toml_value
 from rowkey.messages import pluralize, shorten_text
 from rowkey.proposals import BUCKETS_PER_SERVER, build_bucket
@@ -239,13 +240,11 @@ def _describe_key(
 
 def _describe_verdict(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
     """Yield the comment lines about the simulated load of the key."""
-    verdict = simulation.verdict
+    verdict = judge_design(simulation, [])
     yield from wrap_comment(
-        f"Verdict of replaying the sample: {verdict.level}. The busiest server takes "
-        f"{verdict.skew:.2f} times its fair share; an even key would give "
-        f"{verdict.even_skew:.2f} ({verdict.basis}).",
+        f"Verdict on the writes of the sample: {verdict.grade.upper()}: {verdict.decisive.message}."
     )
-    if verdict.level != "even":
+    if simulation.verdict.level != "even":
         yield from _describe_hot_spot(roles, simulation)
 
 

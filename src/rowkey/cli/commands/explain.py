@@ -12,6 +12,8 @@ from rowkey.cli.options import (
     LIMIT_OPTION,
     ORDER_OPTION,
     OUTPUT_FORMAT_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
     print_json,
     print_lines,
     print_notes,
@@ -19,7 +21,7 @@ from rowkey.cli.options import (
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from rowkey.design import Design
+    from rowkey.advise import JudgedDesign
     from rowkey.explanations import Explanation
 
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 @WHERE_OPTION
 @ORDER_OPTION
 @LIMIT_OPTION
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
 @OUTPUT_FORMAT_OPTION
 def command(
     design: str,
@@ -36,16 +40,20 @@ def command(
     where: tuple[str, ...],
     order: str,
     limit: int | None,
+    sample: str | None,
+    format_options: dict[str, str] | None,
     output: str,
 ) -> None:
     """Show how each declared read runs, or one read that --where, --order and --limit describe.
 
-    Where a declared read leaves a value open, a value of the field's type is used.
+    Where a declared read leaves a value open, the most frequent value of the sample is used, or
+    else a value of the field's type.
 
     \b
     rowkey explain logs.toml
     rowkey explain logs.toml --where host=web-1 --order "ts desc"
     """
+    from rowkey.advise import JudgedDesign
     from rowkey.cli.conditions import parse_conditions
     from rowkey.design import Design
     from rowkey.explanations import explain_read
@@ -60,9 +68,12 @@ def command(
                 "or remove --where, --order and --limit."
             )
         bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
-        explanations = {"": explain_read(declared_design.key, bound_read, limit=limit)}
+        servers = declared_design.cluster.servers
+        explained = explain_read(declared_design.key, bound_read, servers=servers, limit=limit)
+        explanations = {"": explained}
     else:
-        explanations = _explain_declared_reads(declared_design, read)
+        judged = JudgedDesign(declared_design, sample, format_options=format_options)
+        explanations = _explain_declared_reads(judged, read)
     if output == "json":
         print_json(build_explanations_document(explanations))
         return
@@ -72,24 +83,21 @@ def command(
         print_lines(format_explanation_text(name, explanation))
 
 
-def _explain_declared_reads(design: Design, name: str | None) -> dict[str, Explanation]:
+def _explain_declared_reads(judged: JudgedDesign, name: str | None) -> dict[str, Explanation]:
     """Return the explanation of each declared read of a design, or of the named one only.
 
     Raises:
         ReadError: the design has no read of that name.
     """
     from rowkey.errors import ReadError
-    from rowkey.explanations import explain_read
     from rowkey.messages import suggest_name
-    from rowkey.plan import bind_example
 
-    reads = {declared_read.name: declared_read for declared_read in design.reads}
-    if name is not None and name not in reads:
-        expected = f"one of {', '.join(reads)}" if reads else ""
-        remedy = suggest_name(name, reads) or "Declare it as [[reads]], or describe it by --where."
+    explanations = dict(judged.plans)
+    if name is None:
+        return explanations
+    if name not in explanations:
+        expected = f"one of {', '.join(explanations)}" if explanations else ""
+        remedy = suggest_name(name, explanations)
+        remedy = remedy or "Declare it as [[reads]], or describe it by --where."
         raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
-    chosen = reads if name is None else {name: reads[name]}
-    return {
-        label: explain_read(design.key, bind_example(declared_read), limit=declared_read.limit)
-        for label, declared_read in chosen.items()
-    }
+    return {name: explanations[name]}

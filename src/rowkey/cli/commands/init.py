@@ -69,6 +69,7 @@ def command(
     if draft.missing_data:
         print_notes([shorten_text(note) for note in draft.missing_data])
     if to is not None:
-        verdict = f"a replay of the sample is {draft.simulation.verdict.level}"
+        decisive = draft.verdict.decisive
+        verdict = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}"
         result = "the sample is too small for a verdict" if draft.is_thin else verdict
         print_notes([f"{shorten_text(to)}: the key is {draft.design.declaration.key}", result])

@@ -17,7 +17,7 @@ from rowkey.cli.options import (
 )
 
 
-@click.command(short_help="Replay events: where writes land, and why a design runs hot.")
+@click.command(short_help="Replay events: a verdict on writes and reads, and why.")
 @DESIGN_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
@@ -44,7 +44,8 @@ def command(
 ) -> int:
     """Judge a design by a recorded sample, or by events generated from its declaration.
 
-    Exits with 1 if the design runs hot.
+    The verdict joins writes, declared reads and the findings of the rules: good, fair or poor, the
+    worst first. Exits with 1 if it is poor.
 
     \b
     rowkey simulate logs.toml --sample events.csv
@@ -62,14 +63,14 @@ def command(
             seed=seed,
             progress=report,
         )
-        simulation = judged.simulation
+        judged.verdict  # noqa: B018 - computed while the progress is shown
     if output == "json":
         from rowkey.render import build_simulation_document
 
-        print_json(build_simulation_document(simulation, judged.packing))
+        print_json(build_simulation_document(judged))
     else:
         from rowkey.cli.screen import build_console
         from rowkey.render import print_simulation
 
-        print_simulation(simulation, build_console(), judged.packing)
-    return 1 if simulation.verdict.is_hot and not exit_zero else 0
+        print_simulation(judged, build_console())
+    return 1 if judged.verdict.grade == "poor" and not exit_zero else 0

@@ -89,7 +89,12 @@ limit = 100
             tested = [name for name in plan.residual_fields if name not in subject.key.fields]
             if not tested or len(tested) < len(plan.residual_fields):
                 continue
-            explanation = explain_read(subject.key, BoundRead(one.bounds), facts=subject.facts)
+            explanation = explain_read(
+                subject.key,
+                BoundRead(one.bounds),
+                servers=subject.cluster.servers,
+                facts=subject.facts,
+            )
             if explanation.rows_read is None or explanation.rows_read < self.MIN_ROWS_FOR_INFO:
                 continue
             rows = f"{pluralize(round(explanation.rows_read), 'row')} for each row it returns"

@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.lint.contract import Rule
 from rowkey.proposals import propose_read_table
 from rowkey.schema import Range
+from rowkey.workload import (
+    DEFAULT_CAPACITY_PER_S,
+    FAIR_WASTE,
+    POOR_WASTE,
+    count_read_operations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
+    from rowkey.plan import DeclaredRead
 
 
 class FullScanRead(Rule):
     """A declared read scans the whole table.
 
     What it does: plans each declared read with example values, and reports those with conditions
-    that still read every row of the table. A read of all rows, without a condition and a limit, is
-    only a remark.
+    that still read every row of the table. The rate of the read decides how severe that is: an
+    error if it wastes more than a tenth of all servers' capacity, or if no rate is declared; a
+    warning if it wastes more than a hundredth, or asks for few rows; else a remark. A read of all
+    rows, without a condition and a limit, is only a remark.
 
     Why it hurts: the cost grows with the table and not with the answer. Every region is opened and
     every block is read, which evicts the cache. A filter on the server saves what is sent, not what
@@ -29,7 +38,9 @@ class FullScanRead(Rule):
     Use instead: a key that starts, after the bucket or salt, with the fields that the read gives;
     or a second table with such a key.
 
-    Source: claim 2, a table is read by get, by range or whole; claims 1 and 52, the key must serve
+    Source: the shares are those of the verdict, for the declared capacity or 10,000 operations a
+    second of each server, and for the rows that size or rate imply, or the sample, or a million;
+    claim 2, a table is read by get, by range or whole; claims 1 and 52, the key must serve
     the reads. HBase book, "Schema design": rows are found by their keys alone, and by no other
     index.
     """
@@ -71,6 +82,9 @@ span  = "1h"
 """
     MAX_PROPOSALS = 20
     """Reads, from the first on, for which a key is proposed: each proposal takes milliseconds."""
+    MAX_LIMIT_OF_POINT_READ = 10
+    ASSUMED_ROWS = 1_000_000
+    """Rows of a table of unknown size."""
     FALLBACK_REMEDY = (
         "Add a second table whose key starts, after the bucket, with the fields that this "
         "read gives."
@@ -88,7 +102,7 @@ span  = "1h"
             )
             if one.bounds and not is_only_reversed:
                 better = (
-                    propose_read_table(subject.design, one.bounds, read.order)
+                    propose_read_table(subject.key, one.bounds, read.order, subject.cluster.servers)
                     if index < self.MAX_PROPOSALS
                     else None
                 )
@@ -96,9 +110,8 @@ span  = "1h"
                     subject.format_path("reads", index, "where"),
                     f"the read '{read.name}' scans the whole table: it gives "
                     f"{' and '.join(one.bounds)}, which cannot narrow the scan with this key",
-                    f"A table with {better.toml_text} would serve this read."
-                    if better
-                    else self.FALLBACK_REMEDY,
+                    better.format_remedy() if better else self.FALLBACK_REMEDY,
+                    severity=self._choose_severity(subject, read),
                     value=read.name,
                     given=list(one.bounds),
                     proposal=better.key if better is not None else None,
@@ -112,3 +125,22 @@ span  = "1h"
                     severity="info",
                     value=read.name,
                 )
+
+    def _choose_severity(self, subject: LintSubject, read: DeclaredRead) -> Severity:
+        """Return how severe the scan of a read is, by its rate."""
+        if read.rate is None:
+            return "error"
+        cluster = subject.cluster
+        capacity = (cluster.capacity_per_s or DEFAULT_CAPACITY_PER_S) * cluster.servers
+        regions = len(subject.boundaries) if subject.boundaries is not None else 1
+        waste = read.rate * count_read_operations(regions, self._estimate_rows(subject)) / capacity
+        if waste > POOR_WASTE:
+            return "error"
+        is_point_read = read.limit is not None and read.limit <= self.MAX_LIMIT_OF_POINT_READ
+        return "warning" if waste > FAIR_WASTE or is_point_read else "info"
+
+    def _estimate_rows(self, subject: LintSubject) -> float:
+        """Return the rows that the table will have, or a million if nothing tells."""
+        if subject.demand.size and subject.event_bytes:
+            return subject.demand.size / subject.event_bytes
+        return self.ASSUMED_ROWS if subject.sample is None else subject.sample.event_count

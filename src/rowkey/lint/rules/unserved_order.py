@@ -84,7 +84,7 @@ limit = 20
             if any(order.field in subject.unordered_fields for order in read.order):
                 continue  # reversed-under-range reports it
             better = (
-                propose_read_table(subject.design, one.bounds, read.order)
+                propose_read_table(subject.key, one.bounds, read.order, subject.cluster.servers)
                 if index < self.MAX_PROPOSALS
                 else None
             )
@@ -95,7 +95,7 @@ limit = 20
                 f"the read '{read.name}' wants the order {', '.join(map(str, read.order))}, "
                 f"but the key gives {comes}, so all rows of the answer are sorted in memory "
                 f"before the first is returned{spared}",
-                f"A table with {better.toml_text} would give that order." if better else "",
+                better.format_remedy() if better else "",
                 severity="info" if read.limit is None else None,
                 value=read.name,
                 wanted=[str(o) for o in read.order],

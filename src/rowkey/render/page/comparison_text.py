@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.advise import GRADES
 from rowkey.render.page.design_text import format_design_name
 from rowkey.render.page.figure_format import format_load, format_measure, format_share, format_size
 
@@ -71,12 +72,12 @@ def build_measure_groups(
 
 def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> dict[str, Any]:
     """Return the table row of verdicts, with the best ones marked."""
-    grades = [("even", "warm", "hot").index(design["verdict"]) for design in designs]
+    grades = [GRADES.index(design["verdict"]["grade"]) for design in designs]
     return {
         "label": translator("compared.verdict"),
         "cells": [
             {
-                "verdict": design["verdict"],
+                "verdict": design["verdict"]["grade"],
                 "is_best": grade == min(grades) != max(grades),
                 "note": "",
             }
@@ -212,33 +213,3 @@ def list_measure_names(comparison: Document, translator: Translator) -> list[str
         for name in dict.fromkeys(["skew_s", *names])
         if name in shown_names or (name == "skew_s" and any(map(_is_timed_skew, shown_names)))
     ]
-
-
-def list_best_measures(
-    comparison: Document, designs: Sequence[Document], translator: Translator
-) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return, for each design, the measures in which it is best, by topic."""
-    shown_measures = [measure for measure in comparison["measures"] if has_row(measure)]
-    return [
-        (
-            format_design_name(design),
-            [
-                (_format_title(title, comparison, translator), _join_names(measures, translator))
-                for title, measures in groupby(
-                    (one for one in shown_measures if design["label"] in one["best"]),
-                    _find_title,
-                )
-            ],
-        )
-        for design in designs
-    ]
-
-
-def _join_names(measures: Iterator[Document], translator: Translator) -> str:
-    """Return the names of measures, joined as the language does."""
-    return translator("compared.separator").join(
-        translator("compared.unsorted")
-        if measure["name"] == "sorted_in_memory"
-        else format_label(measure, translator)
-        for measure in measures
-    )

@@ -39,33 +39,61 @@ def format_design_name(design: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (design["label"], design["name"])))
 
 
-def format_verdict(design: Mapping[str, Any], translator: Translator) -> str:
-    """Return how much of its fair share the busiest server takes."""
-    if design["servers"] == 1:
-        return translator("verdict.single_server")
-    return translator(
-        "verdict.skew", servers=design["servers"], skew=format_load(design["verdict_skew"])
-    )
-
-
-def format_basis(design: Mapping[str, Any], shows_source: bool, translator: Translator) -> str:
-    """Return on which windows and events a verdict is based.
+def list_assessments(design: Mapping[str, Any], translator: Translator) -> list[dict[str, str]]:
+    """Return the assessments of a verdict, the worst first: grade, subject, message and remedy.
 
     Args:
         design: the design, as `build_summary_document` describes it.
-        shows_source: whether the events that were replayed are named.
         translator: the page's language.
     """
-    even, width = format_load(design["verdict_even"]), design["verdict_width_s"]
-    basis = (
-        translator("verdict.basis_equal", even=even)
-        if width is None
-        else translator("verdict.basis_s", even=even, width=f"{width} s")
-    )
-    return f"{basis} {_format_source(design, translator)}" if shows_source else basis
+    return [
+        {
+            "grade": one["grade"],
+            "subject": _format_subject(one, translator),
+            "message": _end_sentence(_translate_assessment(one, translator)),
+            "remedy": _translate_remedy(one, design, translator),
+        }
+        for one in design["verdict"]["assessments"]
+    ]
 
 
-def _format_source(design: Mapping[str, Any], translator: Translator) -> str:
+def _end_sentence(text: str) -> str:
+    """Return a text that ends with a full stop."""
+    return text if text.endswith((".", "…", "。")) else f"{text}."
+
+
+def _format_subject(assessment: Mapping[str, Any], translator: Translator) -> str:
+    """Return what an assessment is about."""
+    if assessment["topic"] == "finding":
+        return str(assessment["name"])
+    return translator(f"subject.{assessment['topic']}", name=assessment["name"])
+
+
+def _translate_assessment(assessment: Mapping[str, Any], translator: Translator) -> str:
+    """Return the message of an assessment; that of a rule in general if its own is hidden."""
+    if assessment["topic"] != "finding":
+        return translator.translate_message(assessment["message"])
+    key = f"rules.{assessment['name']}"
+    if key in translator:
+        return translator(key)
+    return assessment["message"] or summarize_rule(assessment["name"])
+
+
+def _translate_remedy(
+    assessment: Mapping[str, Any], design: Mapping[str, Any], translator: Translator
+) -> str:
+    """Return the remedy of an assessment in the page's language; empty without one."""
+    code, remedy = assessment["remedy_code"], assessment["remedy"]
+    if remedy and (not code or translator.language == "en"):
+        return translator.translate_message(remedy)
+    for cause in design["causes"]:
+        if cause["code"] == code:
+            return translate_cause(cause, translator)[2]
+    key = f"remedies.{code}"
+    return translator(key) if key in translator else format_rule_remedy(code)
+
+
+def format_source(design: Mapping[str, Any], translator: Translator) -> str:
     """Return which events were replayed."""
     source = design["source"]
     operations, events = f"{design['operations']:,}", f"{source['events']:,}"
@@ -125,7 +153,7 @@ def compute_box_width(part: Mapping[str, Any]) -> int:
 
 def find_no_cause_key(design: Mapping[str, Any]) -> str:
     """Return the key of the sentence that says why no cause is listed."""
-    if design["verdict"] == "even":
+    if design["writes"]["level"] == "even":
         return "causes.none_even"
     is_thin = design["operations"] < MIN_VALUES_FOR_FACTS
     return "causes.none_few" if is_thin else "causes.none_hot"
@@ -200,7 +228,7 @@ def format_sentence(text: str) -> str:
     """
     if text.split(" ", 1)[0] in _SENTENCE_STARTS:
         text = f"{text[0].upper()}{text[1:]}"
-    return text if text.endswith((".", "…")) else f"{text}."
+    return _end_sentence(text)
 
 
 def format_read(read: Mapping[str, Any], translator: Translator) -> str:

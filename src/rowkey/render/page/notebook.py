@@ -107,7 +107,9 @@ def _wrap_piece(piece: str, language: str, text: Callable[[], str]) -> NotebookR
 def _render_simulation(simulation: Simulation, language: str) -> str:
     """Return a simulation as HTML: verdict, server map, causes and read costs."""
     translator = Translator(language)
-    summary = build_summary_document(simulation.design.table, simulation)
+    from rowkey.advise import judge_simulation
+
+    summary = build_summary_document(judge_simulation(simulation))
     reads = None
     if summary["reads"]:
         names = ("name", "opens", "regions", "per_row")
@@ -195,6 +197,7 @@ def _format_simulation(simulation: Simulation) -> str:
     """Return a simulation as terminal text."""
     from rich.console import Console
 
+    from rowkey.advise import judge_simulation
     from rowkey.render.text import print_simulation
 
     output = StringIO()
@@ -207,7 +210,7 @@ def _format_simulation(simulation: Simulation) -> str:
         force_terminal=False,
         color_system=None,
     )
-    print_simulation(simulation, console)
+    print_simulation(judge_simulation(simulation), console)
     return output.getvalue().rstrip("\n")
 
 

@@ -83,7 +83,7 @@ def _build_payload(designs: list[Mapping[str, Any]], translator: Translator) -> 
             {
                 "id": design["id"],
                 "name": format_design_name(design),
-                "skew": format_load(design["verdict_skew"]),
+                "skew": format_load(design["writes"]["skew"]),
                 **design["map"],
             }
             for design in designs

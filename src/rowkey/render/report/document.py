@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rowkey.hotspots import CauseFinding
     from rowkey.plan import DeclaredRead
     from rowkey.render.redaction import Redaction
-    from rowkey.simulate import ReadCost, Simulation
+    from rowkey.simulate import ReadCost
 
 _NOTATION_PATTERN = re.compile(r"(?:\[[^\]\"]*[a-zA-Z][^\]\"]*\])+")
 """A key, or a part of one, within a sentence; a list of quoted values is none."""
@@ -88,13 +88,13 @@ def _choose_labels(count: int) -> list[str]:
 
 
 def build_summary_document(
-    name: str, simulation: Simulation, redaction: Redaction = NO_REDACTION
+    judged: JudgedDesign, redaction: Redaction = NO_REDACTION
 ) -> dict[str, Any]:
-    """Return a simulation under the name of its design, with the causes as a page shows them."""
+    """Return a judged design under its name, with the causes as a page shows them."""
     return {
-        "name": shorten_text(name),
-        **shorten_texts(build_replay_document(simulation, redaction)),
-        "causes": [_build_cause(cause, redaction) for cause in simulation.causes],
+        "name": shorten_text(judged.name),
+        **shorten_texts(build_replay_document(judged, redaction)),
+        "causes": [_build_cause(cause, redaction) for cause in judged.simulation.causes],
     }
 
 
@@ -103,7 +103,7 @@ def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str
     design, properties = judged_design.design, judged_design.properties
     costs: list[ReadCost | None] = list(judged_design.simulation.reads)
     return {
-        **build_summary_document(judged_design.name, judged_design.simulation, redaction),
+        **build_summary_document(judged_design, redaction),
         **build_findings_document(judged_design.lint_result, redaction),
         "boxes": build_key_boxes(design, properties, judged_design.lint_result.sample, redaction),
         "properties": shorten_texts(build_properties_document(properties, redaction)),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rowkey.render.documents import FORMAT_VERSION, build_cause_document
 from rowkey.render.running_tables.load_map import draw_live_map, format_server, format_start_key
 from rowkey.render.terminal_map import format_instant
-from rowkey.render.text import VERDICT_STYLES, lower_first_letter, wrap_text
+from rowkey.render.text import wrap_text
+from rowkey.render.verdict import lower_first_letter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rowkey.observe import LiveLoad, LoadBalance, LoadInterval
+
+LEVEL_STYLES = {"even": "bold green", "warm": "bold yellow", "hot": "bold red"}
+"""How a terminal shows the level of a load."""
 
 _BALANCE_FIELDS = {
     "level": "even, warm or hot; idle without load, thin with too little, unknown without a figure",
@@ -134,7 +138,7 @@ def print_live(live: LiveLoad, console: Console) -> None:
         print_wrapped(
             f"{what} {one.level.upper()}: {_format_verdict(one)}",
             2,
-            VERDICT_STYLES.get(one.level, ""),
+            LEVEL_STYLES.get(one.level, ""),
         )
         for cause in live.causes if what == "writes" else ():
             names = () if live.design is None else live.design.fields

@@ -696,6 +696,18 @@
     draw();
   };
 
+  /* Opens the designs around the place that the address names, and all of them for a printer. */
+  const openTarget = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    target?.scrollIntoView();
+  };
+  window.addEventListener("hashchange", openTarget);
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details.one").forEach((one) => { one.open = true; });
+  });
+  if (location.hash) openTarget();
+
   const begin = async () => {
     const { language, words, maps } = JSON.parse(document.getElementById("payload").textContent);
     if (!maps.length) return;
