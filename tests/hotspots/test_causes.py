@@ -201,7 +201,19 @@ def test_old_data_in_no_order_is_no_front(tmp_path: Path) -> None:
     """A key that begins with the time is even for rows that arrive in no order of time."""
     rows = make_even_hosts()
     random.Random(4).shuffle(rows)
-    assert [] == simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN).causes
+    found = simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN, writes={"sort": False})
+    assert [] == found.causes
+
+
+def test_a_file_in_no_order_of_time_is_replayed_in_order(tmp_path: Path) -> None:
+    """Rows that were exported in no order make a front in the order of their times."""
+    rows = make_even_hosts()
+    random.Random(4).shuffle(rows)
+    found = simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN)
+    assert 8.0 == get_only_cause(found, "moving_front").bound
+    assert any("replayed in the order of time" in one for one in found.remarks)
+    told = check_design(found.design, summarize_sample(found.design, tmp_path / "rows.csv"))
+    assert "RK101" in {one.code for one in told.findings}
 
 
 def test_one_tenant_before_the_time_is_still_a_front(tmp_path: Path) -> None:
@@ -397,7 +409,8 @@ def test_the_same_events_in_no_order_are_no_bursts(tmp_path: Path) -> None:
     """Events of bursts that are shuffled over the whole time are not found as bursts."""
     rows = make_bursts()
     random.Random(7).shuffle(rows)
-    assert [] == simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
+    found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows, writes={"sort": False})
+    assert [] == found.causes
 
 
 def test_values_that_met_are_named_with_their_sum(tmp_path: Path) -> None:

@@ -190,9 +190,12 @@ def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
     assert 1 == len(list_floors(found))
 
 
-@pytest.mark.parametrize(("sort", "late", "expected"), [(False, 0, 1), (True, 0, 0), (False, 3, 0)])
+@pytest.mark.parametrize(
+    ("writes", "late", "expected"),
+    [({}, 0, 1), ({"sort": True}, 0, 0), ({"sort": False}, 0, 0), ({}, 3, 0)],
+)
 def test_rows_in_no_order_of_time_are_remarked(
-    tmp_path: Path, sort: bool, late: int, expected: int
+    tmp_path: Path, writes: dict[str, bool], late: int, expected: int
 ) -> None:
     """Shuffled rows are distinguished from late ones, and the remark names the sort option."""
     chance = random.Random(1)
@@ -204,8 +207,8 @@ def test_rows_in_no_order_of_time_are_remarked(
     path = tmp_path / "rows.csv"
     path.write_text("host,ts\n" + "".join(f"{n % 97},{time}\n" for n, time in enumerate(times)))
     splits = {"algorithm": "sample", "regions": 16}
-    design = Design("t", "[ts][host]", fields=FIELDS, splits=splits, writes={"sort": sort})
-    remarks = [one for one in run(design, path).remarks if "[writes] sort = true" in one]
+    design = Design("t", "[ts][host]", fields=FIELDS, splits=splits, writes=writes)
+    remarks = [one for one in run(design, path).remarks if "[writes] sort = false" in one]
     assert expected == len(remarks)
     assert all(one.startswith("the times in this sample do not rise") for one in remarks)
 

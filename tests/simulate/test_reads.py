@@ -109,7 +109,7 @@ def write_rows(folder: Path, rows: list[Row]) -> Path:
 def build_design(key: str, read: Mapping[str, Any], splits: Any = None) -> Design:
     """Build a design with one read."""
     return Design(
-        "t", key, fields=FIELDS, splits=splits, writes={"time": "ts"},
+        "t", key, fields=FIELDS, splits=splits, writes={"time": "ts", "sort": False},
         reads=[{"name": "it", **read}],
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from rowkey.hotspots.cause_search import (
 from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import (
+    CLOCK_ARRIVALS,
     find_clock_field,
     find_leading_part,
     is_time_only,
@@ -32,6 +33,7 @@ from rowkey.hotspots.windows import (
 
 __all__ = [
     "CAUSES",
+    "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
     "WINDOW_WIDTHS_S",
     "BusiestShares",

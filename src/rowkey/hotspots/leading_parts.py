@@ -137,12 +137,16 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
     ):
         return None
     name = part.fields[0]
-    writes, field_facts = design.writes, facts.get(name)
+    writes = design.writes
     is_time = writes.time is design.fields[name]
     if writes.is_sorted:
         return name if is_time else None
-    if field_facts is not None and field_facts.rising_share is not None:
-        return name if field_facts.rising_share >= MIN_RULE_SHARE else None
+    rising_share = facts[name].rising_share if name in facts else None
+    if rising_share is not None:
+        if rising_share >= MIN_RULE_SHARE:
+            return name
+        if not is_time or writes.is_sorted is False:
+            return None  # else the file is in another order than the events were
     if is_time:
         return name if writes.arrival in CLOCK_ARRIVALS else None
     draw = writes.distributions.get(name)

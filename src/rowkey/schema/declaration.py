@@ -133,8 +133,10 @@ class WriteDeclaration(_StrictModel):
     )
     rate: str | None = Field(None, description="events per unit of time, such as 5000/s")
     time: str | None = Field(None, description="name of the field with the time of an event")
-    sort: bool = Field(
-        False, description="whether a sample is sorted by time before it is replayed"
+    sort: bool | None = Field(
+        None,
+        description="whether a sample is sorted by time before it is replayed; "
+        "if not set, where events arrive by the clock and the times of the sample are in no order",
     )
     period: str | None = Field(
         None, description="arrival per(field): time between two events with the same value of it"

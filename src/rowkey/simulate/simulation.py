@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
 
-MIN_ORDERED_SHARE = 0.5
-"""Share of times not below all before them, under which rows are taken to be in another order; with
-three of ten events late it is still 0.7."""
-
 
 @dataclass(frozen=True)
 class SimulatedRegion:
@@ -90,7 +86,7 @@ class Simulation:
         return (
             *self.split_report.remarks,
             *_remark_few_events(self.operation_count),
-            *_remark_time_order(self.design, self.source),
+            *_remark_time_order(self.source.disorder),
         )
 
     @cached_property
@@ -265,23 +261,19 @@ def _remark_few_events(event_count: int) -> Iterator[str]:
         )
 
 
-def _remark_time_order(design: Design, source: EventSource) -> Iterator[str]:
-    """Yield a remark if the rows of a sample are not in the order of their times."""
-    time = design.writes.time
-    time_facts = source.facts.get(time.name) if time is not None else None
-    if (
-        source.origin != "sample"
-        or design.writes.is_sorted
-        or time_facts is None
-        or time_facts.rising_share is None
-    ):
-        return
-    if time_facts.rising_share < MIN_ORDERED_SHARE:
+def _remark_time_order(disorder: float | None) -> Iterator[str]:
+    """Yield a remark if a sample was sorted because its times were in no order.
+
+    Args:
+        disorder: the share of its times below an earlier one; None if it was not sorted.
+    """
+    if disorder is not None:
         yield Message(
             "sample.unordered_times",
             "the times in this sample do not rise from row to row: {share:.0%} are earlier than a "
-            "time before them; if rows are not in the order of arrival, set [writes] sort = true",
-            share=1 - time_facts.rising_share,
+            "time before them, so it is replayed in the order of time; if rows arrive in the order "
+            "of the file, set [writes] sort = false",
+            share=disorder,
         )
 
 

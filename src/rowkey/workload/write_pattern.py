@@ -84,7 +84,8 @@ class WritePattern:
         entity: the field of arrival per(field).
         rate: events a second, or None if it was not declared; never beside a period.
         time: the field that holds an event's time, or None.
-        is_sorted: whether a sample is sorted by time before it is replayed.
+        is_sorted: whether a sample is sorted by time before it is replayed; if None, where its
+            times are in no order though events arrive by the clock.
         period_ms: time between two events of an entity, for arrival per(field); without it the
             entities take turns at the rate.
         duration_ms: how long a generated workload lasts.
@@ -98,7 +99,7 @@ class WritePattern:
     entity: str | None
     rate: float | None
     time: Field | None
-    is_sorted: bool
+    is_sorted: bool | None
     period_ms: int | None
     duration_ms: int
     late_share: float
