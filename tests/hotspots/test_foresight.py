@@ -112,7 +112,8 @@ def test_causes_are_foreseen_from_the_declaration(
     key: str, splits: Any, writes: Any, expected: dict[str, float]
 ) -> None:
     """The predicted causes are those that the declaration implies, each with its skew."""
-    found = {one.code: one.bound for one in predict_causes(build_design(key, splits, writes))}
+    causes = predict_causes(build_design(key, splits, writes))
+    found = {one.code: one.explained_skew for one in causes}
     assert pytest.approx(expected, rel=0.01) == found
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hotspots.applied_remedies import apply_proposal, apply_remedy
 from rowkey.design import Design
-from rowkey.hotspots import CAUSES, predict_causes
+from rowkey.hotspots import CAUSES, build_declared_facts, predict_causes
 from rowkey.keys import bind_key
+from rowkey.schema import FieldFacts
 from rowkey.simulate import run
 from rowkey.workload import record_sample
 
@@ -49,14 +51,6 @@ def sample_path(tmp_path: Path) -> Path:
 def find_hot_entity(found: Simulation) -> CauseFinding:
     """Return the hot-entity cause of a simulation."""
     return next(cause for cause in found.causes if cause.code == "hot_entity")
-
-
-def apply_proposal(design: Design, proposal: dict[str, Any]) -> Design:
-    """Return the design with the changes of a proposal."""
-    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    for name, values in proposal["heavy"].items():
-        words["fields"][name]["heavy"] = values
-    return Design(**{**words, "key": proposal["key"], "splits": proposal["splits"]})
 
 
 @pytest.mark.parametrize(
@@ -150,6 +144,7 @@ DESIGNS: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "time_only_bucket": ("[mod(ts, 16)][ts][host]", "per_bucket", {}),
     "few_entities": ("[bucket(sensor, 16)][sensor][ts]", "per_bucket", {}),
     "hot_entity": ("[bucket(whale, 16)][whale][ts]", "per_bucket", {}),
+    "uneven_buckets": ("[mod(ids, 16)][ids]", "per_bucket", {}),
     "hot_row": ("[whale]", [f"{n:08}" for n in range(1, 16)], {}),
     "integer_imbalance": ("[bucket(host, 10)][host][ts]", "per_bucket", {}),
     "missed_splits": (
@@ -168,10 +163,12 @@ def test_every_cause_has_a_remedy_that_binds(name: str) -> None:
         "host": {"type": "text", "distinct": 1_000},
         "sensor": {"type": "text", "distinct": 20},
         "whale": {"type": "text", "distinct": 1_000, "draw": {"kind": "zipf", "theta": 1.2}},
+        "ids": "u64",
         "ts": "timestamp_s",
     }
     design = Design("t", key, fields=fields, splits=splits, writes=writes)
-    (cause,) = (one for one in predict_causes(design) if one.code == name)
+    facts = {**build_declared_facts(design), "ids": FieldFacts(step=4_096)}
+    (cause,) = (one for one in predict_causes(design, facts) if one.code == name)
     assert cause.remedy[0].isupper()
     assert "." == cause.remedy[-1]
     for part in re.findall(r"\[\w+\([^\]]*\)\]", cause.remedy):
@@ -271,24 +268,6 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
     for recording in recordings.values():
         recording.request_columns(["host", "kind", "ts"])
     return recordings
-
-
-def apply_remedy(design: Design, cause: CauseFinding) -> Design | None:
-    """Return the design after a remedy: its new key, first part, splits or number of regions."""
-    words = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    if cause.evidence.get("proposal"):
-        return apply_proposal(design, cause.evidence["proposal"])
-    if found := re.search(r'Use key = "([^"]+)"(?: and splits = "(\w+)")?', cause.remedy):
-        return Design(**{**words, "key": found[1], "splits": found[2] or words["splits"]})
-    if found := re.search(r"Use ([\d,]+) regions", cause.remedy):
-        number = int(found[1].replace(",", ""))
-        return Design(**{**words, "splits": {**words["splits"], "regions": number}})
-    if found := re.search(r'Use splits = "(\w+)"', cause.remedy):
-        cut: Any = {"algorithm": "sample", "regions": 16} if found[1] == "sample" else found[1]
-        return Design(**{**words, "splits": cut})
-    if found := re.search(r"(\[\w+\([^\]]*\)\])", cause.remedy):
-        return Design(**{**words, "key": found[1] + words["key"], "splits": "per_bucket"})
-    return None
 
 
 @pytest.mark.parametrize(("hosts", "key", "splits", "servers"), CASES)

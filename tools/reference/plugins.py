@@ -386,8 +386,10 @@ def build_causes_page() -> str:
     """Why load is uneven.
 
     `rowkey check` *predicts* causes from the design and the facts of its fields; `rowkey simulate`
-    *recognises* them in a replay and prints the evidence. Causes are sorted by their `bound`: the
-    skew over servers that each explains.
+    *recognises* them in a replay and prints the evidence. Causes are sorted by the skew over
+    servers that each explains, `explained`. Its `bound` is the skew below which no other number of
+    buckets, splits of the same sort or placement brings the load, as long as the cause stays: a
+    bound of 8 on eight servers needs another key, and one of 1 may need other splits only.
     """
     return build_page(
         "Causes",

@@ -9,11 +9,16 @@ from rowkey.hotspots.causes import CAUSES
 from rowkey.regions import Boundaries
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
 
+MIN_EXPLAINED_SHARE = 1 / 3
+"""Share of what was measured above a skew of 1 from which a cause explains it."""
+MIN_NOTABLE_RATIO = 1.1
+"""Skew, as a multiple of an even design's, from which a cause is worth a word on an even load."""
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
+    from rowkey.hotspots.load_result import CauseFinding, LoadResult
     from rowkey.workload import KeyedEvents
 
 
@@ -41,11 +46,12 @@ def predict_causes(
             continue
         finding = cause.predict_from_sample(design, field_facts, boundaries, keyed_events)
         if finding is None or (
-            cause.needs_even_load and any(f.bound > finding.bound for f in findings)
+            cause.needs_even_load
+            and any(one.explained_skew > finding.explained_skew for one in findings)
         ):
             continue
         findings.append(finding)
-    return sorted(findings, key=lambda finding: -finding.bound)
+    return _sort_findings(findings)
 
 
 def recognise_causes(result: LoadResult) -> list[CauseFinding]:
@@ -58,21 +64,27 @@ def recognise_causes(result: LoadResult) -> list[CauseFinding]:
     """
     if len(result.keys) < MIN_VALUES_FOR_FACTS:
         return []
-    widths = (*(skew.width_s for skew in result.skews), None)
-    max_skew = max(result.find_skew(width) or 1.0 for width in widths)
+    skew = max(result.measured_skew.skew, 1.0)
     findings: list[CauseFinding] = []
     for cause in CAUSES.values():
-        finding = cause.recognise(result)
-        if finding is not None and (
-            cause.concerns_regions or _is_explanation(finding, result.measured_skew)
-        ):
-            findings.append(replace(finding, bound=min(finding.bound, max_skew)))
-    return sorted(findings, key=lambda finding: -finding.bound)
+        found = cause.recognise(result)
+        if found is None:
+            continue
+        explained = min(found.explained_skew, skew)
+        finding = replace(found, bound=min(found.bound, explained), explained=explained)
+        if result.measured_skew.is_even:
+            least = MIN_NOTABLE_RATIO * max(result.measured_skew.even_skew, 1.0)
+            is_named = cause.concerns_regions or explained > least
+        else:
+            is_named = explained - 1 >= MIN_EXPLAINED_SHARE * (skew - 1)
+        if is_named:
+            findings.append(finding)
+    return _sort_findings(findings)
 
 
-def _is_explanation(finding: CauseFinding, measured_skew: MeasuredSkew) -> bool:
-    """Return whether a cause explains more of the measured skew than chance does."""
-    return not measured_skew.is_even or finding.bound > max(measured_skew.even_skew, 1.0)
+def _sort_findings(findings: list[CauseFinding]) -> list[CauseFinding]:
+    """Return findings, those that explain most first."""
+    return sorted(findings, key=lambda finding: (-finding.explained_skew, -finding.bound))
 
 
 def build_declared_facts(design: Design) -> dict[str, FieldFacts]:

@@ -15,7 +15,10 @@ from rowkey.hotspots.leading_parts import (
     find_leading_part,
     is_time_only,
 )
+from rowkey.hotspots.least_skew import compute_least_window_skew
 from rowkey.hotspots.skew import compute_even_skew
+from rowkey.hotspots.windows import MIN_EVENTS_PER_SERVER
+from rowkey.keys import Determinant
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
@@ -31,10 +34,13 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
 
+ROUNDING = 1e-9
 MIN_COLOCATED_SHARE = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
 
 
+MIN_EVENTS_PER_EQUAL_WINDOW = 4
+"""Events of a window of equal numbers below which all events together are judged."""
 MAX_CODES_PER_ROW = 4
 """Possible codes for each row up to which they are numbered by a table, which is faster than to
 sort the rows."""
@@ -100,6 +106,8 @@ class LoadResult:
         keys: the row key of each.
         regions: the region of each.
         windows: the window of equal numbers of events that each came in.
+        split_key_range: the lowest and the highest key from which the boundaries were computed;
+            None if they follow from the design alone.
     """
 
     design: Design
@@ -115,6 +123,7 @@ class LoadResult:
     keys: list[bytes]
     regions: np.ndarray[Any, Any]
     windows: np.ndarray[Any, Any]
+    split_key_range: tuple[bytes, bytes] | None = None
 
     @property
     def servers(self) -> int:
@@ -208,6 +217,66 @@ class LoadResult:
         windows = to_clock_ms(time, self.rows.column(time.name)) // (width_s * 1_000)
         return np.asarray(windows - windows.min())
 
+    def number_moments(self, name: str, step_ns: int) -> np.ndarray[Any, Any]:
+        """Return a number for each sampled event; times of a field within one step are equal.
+
+        Args:
+            name: the field of the times.
+            step_ns: nanoseconds of a step.
+        """
+        import numpy as np
+
+        field, times = self.design.fields[name], self.rows.column(name)
+        if times.null_count:
+            return assign_row_codes(self.rows, (name,))
+        ticks = np.asarray(field.to_internal_batch(times))
+        steps = ticks // max(step_ns // (field.type.unit_ns or 1), 1)
+        return np.asarray(np.unique(steps, return_inverse=True)[1])
+
+    @cached_property
+    def judged_windows(self) -> np.ndarray[Any, Any]:
+        """Return the window of each sampled event in which skew was measured; -1 if it was in none.
+
+        Where a sample of the events is too thin for these windows, wider ones.
+        """
+        import numpy as np
+
+        equal_count = int(self.windows.max(initial=0)) + 1
+        width = self.measured_skew.width_s
+        timed = None if width is None else self.assign_time_windows(width)
+        if timed is not None:
+            numbers, places, counts = np.unique(timed, return_inverse=True, return_counts=True)
+            is_whole = len(self.keys) >= self.writes.sum()
+            if is_whole or len(numbers) <= equal_count:
+                rate = len(self.keys) / max(self.writes.sum(), 1)
+                is_full = counts >= MIN_EVENTS_PER_SERVER * self.servers * rate
+                return np.where(is_full[places], places, -1)
+        is_thin = len(self.keys) < MIN_EVENTS_PER_EQUAL_WINDOW * equal_count
+        return np.zeros_like(self.windows) if is_thin else self.windows
+
+    def compute_least_skew(self, codes: np.ndarray[Any, Any]) -> float:
+        """Return the skew below which no placement of some values brings the measured load.
+
+        Args:
+            codes: the value of each sampled event as a number; equal ones lie together.
+        """
+        is_judged = self.judged_windows >= 0
+        return compute_least_window_skew(
+            codes[is_judged], self.judged_windows[is_judged], self.servers
+        )
+
+    @cached_property
+    def least_value_skew(self) -> float:
+        """Return the least skew that regions of the same kind can have, however many they are.
+
+        The rows of one moment with equal values of the fields that decide the region stay together.
+        """
+        import numpy as np
+
+        names = find_indivisible_fields(self.design)
+        codes = assign_row_codes(self.rows, names) if names else np.arange(len(self.keys))
+        return self.compute_least_skew(codes)
+
     @property
     def entity_count(self) -> int:
         """Return how many different entities the sampled events have."""
@@ -234,11 +303,25 @@ class LoadResult:
         """
         by_time = [part for part in self.leading_parts if is_time_only(self.design, part)]
         does_harm = self.has_hot_region or self.placements.regions == 1
-        if not does_harm or any(
-            not (p.order.is_ascending or p.order.is_descending) for p in by_time
+        if (
+            not does_harm
+            or self._has_constant_bucket
+            or any(not (p.order.is_ascending or p.order.is_descending) for p in by_time)
         ):
             return None
         return find_front(self.leading_ranks, has_times=bool(by_time)) or self._stationary_front
+
+    @property
+    def _has_constant_bucket(self) -> bool:
+        """Return whether different values all have one leading bucket, which is their fault."""
+        place, part = next(
+            ((n, one) for n, one in enumerate(self.leading_parts) if one.cardinality != 1),
+            (0, None),
+        )
+        if part is None or not part.fields or part.order.is_ascending or part.order.is_descending:
+            return False
+        is_constant = len(set(self.take_leading_bytes(place + 1))) == 1
+        return is_constant and int(assign_row_codes(self.rows, part.fields).max(initial=0)) > 0
 
     @property
     def _stationary_front(self) -> KeyFront | None:
@@ -286,6 +369,28 @@ class LoadResult:
         return share * places / float(compute_even_skew(events, places))
 
 
+def find_indivisible_fields(design: Design) -> tuple[str, ...]:
+    """Return the fields whose rows of one moment lie in one region if their values are equal.
+
+    Boundaries that follow keys may divide the rows of a value by the parts after it, up to a time.
+    Boundaries between buckets or in equal steps do not reach beyond the first hash. Nothing if
+    chance decides.
+    """
+    splits = design.splits
+    follows_keys = splits.needs_sample or splits.request.listed is not None
+    names: dict[str, None] = {}
+    for part in design.key.parts:
+        is_ordered = part.order.is_ascending or part.order.is_descending
+        if part.determined_by is Determinant.CHANCE:
+            return ()
+        if names and is_ordered and is_time_only(design, part):
+            break
+        names |= dict.fromkeys(part.fields)
+        if part.fields and not follows_keys and (not is_ordered or part.images({}).points):
+            break
+    return tuple(names)
+
+
 def compute_colocated_share(groups: np.ndarray[Any, Any], regions: np.ndarray[Any, Any]) -> float:
     """Return the share of events that lie in the main region of their group.
 
@@ -308,19 +413,19 @@ def compute_colocated_share(groups: np.ndarray[Any, Any], regions: np.ndarray[An
 
 
 def format_skew_floor(
-    load: float, servers: int, measured_skew: float, windows_phrase: str = ""
+    load: float, servers: int, least_skew: float, windows_phrase: str = ""
 ) -> str:
     """Return the clause on the smallest skew that is possible with a hot value or row.
 
-    A value's share of all events may be larger than its share in the measured windows.
+    Other regions may divide the load of values that only meet, or of one that spans regions.
 
     Args:
         load: its load over a server's fair share.
         servers: how many there are.
-        measured_skew: the skew over servers that was measured.
+        least_skew: the least skew that is possible.
         windows_phrase: the windows that both are of, with a comma before it.
     """
-    if load <= measured_skew:
+    if load <= least_skew + ROUNDING:
         return (
             f"the skew over {pluralize(servers, 'server')} cannot fall below "
             f"{_format_rounded_down(load)}{windows_phrase}"
@@ -355,10 +460,11 @@ class CauseFinding:
     Args:
         code: the cause's name.
         message: what was seen, with figures, as sentences.
-        bound: the skew over servers that it explains, in a replay at most what was measured; the
-            largest is named first.
+        bound: the skew over servers below which no other regions of the same kind bring it, while
+            the cause stays; in a replay at most what was measured.
         evidence: the figures by name.
         remedy: what would help, as a sentence; it is never applied automatically.
+        explained: the skew that it makes with the present regions; the bound if None.
     """
 
     code: str
@@ -366,3 +472,9 @@ class CauseFinding:
     bound: float
     evidence: Mapping[str, Any]
     remedy: str = ""
+    explained: float | None = None
+
+    @property
+    def explained_skew(self) -> float:
+        """Return the skew over servers that it explains; the largest is named first."""
+        return self.bound if self.explained is None else self.explained

@@ -16,7 +16,7 @@ from rowkey.hotspots.leading_parts import (
 from rowkey.hotspots.load_result import assign_row_codes
 from rowkey.hotspots.skew import is_improbably_few
 from rowkey.proposals import MIN_VALUES_PER_REGION
-from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array
+from rowkey.regions import Boundaries, compute_prefix_stop, locate_key_array, place_round_robin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +42,9 @@ MIN_EXCESS_SHARE = 0.05
 """Share of all keys above its fair share from which a region is too full."""
 MIN_HARMFUL_RATIO = 1.5
 """Skew, as a multiple of that by chance, from which empty regions do harm."""
+MAX_REFITTED_EXCESS = 0.5
+"""Share of the skew above an even one that splits of the replayed keys may leave, if the splits of
+earlier keys are to blame for it."""
 MIN_VALUE_SHARE_RATIO = 0.7
 """Share of its events that the fullest region must hold of all values, each counted once."""
 
@@ -262,6 +265,7 @@ def find_missed_splits(
     return (
         (empty, fullest)
         if is_many
+        and not is_split_evenly(design.key, boundaries)
         and _has_share_of_values(keyed_events.rows, names, codes, placed, region_and_share)
         else None
     )
@@ -282,9 +286,37 @@ def has_missed_splits(result: LoadResult) -> bool:
     is_many = values >= MIN_VALUES_PER_REGION * regions
     return (
         is_many
+        and not is_split_evenly(result.design.key, result.boundaries)
         and result.fullest_share >= OVERFULL_RATIO / regions
         and has_region_full_of_values(result)
     )
+
+
+def compute_refitted_skew(result: LoadResult) -> float:
+    """Return the skew over servers if the regions were split at quantiles of the replayed keys."""
+    import numpy as np
+    import pyarrow as pa
+
+    splits, regions = result.design.splits, len(result.boundaries)
+    refitted = splits.compute_boundaries(
+        result.design.key, keys=sorted(result.keys), regions=regions
+    )
+    placed = locate_key_array(refitted, pa.array(result.keys, pa.binary()))
+    servers = place_round_robin(len(refitted), result.servers)[placed]
+    windows = result.judged_windows
+    is_judged = windows >= 0
+    loads = np.zeros((int(windows.max()) + 1, result.servers))
+    np.add.at(loads, (windows[is_judged], servers[is_judged]), 1)
+    return float(loads.max(axis=1).sum() * result.servers / is_judged.sum())
+
+
+def has_outdated_splits(result: LoadResult) -> bool:
+    """Return whether only splits of earlier keys are uneven, and those of later ones are not."""
+    measured = result.measured_skew
+    if measured.is_even or not result.design.splits.needs_sample or not can_miss_splits(result):
+        return False
+    excess = compute_refitted_skew(result) - measured.even_skew
+    return excess <= MAX_REFITTED_EXCESS * (measured.skew - measured.even_skew)
 
 
 def can_miss_splits(result: LoadResult) -> bool:
@@ -328,18 +360,32 @@ def has_region_full_of_values(result: LoadResult) -> bool:
     return _has_share_of_values(result.rows, names, codes, result.regions, least)
 
 
-def compute_value_skew(result: LoadResult) -> float:
-    """Return the skew over servers if every value were equally busy."""
+def compute_value_skew(result: LoadResult, windows: np.ndarray[Any, Any] | None = None) -> float:
+    """Return the skew over servers if every value were equally busy.
+
+    Args:
+        result: the load.
+        windows: the window of each event, below 0 for none; one for all events if None.
+
+    Returns:
+        The mean over the windows, weighted by their events.
+    """
     import numpy as np
 
     codes = result.entity_codes if result.entity_fields else result.leading_ranks
-    regions = len(result.boundaries)
-    pairs, counts = np.unique(codes * regions + result.regions, return_counts=True)
+    chosen = np.zeros_like(codes) if windows is None else windows
+    is_judged = chosen >= 0
+    numbers, chosen = np.unique(chosen[is_judged], return_inverse=True)
+    regions, width = len(result.boundaries), int(codes.max(initial=0)) + 1
+    values = chosen * width + codes[is_judged]
+    pairs, counts = np.unique(values * regions + result.regions[is_judged], return_counts=True)
     order = np.lexsort((counts, pairs // regions))
-    lasts = order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]
-    value_counts = np.bincount(pairs[lasts] % regions, minlength=regions)
-    loads = result.placements.sum_by_server(value_counts)
-    return float(loads.max() * result.servers / len(lasts))
+    lasts = pairs[order[np.flatnonzero(np.diff(pairs[order] // regions, append=-1))]]
+    servers = result.placements.assignments[0][lasts % regions]
+    loads = np.zeros((len(numbers), result.servers))
+    np.add.at(loads, (lasts // regions // width, servers), 1)
+    skews = loads.max(axis=1) * result.servers / loads.sum(axis=1)
+    return float(np.average(skews, weights=np.bincount(chosen)))
 
 
 def _has_share_of_values(

@@ -83,7 +83,8 @@ SIMULATION_FIELDS = {
     "reads[].error": "why it could not be asked",
     "causes[].code": "the cause's name",
     "causes[].message": "what was seen, with figures",
-    "causes[].bound": "the skew over servers that it explains, at most what was measured",
+    "causes[].bound": "the skew over servers below which no other such regions bring it",
+    "causes[].explained": "the skew over servers that it explains, at most what was measured",
     "causes[].evidence.*": "the figures by name",
     "causes[].remedy": "what would help; nothing of it is done unasked",
     "growth.regions": "regions once the table holds what rate and ttl imply",
@@ -98,7 +99,8 @@ SIMULATION_FIELDS = {
 _FORESEEN_FIELDS = {
     "foreseen[].code": "a cause of a hot spot that the design already shows",
     "foreseen[].message": "why it will run hot",
-    "foreseen[].bound": "the skew over servers that it explains",
+    "foreseen[].bound": "the skew over servers below which no other such regions bring it",
+    "foreseen[].explained": "the skew over servers that it explains",
     "foreseen[].evidence.*": "the figures by name",
     "foreseen[].remedy": "what would help; nothing of it is done unasked",
 }

@@ -130,6 +130,7 @@ def build_cause_document(
         "code": cause.code,
         "message": redaction.omit_text(cause.message),
         "bound": cause.bound,
+        "explained": cause.explained_skew,
         "evidence": redaction.redact_evidence(cause.evidence),
         "remedy": redaction.omit_text(cause.remedy),
     }

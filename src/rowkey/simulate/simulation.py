@@ -217,6 +217,7 @@ class Simulation:
             self.sampled_keys,
             locate_key_array(self.boundaries, pa.array(self.sampled_keys, pa.binary())),
             replay.equal_windows.assign_windows(replay.reservoir.collect_positions()),
+            self.split_report.key_range,
         )
 
     @cached_property

@@ -33,12 +33,14 @@ class SplitReport:
         boundaries: where regions begin.
         remarks: what should be known of them, as sentences.
         sizing: how many regions there should be and why; None for a bare algorithm.
+        key_range: the lowest and the highest key from which they were computed, if from keys.
     """
 
     algorithm: str
     boundaries: Boundaries
     remarks: tuple[str, ...]
     sizing: Sizing | None
+    key_range: tuple[bytes, bytes] | None = None
 
 
 def record_design_sample(
@@ -131,7 +133,10 @@ def choose_source_splits(design: Design, source: EventSource, seed: int) -> Spli
     remarks = tuple(
         SPLIT_ALGORITHMS[design.splits.algorithm]().describe_regions(request, regions.boundaries)
     )
-    return SplitReport(design.splits.algorithm, regions.boundaries, remarks, regions.sizing)
+    key_range = (keys[0], keys[-1]) if keys else None
+    return SplitReport(
+        design.splits.algorithm, regions.boundaries, remarks, regions.sizing, key_range
+    )
 
 
 def choose_design_splits(

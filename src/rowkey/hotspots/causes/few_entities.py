@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.design import count_combined_values
 from rowkey.hotspots.contract import Cause
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from rowkey.workload import KeyedEvents
 
 
+MAX_SHARE_AT_A_TIME = 0.5
+"""Share of all values up to which those of a typical window are few at a time."""
+
+MIN_EXPLAINED_AT_A_TIME = 0.6
+"""Share of what was measured above a skew of 1 that the values of a window explain if they are
+equally busy; with less, it matters more how busy they are."""
+
+
 class FewEntitiesCause(Cause):
     """The leading fields have too few different values to fill the regions, hashed or not."""
 
@@ -56,11 +64,8 @@ class FewEntitiesCause(Cause):
         # In key order each value has its regions; a hash places the values at random.
         part = find_leading_part(design, facts)
         is_kept = part is not None and (part.order.is_ascending or part.order.is_descending)
-        bound = (
-            compute_server_imbalance(values, servers)
-            if is_kept
-            else float(compute_even_skew(values, servers))
-        )
+        bound = compute_server_imbalance(values, servers)
+        explained = bound if is_kept else float(compute_even_skew(values, servers))
         upto = "up to " if len(names) > 1 else ""
         message = _format_message(
             names,
@@ -69,7 +74,8 @@ class FewEntitiesCause(Cause):
             _format_empty_regions(values, regions, is_ordered=is_kept),
         )
         figures = {"fields": list(names), "values": values, "regions": regions, "used": None}
-        return CauseFinding(cls.name, message, bound, figures, _format_remedy(design, facts, names))
+        remedy = _format_remedy(design, facts, names)
+        return CauseFinding(cls.name, message, bound, figures, remedy, explained=explained)
 
     @classmethod
     def predict_from_sample(
@@ -98,8 +104,11 @@ class FewEntitiesCause(Cause):
         if result.front is not None or (result.measured_skew.is_even and not result.has_hot_region):
             return None
         regions = count_reachable_regions(result.design.key, result.boundaries)
-        if not _is_too_few(values, regions) or has_missed_splits(result):
+        if has_missed_splits(result):
             return None
+        at_a_time = _find_few_at_a_time(result, regions)
+        if at_a_time is not None or not _is_too_few(values, regions):
+            return at_a_time
         if not _has_seen_all(values, regions, len(result.keys)):
             return None
         used_count = len(result.boundaries) - result.empty_region_count
@@ -112,9 +121,64 @@ class FewEntitiesCause(Cause):
         consequence = f"{count_text} written, because so few values cannot fill them evenly."
         message = _format_message(names, f"{values:,}", regions, consequence)
         figures = {"fields": list(names), "values": values, "regions": regions, "used": used_count}
-        bound = min(compute_value_skew(result), result.measured_skew.skew)
-        remedy = _format_remedy(result.design, result.facts, names)
-        return CauseFinding(cls.name, message, max(bound, 1.0), figures, remedy)
+        return _build_finding(result, message, figures, compute_value_skew(result))
+
+
+def _find_few_at_a_time(result: LoadResult, regions: int) -> CauseFinding | None:
+    """Return the cause if there are many values, but few of them in a typical window."""
+    import numpy as np
+
+    windows = result.judged_windows
+    is_judged = windows >= 0
+    if result.measured_skew.is_even or not is_judged.any():
+        return None
+    pairs = np.unique(np.stack([windows, result.entity_codes])[:, is_judged], axis=1)
+    value_counts = np.bincount(pairs[0])[np.unique(pairs[0])]
+    values = int(np.median(value_counts))
+    events = int(is_judged.sum()) // len(value_counts)
+    is_part = values <= MAX_SHARE_AT_A_TIME * result.entity_count
+    if not is_part or not _is_too_few(values, regions):
+        return None
+    if not _has_seen_all(values, regions, events):
+        return None
+    names, width_s = result.entity_fields, result.measured_skew.width_s
+    of_windows = (
+        f"the {len(value_counts):,} windows of equal numbers of events"
+        if width_s is None
+        else f"windows of {width_s} s"
+    )
+    has = "has" if len(names) == 1 else "have together"
+    message = (
+        f"{' and '.join(names)} {has} {pluralize(result.entity_count, 'value')}, but only "
+        f"{values:,} at a time, as the median of {of_windows}: so few cannot fill "
+        f"{pluralize(regions, 'region')} evenly."
+    )
+    figures = {
+        "fields": list(names),
+        "values": values,
+        "regions": regions,
+        "used": len(result.boundaries) - result.empty_region_count,
+        "all_values": result.entity_count,
+        "width_s": width_s,
+    }
+    explained = compute_value_skew(result, windows)
+    if explained - 1 < MIN_EXPLAINED_AT_A_TIME * (result.measured_skew.skew - 1):
+        return None
+    return _build_finding(result, message, figures, explained)
+
+
+def _build_finding(
+    result: LoadResult, message: str, figures: dict[str, Any], explained: float
+) -> CauseFinding:
+    """Return the cause with its bound and its remedy."""
+    return CauseFinding(
+        FewEntitiesCause.name,
+        message,
+        result.least_value_skew,
+        figures,
+        _format_remedy(result.design, result.facts, result.entity_fields),
+        explained=explained,
+    )
 
 
 def _is_too_few(values: int, regions: int) -> bool:

@@ -23,6 +23,7 @@ from rowkey.hotspots.load_result import (
     compute_colocated_share,
     format_skew_floor,
 )
+from rowkey.hotspots.region_coverage import has_outdated_splits
 from rowkey.plan import plan_read
 from rowkey.proposals import (
     MAX_HEAVY_VALUES,
@@ -51,6 +52,8 @@ WARM_RATIO = 1.25
 """Skew, as a multiple of an even design's, from which a window width is searched for bursts."""
 MIN_EXPLAINED_SHARE = 0.5
 """Share of the measured skew that values on one server must explain together to be its cause."""
+MIN_SMALL_LOAD_SHARE = 2 / 3
+"""Share of what was measured above a skew of 1 that values explain if their own load is small."""
 MAX_NAMED_VALUES = 3
 """Values that a message names one by one."""
 MIN_BURST_RATIO = 1.5
@@ -150,7 +153,12 @@ def _find_hot_values(
         return None
     top, servers = met[0], result.servers
     load = servers * sum(one.load for one in met)
-    so = _format_consequence(load, servers, result.measured_skew.skew)
+    bound = min(result.least_value_skew, result.measured_skew.skew)
+    explained = max(_add_other_load(load, servers), bound)
+    excess = result.measured_skew.skew - 1
+    if load < MIN_NOTABLE_LOAD and explained - 1 < MIN_SMALL_LOAD_SHARE * excess:
+        return None
+    so = _format_consequence(load, servers, bound)
     heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
     listed = [(values.get_first_value(one.code), one.share) for one in heavy]
     proposal = propose_heavy_key(result.design, result.facts, values.names, listed)
@@ -164,13 +172,13 @@ def _find_hot_values(
         "proposal": _build_proposal_figures(proposal),
     }
     remedy = _format_remedy(result.design, result.facts, values.names, proposal)
-    bound = min(load, result.measured_skew.skew)
     return CauseFinding(
         HotEntityCause.name,
         f"{_format_hot_values(result, values, met)}: {so}",
         bound,
         figures,
         remedy,
+        explained=explained,
     )
 
 
@@ -180,6 +188,8 @@ def _find_divided_values(result: LoadResult) -> CauseFinding | None:
     Several fields are searched one by one, if a value of the field narrows a read to key ranges.
     """
     names = result.entity_fields
+    if has_outdated_splits(result):
+        return None  # splits of the later keys would divide the rows of each value
     finding = _find_hot_values(result, FieldValues(result, names), 0.0)
     for name in names if len(names) > 1 and finding is None else ():
         if not plan_read(result.design.key, {name: Equal(_pick_value(result, name))}).is_full_scan:
@@ -382,8 +392,13 @@ def _build_burst_finding(
     place = f"window {window + 1} of {len(numbers)}"
     place = place if width_s is None else f"a window of {width_s} s"
     which = "such windows" if width_s is None else f"windows of {width_s} s"
+    bound = min(result.least_value_skew, result.measured_skew.skew)
+    is_floor = width_s == result.measured_skew.width_s and bound >= MIN_NOTABLE_LOAD
     so = _format_consequence(
-        load, result.servers, result.find_skew(width_s) or 0.0, f", in {which}"
+        min(load, bound) if is_floor else load,
+        result.servers,
+        bound if is_floor else 0.0,
+        f", in {which}",
     )
     message = (
         f"Values burst in single windows: {value_text} takes {shares[worst]:.1%} of the events in "
@@ -406,14 +421,23 @@ def _build_burst_finding(
     }
     # Others are busy at other times, so that a list of heavy values would not hold them.
     remedy = _format_remedy(result.design, result.facts, result.entity_fields, None)
-    bound = min(load, result.measured_skew.skew)
-    return CauseFinding(HotEntityCause.name, message, bound, figures, remedy)
+    explained = max(_add_other_load(load, result.servers), bound)
+    return CauseFinding(HotEntityCause.name, message, bound, figures, remedy, explained=explained)
+
+
+def _add_other_load(load: float, servers: int) -> float:
+    """Return the load of a server with hot values, which has its share of all others too.
+
+    >>> _add_other_load(4.0, 8)
+    4.5
+    """
+    return load + 1 - load / servers
 
 
 def _format_consequence(
-    load: float, servers: int, measured_skew: float = math.inf, windows_phrase: str = ""
+    load: float, servers: int, least_skew: float = math.inf, windows_phrase: str = ""
 ) -> str:
     """Return the clause on what the load of hot values means for the servers."""
     if load <= 1:
         return "one server can bear this load, but the region takes more than its fair share."
-    return f"{format_skew_floor(load, servers, measured_skew, windows_phrase)}."
+    return f"{format_skew_floor(load, servers, least_skew, windows_phrase)}."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field, is_time_only
+from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import is_spread_evenly
 from rowkey.messages import pluralize
@@ -53,9 +55,11 @@ class IntegerImbalanceCause(Cause):
         regions = len(result.boundaries)
         if result.front is not None:
             return None  # however many regions there are, one is written at a time
-        finding = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
-        if finding is None:
+        found = _build_finding(result.design, result.facts, regions, result.measured_skew.skew)
+        if found is None:
             return None
+        least = compute_least_skew(result.writes, result.servers)
+        finding = replace(found, bound=min(found.bound, least), explained=found.bound)
         measured_ratio = result.compare_to_even(result.region_shares.mean, regions)
         # Servers without a region are idle however busy the others' regions are.
         expected_ratio = finding.evidence["bound"] if regions < result.servers else 1

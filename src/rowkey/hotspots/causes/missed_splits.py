@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from rowkey.design import count_combined_values, format_toml_value, list_key_prefixes
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import find_clock_field, find_leading_part
+from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.hotspots.load_result import CauseFinding, LoadResult
 from rowkey.hotspots.region_coverage import (
     OVERFULL_RATIO,
     can_miss_splits,
+    compute_refitted_skew,
     compute_region_shares,
     compute_value_skew,
     count_regions_of_numbers,
@@ -20,11 +22,14 @@ from rowkey.hotspots.region_coverage import (
     find_missed_splits,
     has_many_empty,
     has_missed_splits,
+    has_outdated_splits,
     has_region_full_of_values,
+    is_split_evenly,
     is_spread_evenly,
 )
 from rowkey.messages import pluralize
 from rowkey.proposals import format_quantile_splits, has_bucket_splits, propose_spread_key
+from rowkey.regions import locate_key_array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +38,10 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
     from rowkey.workload import KeyedEvents
+
+
+MANY_REGIONS = 4_096
+"""Regions that no table has more of: what so many in equal steps do not divide, none do."""
 
 
 class MissedSplitsCause(Cause):
@@ -107,14 +116,51 @@ class MissedSplitsCause(Cause):
         is_seen = prediction is not None and (
             has_many_empty(empty, regions) or result.has_hot_region
         )
-        if not is_seen and not has_missed_splits(result):
+        is_outdated = has_outdated_splits(result)
+        if not is_seen and not is_outdated and not has_missed_splits(result):
             return None
         seen = (regions, empty, result.fullest_share)
         finding = _build_finding(result.design, result.facts, result.keys, seen, prediction)
-        bounds = [finding.bound, compute_value_skew(result)]
+        explained = [finding.bound, compute_value_skew(result)]
         if has_region_full_of_values(result):
-            bounds.append(result.servers * result.fullest_share)
-        return replace(finding, bound=max(bounds))
+            explained.append(result.servers * result.fullest_share)
+        if is_outdated:
+            refitted = compute_refitted_skew(result)
+            message = (
+                f"The splits follow earlier keys and do not fit the later ones: split at the later "
+                f"ones, the skew would be {refitted:.2f}. {finding.message}"
+            )
+            figures = {**finding.evidence, "refitted": refitted}
+            finding = replace(finding, message=message, evidence=figures)
+            explained.append(result.measured_skew.skew)
+        return replace(finding, bound=_compute_least_skew(result), explained=max(explained))
+
+
+def _compute_least_skew(result: LoadResult) -> float:
+    """Return the skew below which no larger number of such splits brings the load.
+
+    Regions of a list stay as they are. More quantiles of earlier keys divide all but the keys
+    before the first and after the last of these.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    splits, key_range = result.design.splits, result.split_key_range
+    if splits.needs_sample:
+        if key_range is None:
+            return 1.0
+        low, high = key_range
+        below, above = (
+            sum(key < low for key in result.keys),
+            sum(key > high for key in result.keys),
+        )
+        return max(result.servers * max(below, above) / len(result.keys), 1.0)
+    if splits.request.listed is not None or is_split_evenly(result.design.key, result.boundaries):
+        return compute_least_skew(result.writes, result.servers)
+    count = max(MANY_REGIONS, len(result.boundaries))
+    finest = splits.compute_boundaries(result.design.key, regions=count)
+    placed = locate_key_array(finest, pa.array(result.keys, pa.binary()))
+    return compute_least_skew(np.bincount(placed), result.servers)
 
 
 def _predict_from_bytes(

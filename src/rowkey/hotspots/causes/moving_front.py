@@ -49,14 +49,13 @@ class MovingFrontCause(Cause):
         takes = "all writes, whatever the number of regions"
         if share < 1:
             takes = f"{share:.0%} of the writes, because the newest values are the most frequent"
+        skew = max(design.cluster.servers * share, 1.0)
+        rising = field_facts.rising_share if field_facts is not None else None
         return CauseFinding(
             cls.name,
             f"{what}: at any moment one region takes {takes}.",
-            max(design.cluster.servers * share, 1.0),
-            {
-                "field": field,
-                "rising": field_facts.rising_share if field_facts is not None else None,
-            },
+            skew,
+            {"field": field, "rising": rising},
             _format_remedy(design, facts, is_import=is_import),
         )
 
@@ -98,7 +97,24 @@ class MovingFrontCause(Cause):
         }
         is_import = result.design.writes.arrival == SORTED_ARRIVAL
         remedy = _format_remedy(result.design, result.facts, is_import=is_import)
-        return CauseFinding(cls.name, message, float(result.servers), figures, remedy)
+        bound = 1.0 if is_import else max(result.servers * _find_least_share(result), 1.0)
+        return CauseFinding(
+            cls.name, message, bound, figures, remedy, explained=result.measured_skew.skew
+        )
+
+
+def _find_least_share(result: LoadResult) -> float:
+    """Return the share of events that one region takes, however many regions there are.
+
+    Boundaries from a list or from earlier keys can divide what lies between them, but not the keys
+    after the last of them, or before the first where keys fall. Equal steps over all bytes are too
+    wide for keys that move.
+    """
+    splits, front = result.design.splits, result.front
+    if splits.needs_sample or splits.request.listed is not None:
+        region = 0 if front is not None and front.direction == "fall" else -1
+        return float(result.writes[region] / max(result.writes.sum(), 1))
+    return result.region_shares.mean
 
 
 def _format_share(share: float) -> str:

@@ -85,7 +85,16 @@ class TimeOnlyBucketCause(Cause):
             f"{prediction.message} {pluralize(len(value_counts), 'value')}{total_text} occurred, "
             f"and the most frequent took {share:.0%} of the events."
         )
-        return CauseFinding(cls.name, message, prediction.bound, figures, prediction.remedy)
+        step_ns = _compute_step_ns(result.design, result.facts, parts[place - 1])
+        moments = result.number_moments(parts[place - 1].fields[0], step_ns)
+        return CauseFinding(
+            cls.name,
+            message,
+            result.compute_least_skew(moments),
+            figures,
+            prediction.remedy,
+            explained=result.measured_skew.skew,
+        )
 
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:

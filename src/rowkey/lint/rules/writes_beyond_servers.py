@@ -80,9 +80,9 @@ rate = "200000/s"
         if writes.rate > capacity:
             yield self._build_rate_finding("writes.rate", "", writes.rate, capacity, subject)
             return
-        cause = max(subject.causes.values(), key=lambda one: one.bound, default=None)
-        if cause is not None and writes.rate * cause.bound > capacity:
-            busiest = writes.rate * cause.bound / cluster.servers
+        cause = max(subject.causes.values(), key=lambda one: one.explained_skew, default=None)
+        if cause is not None and writes.rate * cause.explained_skew > capacity:
+            busiest = writes.rate * cause.explained_skew / cluster.servers
             yield self.build_finding(
                 "writes.rate",
                 f"the busiest of {pluralize(cluster.servers, 'server')} gets "
