@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 CHANCE_SEED = 0
+MIN_WINDOW_RATIO = 1.05
+"""Least skew in windows, over that of all events together, up to which it may be chance."""
 
 
 def compute_least_skew(loads: np.ndarray[Any, Any], servers: int) -> float:
@@ -58,7 +60,8 @@ def compute_least_window_skew(
     measured = _average_least_skew(codes, windows, servers)
     shuffled = np.random.default_rng(CHANCE_SEED).permutation(codes)
     by_chance = _average_least_skew(shuffled, windows, servers)
-    return max(overall, measured - max(by_chance - overall, 0.0))
+    windowed = measured - max(by_chance - overall, 0.0)
+    return windowed if windowed > MIN_WINDOW_RATIO * overall else overall
 
 
 def _average_least_skew(
