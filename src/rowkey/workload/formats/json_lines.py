@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import islice
+from io import BytesIO
+from itertools import chain, islice
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
-from rowkey.workload.records import MalformedLines, SkippedRows, build_batches
-from rowkey.workload.sample_streams import (
-    MARK_INVALID_BYTES,
-    open_uncompressed,
-    read_lines,
-    resolve_columns,
-)
+from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
+from rowkey.workload.sample_streams import MARK_INVALID_BYTES, open_uncompressed, resolve_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
+    ParsedObjects = list[tuple[int, dict[str, Any]]]
+    from rowkey.workload.columnar.json_blocks import LineBlock, ValuePath
     from rowkey.workload.sample_streams import ReadProgress
 
 MAX_NAMES = 1 << 16
@@ -32,6 +31,9 @@ MAX_NAMED_DEPTH = 8
 """Nested objects whose names a message shows."""
 MAX_LINE_BYTES = 64 << 20
 """Bytes of the longest line: a row of many long values, as `dump` writes it."""
+MIN_HALVED_LINES = 64
+"""Lines that are parsed one by one where Arrow refuses some of them."""
+EXPECTED_LINES = "one JSON object on each line"
 HEAD_BYTES = 4_096
 """Bytes that are read to recognise an array of objects."""
 _ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
@@ -55,12 +57,24 @@ class JsonLinesFormat(SampleFormat):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a JSON lines file in order, in batches of bounded size."""
         column_names = self._collect_names(path) if columns is None else list(columns)
-        objects = self._read_objects(path, skipped_rows, self.progress)
-        records = (
-            [_format_value(json_object, name) for name in column_names]
-            for _, json_object in objects
-        )
-        yield from build_batches(records, column_names)
+        paths = {name: _list_paths(name) for name in column_names}
+        parser = ObjectParser(path for found in paths.values() for path in found)
+        has_batch = False
+        for parts in self._read_blocks(path, skipped_rows, parser, self.progress):
+            batches = [
+                _build_parsed_batch(part, paths)
+                if isinstance(part, ParsedLines)
+                else build_text_batch(
+                    [[_format_value(one, name) for name in column_names] for _, one in part],
+                    column_names,
+                )
+                for part in parts
+            ]
+            if any(map(len, batches)):
+                yield _combine_batches(batches)
+                has_batch = True
+        if not has_batch:
+            yield build_text_batch([], column_names)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
         """Return the line on which each of the given rows of a JSON lines file begins."""
@@ -98,32 +112,64 @@ class JsonLinesFormat(SampleFormat):
             SampleError: there are too many.
         """
         names: dict[str, bool] = {}
-        for number, found in self._read_objects(path, SkippedRows()):
-            for name, value in _flatten_items(found):
-                names[name] = names.get(name, False) or value not in (None, {})
-            if len(names) > MAX_NAMES:
-                what = f"the objects have more than {MAX_NAMES:,} different field names"
-                raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
+        parser = ObjectParser(None)
+        for part in chain.from_iterable(self._read_blocks(path, SkippedRows(), parser)):
+            if isinstance(part, ParsedLines):
+                for steps, values in part.values.items():
+                    names[".".join(steps)] |= values.null_count < len(values)
+                continue
+            for number, found in part:
+                for steps, value in _flatten_items(found):
+                    name = ".".join(steps)
+                    names[name] = names.get(name, False) or value not in (None, {})
+                if len(names) > MAX_NAMES:
+                    what = f"the objects have more than {MAX_NAMES:,} different field names"
+                    raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
         parents = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
         return [name for name, is_held in names.items() if is_held or name not in parents]
 
     def _read_objects(
-        self, path: Path, skipped_rows: SkippedRows, progress: ReadProgress | None = None
+        self, path: Path, skipped_rows: SkippedRows
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the objects with the numbers of their lines."""
         _require_json_lines(path)
-        misfits = MalformedLines(path, "one JSON object on each line", skipped_rows)
-        lines = read_lines(path, progress, errors=MARK_INVALID_BYTES, max_line_bytes=MAX_LINE_BYTES)
-        number = 0
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            json_object = _parse_object(line)
-            if json_object is None:
-                misfits.add(number, line)
-            else:
-                yield number, json_object
-        misfits.check_count(number)
+        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        last_line = 0
+        for block in read_line_blocks(path, None, MAX_LINE_BYTES):
+            yield from _parse_lines(block, misfits)
+            last_line = block.first_line + block.line_count - 1
+        misfits.check_count(last_line)
+
+    def _read_blocks(
+        self,
+        path: Path,
+        skipped_rows: SkippedRows,
+        parser: ObjectParser,
+        progress: ReadProgress | None = None,
+    ) -> Iterator[list[ParsedLines | ParsedObjects]]:
+        """Return the objects of a file in order, each block of lines as a list of parts.
+
+        A part that the parser refuses is halved, until few lines are parsed one by one.
+        """
+        _require_json_lines(path)
+        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        last_line = 0
+        for block in read_line_blocks(path, progress, MAX_LINE_BYTES):
+            parts: list[ParsedLines | ParsedObjects] = []
+            pending = [block]
+            while pending:
+                part = pending.pop()
+                count = part.line_count
+                values = parser.parse(part.data)
+                if values is not None:
+                    parts.append(values)
+                elif count > MIN_HALVED_LINES and parser.can_parse:
+                    pending += reversed([*part.split(-(-count // 2))])
+                else:
+                    parts.append(_parse_and_learn(part, misfits, parser))
+            yield parts
+            last_line = block.first_line + block.line_count - 1
+        misfits.check_count(last_line)
 
 
 def _require_json_lines(path: Path) -> None:
@@ -141,6 +187,57 @@ def _require_json_lines(path: Path) -> None:
             "one JSON object on each line",
             "Convert it: jq -c '.[]' FILE.",
         )
+
+
+def _parse_lines(block: LineBlock, misfits: MalformedLines) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Return the objects of some lines with the numbers of the lines; note the other lines."""
+    for number, data in enumerate(BytesIO(block.data), block.first_line):
+        line = data.decode("utf-8", MARK_INVALID_BYTES).rstrip("\r\n")
+        if not line.strip():
+            continue
+        json_object = _parse_object(line)
+        if json_object is None:
+            misfits.add(number, line)
+        else:
+            yield number, json_object
+
+
+def _parse_and_learn(
+    block: LineBlock, misfits: MalformedLines, parser: ObjectParser
+) -> ParsedObjects:
+    """Return the objects of some lines, and let a parser learn the types of the first."""
+    objects = list(_parse_lines(block, misfits))
+    for _, one in objects[:MIN_HALVED_LINES]:
+        parser.note_values(
+            _flatten_items(one)
+            if parser.finds_paths
+            else ((path, _find_value(one, path)) for path in parser.paths)
+        )
+    parser.choose_types()
+    return objects
+
+
+def _build_parsed_batch(part: ParsedLines, paths: Mapping[str, Sequence[ValuePath]]) -> Any:
+    """Return parsed lines as columns of text.
+
+    Args:
+        part: the lines.
+        paths: where the value of each column is looked for.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    arrays = [pc.coalesce(*map(part.values.__getitem__, found)) for found in paths.values()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(paths))
+
+
+def _combine_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return some batches, of which one has rows, as one."""
+    import pyarrow as pa
+
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def _parse_object(line: str) -> dict[str, Any] | None:
@@ -170,18 +267,34 @@ _DECODER = json.JSONDecoder(parse_float=_parse_finite)
 """Made once: json.loads would make one for each line."""
 
 
+def _flatten_items(
+    record: dict[str, Any], parents: ValuePath = ()
+) -> Iterator[tuple[ValuePath, Any]]:
+    """Return the values of an object with the steps to them; those of nested objects have more."""
+    depth = len(parents) + sum(step.count(".") for step in parents)
+    for name, value in record.items():
+        if isinstance(value, dict) and value and depth < MAX_NAMED_DEPTH:
+            yield from _flatten_items(value, (*parents, name))
+        else:
+            yield (*parents, name), value
+
+
 def _list_names(record: dict[str, Any]) -> Iterator[str]:
     """Return the names of an object's values; those of nested objects follow a dot."""
-    return (name for name, _ in _flatten_items(record))
+    return (".".join(steps) for steps, _ in _flatten_items(record))
 
 
-def _flatten_items(record: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Return the values of an object with their names; those of nested objects follow a dot."""
-    for name, value in record.items():
-        if isinstance(value, dict) and value and prefix.count(".") < MAX_NAMED_DEPTH:
-            yield from _flatten_items(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
+def _list_paths(name: str) -> list[ValuePath]:
+    """Return where the value of a name is looked for, first to last."""
+    return [(name,), tuple(name.split("."))] if "." in name else [(name,)]
+
+
+def _find_value(record: dict[str, Any], path: ValuePath) -> Any:
+    """Return the value at the end of some steps; None if the object has none."""
+    value: Any = record
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def _has_name(record: dict[str, Any], name: str) -> bool:
@@ -193,9 +306,7 @@ def _format_value(record: dict[str, Any], name: str) -> str | None:
     """Return a value as text; None if the object has none."""
     value: Any = record.get(name)
     if value is None and "." in name:
-        value = record
-        for step in name.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
+        value = _find_value(record, tuple(name.split(".")))
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value)

@@ -1,0 +1,153 @@
+"""Tests that blocks of JSON lines have the same values however they are parsed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rowkey.errors import SampleError
+from rowkey.workload import SkippedRows
+from rowkey.workload.columnar import json_blocks
+from rowkey.workload.columnar.json_blocks import LineBlock, ObjectParser, read_line_blocks
+from rowkey.workload.formats import FORMATS, json_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-100, 100),
+    st.integers(-(10**25), 10**25),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0.0, -0.0, 1.0, 21.0, 1e16, 1e-7, 2.0**53, 2**63, -(2**63), "", "x", "1.50"]),
+    st.text(max_size=5),
+)
+STEADY = {
+    "t": st.text(max_size=5) | st.none(),
+    "n": st.integers(0, 10**6),
+    "f": st.sampled_from([1.5, 2.0, 3, None, -0.25, 10**20]),
+    "o": st.fixed_dictionaries({}, optional={"t": st.text(max_size=3), "x": st.booleans()}),
+}
+OBJECTS = st.fixed_dictionaries({}, optional=STEADY) | st.dictionaries(
+    st.sampled_from(["t", "n", "f", "o", "o.t", "new"]),
+    SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.sampled_from("tx"), SCALARS),
+)
+ODD_LINES = [
+    b"", b"  ", b"\xc2\xa0", b"[1]", b"5", b"{", b'{"t": "a"} {"t": "b"}',
+    b'{"t": "a"}{"t": "b"}',     b'{"t":', b'"a"}', b'{"t": "\xff"}', b'{"u": "\xff"}',
+    b'{"n": NaN}', b'{"n": Inf}', b'{"u":-NaN}',     b'{"u": Infinity, "n": 1}',
+    b'{"f": 1e400}', b'{"u": 1e400}', b'{"f": 1E2, "n": 1.0}',
+    b'{"n": -0}',     b'{"f": -0, "t": "f\\": 7"}', b'{"t": "\\ud83d\\ude00"}',
+    b'{"t": "\\ud83d"}', b'{"t": "\\ude00"}',     b'{"n": 1, "n": 2}',
+    b'{"\\u0074": "escaped"}', b'{"t": "x"}\x0b', b'\t{"t": "x"} \r',
+    b'{"n": 01}',     b'{"u": ' + b"[" * 2_000 + b"]" * 2_000 + b"}", b'{"t": "a\x00b"}',
+    b'{"t": "\\u0000"}', b"\x00",     b'{"o": {"t": "1", "t": "2"}}', b'{"o": 5}',
+    b'{"o": {}, "f": 12345678901234567890}', b'{"t": {}}',     b'{"n": ' + b"1" * 400 + b"}",
+    b'{"u": ' + b"1" * 5_000 + b"}",
+    b'{"t": "2024-01-01T00:00:00Z"}',     b'{"u": ' + b"1" * 400 + b".0}",
+    b'{"f": ' + b"1" * 400 + b".5}",
+    b'{"f": 0.' + b"1" * 999 + b"}",     b'{"f": 1.0, "o": {"f": 2.0}}', b'{"t": "x",}',
+    b'{"t": "x"} // c',
+]  # fmt: skip
+
+
+def write_lines(folder: Path, lines: list[bytes], *, is_last_ended: bool = True) -> Path:
+    """Return a file with some lines."""
+    path = folder / "rows.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n" * is_last_ended)
+    return path
+
+
+def read_all(path: Path, columns: list[str] | None) -> tuple[Any, ...]:
+    """Return the rows, the column names and the skipped lines of a file, or its error."""
+    sample_format, skipped = FORMATS["json_lines"]({}), SkippedRows()
+    try:
+        batches = list(sample_format.read_batches(path, columns, skipped))
+    except SampleError as error:
+        return (str(error),)
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    types = {tuple(map(str, batch.schema.types)) for batch in batches}
+    return rows, batches[0].schema.names, types, skipped.count, skipped.problems
+
+
+def check_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[str] | None) -> None:
+    """Assert that a file has the same values, with and without Arrow."""
+    monkeypatch.setattr(json_lines, "MIN_HALVED_LINES", 2)
+    found = read_all(path, columns)
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectParser, "parse", lambda *_: None)
+        expected = read_all(path, columns)
+    assert expected == found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12),
+    st.lists(st.sampled_from(["t", "n", "f", "o", "o.t", "o.x", "u"]), unique=True, min_size=1),
+    st.sampled_from(["compact", "escaped", "plain"]),
+    st.booleans(),
+)
+def test_blocks_have_the_values_of_their_lines(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[bytes],
+    columns: list[str],
+    spelling: str,
+    is_last_ended: bool,
+) -> None:
+    """A file has the same values, skipped lines and names, parsed by blocks or by lines."""
+    if spelling == "compact":
+        lines = [line.replace(b'": ', b'":') for line in lines]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        path = write_lines(tmp_path_factory.mktemp("json"), lines * 3, is_last_ended=is_last_ended)
+        check_both_ways(path, monkeypatch, columns)
+        check_both_ways(path, monkeypatch, None)
+
+
+@pytest.mark.parametrize("odd", ODD_LINES)
+def test_one_odd_line_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes
+) -> None:
+    """An odd line among usual ones is read as it is when each line is parsed alone."""
+    usual = [
+        json.dumps({"t": f"a{n}", "n": n, "f": n / 4, "o": {"t": "é", "x": True}}).encode()
+        for n in range(40)
+    ]
+    path = write_lines(tmp_path, [*usual, odd, *usual])
+    check_both_ways(path, monkeypatch, ["t", "n", "f", "o.t", "o.x"])
+    check_both_ways(path, monkeypatch, None)
+
+
+def test_usual_lines_are_parsed_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file of equal objects only the lines that tell the types are parsed one by one."""
+    lines = [json.dumps({"n": n, "o": {"v": n / 2}}).encode() for n in range(1_000)]
+    path = write_lines(tmp_path, lines)
+    parsed: list[int] = []
+    parse_lines = json_lines._parse_lines
+
+    def count_lines(block: LineBlock, misfits: Any) -> Any:
+        """Note how many lines are parsed one by one."""
+        parsed.append(block.line_count)
+        return parse_lines(block, misfits)
+
+    monkeypatch.setattr(json_lines, "_parse_lines", count_lines)
+    rows, names, *_ = read_all(path, None)
+    assert (["n", "o.v"], {"n": "999", "o.v": "499.5"}) == (names, rows[-1])
+    assert sum(parsed) <= 4 * json_lines.MIN_HALVED_LINES
+
+
+def test_lines_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a file have all of its lines, each with its number."""
+    monkeypatch.setattr(json_blocks, "BLOCK_BYTES", 10)
+    monkeypatch.setattr(json_blocks, "MAX_BLOCK_LINES", 2)
+    path = write_lines(tmp_path, [b"\xef\xbb\xbfa", *(b"%d" % n for n in range(2, 40)), b"end"])
+    blocks = list(read_line_blocks(path, None, 1 << 20))
+    numbers = [(one.first_line, one.data.splitlines()[0]) for one in blocks]
+    assert (1, b"a") == numbers[0]
+    assert all(data == b"%d" % number for number, data in numbers[1:-1])
+    assert 40 == sum(block.line_count for block in blocks)
+    assert [b"1\n2\n", b"3"] == [part.data for part in LineBlock(1, b"1\n2\n3").split(2)]
