@@ -91,13 +91,16 @@ class _RankedColumn:
 
         column, kind = columns.columns[name], columns.columns[name].declared_field.type
         codes, values = column.codes, column.values
+        self._to_internal = kind.to_internal
         if codes is None and kind.has_integer_form:
-            values, codes = np.unique(values, return_inverse=True)
-        elif codes is not None:  # some of its values may occur in no row
+            values, self.row_positions = np.unique(values, return_inverse=True)
+            self.values, self.internal_values = kind.from_internal_batch(values), values.tolist()
+            self.positions = {value: place for place, value in enumerate(self.values)}
+            return
+        if codes is not None:  # some of its values may occur in no row
             used = np.unique(codes)
             codes, values = np.searchsorted(used, codes), kind.take_rows(values, used[used >= 0])
             codes = codes - int(len(used) > 0 and used[0] < 0)
-        self._to_internal = kind.to_internal
         listed = kind.from_internal_batch(values)
         self.values = sorted(set(listed), key=self._to_internal)
         self.internal_values = list(map(self._to_internal, self.values))

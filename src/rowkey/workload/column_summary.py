@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rowkey.schema import FieldFacts
@@ -86,27 +85,29 @@ class ColumnSummary:
             is_exact: whether the sample holds all events.
         """
         numbers = self.numbers
-        values, codes = _encode_values(self.field, sampled_values)
-        counts = Counter(dict(zip(values, _count_codes(codes, len(values)), strict=True)))
-        low, high = (min(values), max(values)) if values else (None, None)
-        if numbers is not None and numbers.low is not None:
-            from_internal = self.field.type.from_internal
-            low, high = from_internal(numbers.low), from_internal(numbers.high)
+        low = high = rising_share = None
+        if numbers is not None:
+            heaviest = _count_heaviest_numbers(self.field, sampled_values)
+            rising_share = numbers.rising_share
+            if numbers.low is not None:
+                from_internal = self.field.type.from_internal
+                low, high = from_internal(numbers.low), from_internal(numbers.high)
+        else:
+            values, codes = _encode_values(sampled_values)
+            heaviest = [(values[code], count) for code, count in _count_heaviest(codes)]
+            if values:
+                low, high = min(values), max(values)
+                rising_share = _compute_rising_share(values, codes)
         return FieldFacts(
             value_count=self.value_count,
             distinct_count=self.distinct_counter.distinct_count,
-            heaviest_values=tuple(
-                (v, n / max(len(sampled_values), 1))
-                for v, n in counts.most_common(MAX_HEAVY_VALUES)
-            ),
+            heaviest_values=tuple((v, n / max(len(sampled_values), 1)) for v, n in heaviest),
             minimum=low,
             maximum=high,
             mean_bytes=self.bytes_sum / max(self.value_count - self.null_count, 1),
             max_bytes=self.max_bytes,
             null_share=self.null_count / max(self.value_count, 1),
-            rising_share=numbers.rising_share
-            if numbers is not None
-            else _compute_rising_share(values, codes),
+            rising_share=rising_share,
             step=numbers.step if numbers is not None else None,
             determining_fields=determining_fields,
             exact=is_exact and self.distinct_counter.is_exact,
@@ -242,7 +243,22 @@ def _find_common_divisor(numbers: np.ndarray[Any, Any], first: int, divisor: int
     return math.gcd(divisor, int(np.gcd.reduce(away, initial=0)))
 
 
-def _encode_values(field: Field, values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
+def _count_heaviest_numbers(field: Field, values: pa.Array) -> list[tuple[Any, int]]:
+    """Return the most frequent values of a field of numbers, each with its count."""
+    import pyarrow as pa
+
+    from rowkey.keys import build_field_column
+
+    column = build_field_column(field, values.drop_null())
+    numbers = column.values if column.codes is None else column.values.take(column.codes)
+    coded = pa.array(numbers).dictionary_encode()
+    heaviest = _count_heaviest(coded.indices.to_numpy())
+    codes = [code for code, _ in heaviest]
+    found = field.type.from_internal_batch(coded.dictionary.to_numpy().take(codes))
+    return [(value, count) for value, (_, count) in zip(found, heaviest, strict=True)]
+
+
+def _encode_values(values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
     """Return the distinct values of a column in order of appearance, and the index of each value.
 
     Nulls are left out.
@@ -250,15 +266,7 @@ def _encode_values(field: Field, values: pa.Array) -> tuple[list[Any], np.ndarra
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys import build_field_column
-
     present_values = values.drop_null()
-    if field.type.has_integer_form:
-        column = build_field_column(field, present_values)
-        numbers = column.values if column.codes is None else column.values.take(column.codes)
-        numbered = pa.array(numbers).dictionary_encode()
-        listed = field.type.from_internal_batch(numbered.dictionary.to_numpy())
-        return listed, numbered.indices.to_numpy()
     if pa.types.is_null(present_values.type):
         return [], np.empty(0, np.int64)
     coded = (
@@ -266,33 +274,36 @@ def _encode_values(field: Field, values: pa.Array) -> tuple[list[Any], np.ndarra
         if isinstance(present_values.type, pa.DictionaryType)
         else present_values.dictionary_encode()
     )
-    listed = coded.dictionary.to_pylist()
-    places: dict[Any, int] = {}
-    same = [places.setdefault(value, len(places)) for value in listed]  # 0.0 and -0.0 are equal
-    return list(places), np.array(same, np.int64).take(coded.indices.to_numpy())
+    listed, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+    places = {value: place for place, value in enumerate(dict.fromkeys(listed))}
+    if len(places) == len(listed):
+        return listed, codes
+    same = list(map(places.__getitem__, listed))  # 0.0 and -0.0 are equal
+    return list(places), np.array(same, np.int64).take(codes)
 
 
-def _count_codes(codes: np.ndarray[Any, Any], count: int) -> list[int]:
-    """Return how often each of some values comes."""
+def _count_heaviest(codes: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
+    """Return the most frequent codes, each with its count; of equal ones the lowest code first."""
     import numpy as np
 
-    tallied: list[int] = np.bincount(codes, minlength=count).tolist()
-    return tallied
+    counts = np.bincount(codes)
+    heaviest = np.argsort(-counts, kind="stable")[:MAX_HEAVY_VALUES]
+    return list(zip(heaviest.tolist(), counts[heaviest].tolist(), strict=True))
 
 
-def _compute_rising_share(values: list[Any], codes: np.ndarray[Any, Any]) -> float | None:
+def _compute_rising_share(values: list[Any], codes: np.ndarray[Any, Any]) -> float:
     """Return the share of values not below all before them.
 
     Args:
-        values: the different values.
+        values: the different values, at least one.
         codes: which of them each is.
     """
     import numpy as np
 
-    if not len(codes):
-        return None
     order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = np.argsort(np.array(order)).take(codes)
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    ranks = ranks.take(codes)
     return int((ranks >= np.maximum.accumulate(ranks)).sum()) / len(codes)
 
 

@@ -324,7 +324,9 @@ class MarkedUtf8Stream(io.RawIOBase):
         while not self._is_at_end and (size < 0 or len(self._buffer) < size):
             block = self._stream.read(size)
             self._is_at_end = size < 0 or not block
-            self._buffer += self._decoder.decode(block, final=self._is_at_end).encode()
+            if not block.isascii() or self._decoder.getstate()[0] or self._is_at_end:
+                block = self._decoder.decode(block, final=self._is_at_end).encode()
+            self._buffer += block
         end = len(self._buffer) if size < 0 else size
         data, self._buffer = self._buffer[:end], self._buffer[end:]
         if self._progress is not None:

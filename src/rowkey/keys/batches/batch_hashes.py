@@ -184,29 +184,49 @@ def _rotate_left(words: HashArray, bits: int, spare: HashArray) -> None:
 
 
 def _fold_bytes(
-    step: Callable[[HashArray, HashArray], HashArray], start: HashArray, pieces: ByteColumn
+    step: Callable[[HashArray, HashArray], None], state: HashArray, pieces: ByteColumn
 ) -> HashArray:
-    """Return a hash computed byte by byte, with `step(state, byte)` for every byte of each row."""
-    state = start
+    """Return a hash computed byte by byte.
+
+    Args:
+        step: mixes the next byte of each row into the states of the rows, in place.
+        state: the state of each row before its first byte.
+        pieces: the bytes.
+    """
     if isinstance(pieces, FixedByteColumn):
         matrix = pieces.to_matrix()
         for index in range(pieces.width):
-            state = step(state, matrix[:, index])
+            step(state, matrix[:, index])
         return state
     spans = pieces.to_sliced()
-    if not len(spans.data):
-        return state
-    for index in range(int(spans.inner_lengths.max(initial=0))):
-        byte = spans.data.take(np.minimum(spans.starts + index, len(spans.data) - 1))
-        state = np.where(spans.inner_lengths > index, step(state, byte), state)
-    return state
+    lengths = spans.inner_lengths
+    max_length = int(lengths.max(initial=0))
+    # Longest first, so that each step works on the first rows only; NumPy sorts 16 bits fastest.
+    remaining = max_length - lengths
+    order = np.argsort(
+        remaining.astype(np.uint16) if max_length < 1 << 16 else remaining, kind="stable"
+    )
+    starts = spans.starts.take(order)
+    longer_than = len(order) - np.cumsum(np.bincount(lengths, minlength=max_length + 1))
+    padding = np.zeros(_FETCH_BYTES, np.uint8)
+    windows = view_windows(np.concatenate([spans.data, padding]), _FETCH_BYTES)
+    for first in range(0, max_length, _FETCH_BYTES):
+        count = int(longer_than[first])
+        fetched = windows[starts[:count] + first].view(np.uint8).reshape(count, _FETCH_BYTES)
+        by_place = np.ascontiguousarray(fetched.T)
+        for index in range(first, min(first + _FETCH_BYTES, max_length)):
+            some = int(longer_than[index])
+            step(state[:some], by_place[index - first, :some])
+    out = np.empty_like(state)
+    out[order] = state
+    return out
 
 
 def _hash_crc32(pieces: ByteColumn, _: int = 0) -> HashArray:
     """Return zlib's CRC-32 of each row's bytes."""
 
-    def step(state: HashArray, byte: HashArray) -> HashArray:
-        return _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
+    def step(state: HashArray, byte: HashArray) -> None:
+        state[:] = _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
 
     return ~_fold_bytes(step, np.full(len(pieces), 0xFFFFFFFF, np.uint32), pieces)
 
@@ -222,8 +242,9 @@ _CRC_TABLE = np.array([_compute_crc_entry(byte) for byte in range(256)], np.uint
 def _hash_java31(pieces: ByteColumn, _: int = 0) -> HashArray:
     """Return Java's `31 h + byte` hash of each row's bytes."""
 
-    def step(state: HashArray, byte: HashArray) -> HashArray:
-        return state * np.uint32(31) + byte.astype(np.int8).astype(np.uint32)
+    def step(state: HashArray, byte: HashArray) -> None:
+        state *= np.uint32(31)
+        state += byte.astype(np.int8).astype(np.uint32)
 
     return _fold_bytes(step, np.ones(len(pieces), np.uint32), pieces)
 
@@ -233,8 +254,10 @@ def _reduce_big_endian(pieces: ByteColumn, n: int) -> HashArray:
     if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
         return pieces.items.view(f">u{pieces.width}").astype(np.uint64)
 
-    def step(state: HashArray, byte: HashArray) -> HashArray:
-        return (state * np.uint64(256) + byte) % np.uint64(n)
+    def step(state: HashArray, byte: HashArray) -> None:
+        state *= np.uint64(256)
+        state += byte
+        state %= np.uint64(n)
 
     return _fold_bytes(step, np.zeros(len(pieces), np.uint64), pieces)
 
@@ -256,7 +279,7 @@ _STRING_HASHES: dict[str, Callable[[SlicedByteColumn, int], HashArray]] = {
 def compute_fingerprints(pieces: ByteColumn) -> HashArray:
     """Return a 64-bit fingerprint of each row's bytes, with random-looking bits.
 
-    Cost: 3 ns for pieces of up to 8 bytes, 2 ns a byte above.
+    Cost: 3 ns for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others.
     """
     return mix_fingerprints(compute_weak_fingerprints(pieces))
 
@@ -264,7 +287,7 @@ def compute_fingerprints(pieces: ByteColumn) -> HashArray:
 def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
     """Return a 64-bit fingerprint of each row's bytes, whose bits are not mixed.
 
-    Cost: next to nothing for pieces of up to 8 bytes, 2 ns a byte above.
+    Cost: next to nothing for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others.
     """
     if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
         return pieces.items.view(f"u{pieces.width}").astype(np.uint64)
@@ -274,9 +297,10 @@ def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
 _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
-def _apply_fnv_step(state: HashArray, byte: HashArray) -> HashArray:
-    """Return the FNV-1a state after one byte. Source: the FNV page, 64-bit parameters."""
-    return (state ^ byte) * _FNV_PRIME
+def _apply_fnv_step(state: HashArray, byte: HashArray) -> None:
+    """Mix a byte into FNV-1a states, in place. Source: the FNV page, 64-bit parameters."""
+    np.bitwise_xor(state, byte, out=state)
+    state *= _FNV_PRIME
 
 
 def mix_fingerprints(numbers: HashArray) -> HashArray:
