@@ -51,27 +51,32 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.byte_columns import ByteColumn, FixedByteColumn, SlicedByteColumn
     from rowkey.keys.batches.columns import (
         ColumnBatch,
+        FieldColumn,
         build_field_column,
         build_missing_column_error,
         encode_plain_values,
+        encode_repeated_texts,
         refuse_nulls,
     )
-    from rowkey.keys.batches.key_assembly import find_leading_parts
+    from rowkey.keys.batches.key_assembly import check_key_lengths, find_leading_parts
     from rowkey.keys.batches.refused_rows import add_row_number
     from rowkey.keys.batches.validation import validate_batch
 
 _MODULE_BY_NAME = {
     "ByteColumn": "byte_columns",
     "ColumnBatch": "columns",
+    "FieldColumn": "columns",
     "FixedByteColumn": "byte_columns",
     "SlicedByteColumn": "byte_columns",
     "add_row_number": "refused_rows",
     "build_field_column": "columns",
     "build_missing_column_error": "columns",
+    "check_key_lengths": "key_assembly",
     "combine_fingerprints": "batch_hashes",
     "compute_fingerprints": "batch_hashes",
     "compute_weak_fingerprints": "batch_hashes",
     "encode_plain_values": "columns",
+    "encode_repeated_texts": "columns",
     "find_leading_parts": "key_assembly",
     "refuse_nulls": "columns",
     "validate_batch": "validation",
@@ -100,6 +105,7 @@ __all__ = [
     "Encoding",
     "EnumOption",
     "Field",
+    "FieldColumn",
     "FieldPart",
     "FieldType",
     "FirstSeenDictionary",
@@ -126,12 +132,14 @@ __all__ = [
     "build_key",
     "build_missing_column_error",
     "check_id_fits",
+    "check_key_lengths",
     "combine_fingerprints",
     "combine_keys",
     "complement_bytes",
     "compute_fingerprints",
     "compute_weak_fingerprints",
     "encode_plain_values",
+    "encode_repeated_texts",
     "find_colliding_rows",
     "find_leading_parts",
     "is_null_requested",

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
 from rowkey.hotspots import CLOCK_ARRIVALS, build_declared_facts
-from rowkey.keys import ColumnBatch, Determinant, FirstSeenDictionary
+from rowkey.keys import (
+    ColumnBatch,
+    Determinant,
+    FirstSeenDictionary,
+    check_key_lengths,
+    encode_repeated_texts,
+)
 from rowkey.schema import FieldFacts, RowCounts
 from rowkey.workload import (
     EventBatch,
@@ -254,20 +260,27 @@ def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:
     """
     first = 0
     for batch in sample.read_events():
-        for events in split_events(batch, key.min_bytes):
-            if key.has_coded_fields or _can_encode(key, events.rows):
+        for events in split_events(_encode_repeated_texts(batch), key.min_bytes):
+            if key.has_coded_fields or _can_encode(key, events):
                 yield events
             else:
                 yield from _drop_refused_rows(key, events, first, sample.skipped_rows)
             first += len(events)
 
 
-def _can_encode(key: Key, rows: pa.RecordBatch) -> bool:
-    """Return whether every row has a valid row key."""
-    import numpy as np
+def _encode_repeated_texts(events: EventBatch) -> EventBatch:
+    """Return events with codes for texts that often repeat, so that each is computed once."""
+    import pyarrow as pa
 
+    arrays = [encode_repeated_texts(array) for array in events.rows.columns]
+    rows = pa.RecordBatch.from_arrays(arrays, names=events.rows.schema.names)
+    return EventBatch(rows, events.clock_ms, events.row_numbers)
+
+
+def _can_encode(key: Key, events: EventBatch) -> bool:
+    """Return whether every event has a valid row key."""
     try:
-        key.encode_valid_batch(rows, salts=np.zeros(rows.num_rows, np.int64))
+        check_key_lengths(events.get_key_pieces(key).lengths)
     except RowError:
         return False
     return True

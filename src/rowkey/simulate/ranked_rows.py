@@ -7,6 +7,7 @@ condition is evaluated on the distinct values, and rows look up the result by nu
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.schema import Equal, OneOf, Range, StartsWith
@@ -95,7 +96,6 @@ class _RankedColumn:
         if codes is None and kind.has_integer_form:
             values, self.row_positions = np.unique(values, return_inverse=True)
             self.values, self.internal_values = kind.from_internal_batch(values), values.tolist()
-            self.positions = {value: place for place, value in enumerate(self.values)}
             return
         if codes is not None:  # some of its values may occur in no row
             used = np.unique(codes)
@@ -104,11 +104,15 @@ class _RankedColumn:
         listed = kind.from_internal_batch(values)
         self.values = sorted(set(listed), key=self._to_internal)
         self.internal_values = list(map(self._to_internal, self.values))
-        self.positions = {value: place for place, value in enumerate(self.values)}
         places = np.fromiter(map(self.positions.__getitem__, listed), np.intp, len(listed))
         if codes is not None:
             places = np.append(places, len(self.values))[codes]  # the code of a null is -1
         self.row_positions = places
+
+    @cached_property
+    def positions(self) -> dict[Any, int]:
+        """Return the position of each distinct value."""
+        return {value: place for place, value in enumerate(self.values)}
 
     def build_mask(self, bound: Bound, rows: Any = None) -> Mask:
         """Return which of some rows, or of all rows, have a value within a bound."""

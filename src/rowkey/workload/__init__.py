@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         POOR_WASTE,
         count_read_operations,
     )
-    from rowkey.workload.table_size import build_key_pieces, estimate_table_bytes
+    from rowkey.workload.table_size import estimate_table_bytes
     from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.workload_generator import WorkloadGenerator
     from rowkey.workload.write_pattern import ARRIVAL_MODES, ArrivalMode, WritePattern, bind_writes
@@ -64,7 +64,7 @@ else:
             ),
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations",
-            "table_size": "build_key_pieces estimate_table_bytes",
+            "table_size": "estimate_table_bytes",
             "values.calendar_digits": "is_calendar_number",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
         },
@@ -97,7 +97,6 @@ __all__ = [
     "WritePattern",
     "bind_writes",
     "build_bit_generator",
-    "build_key_pieces",
     "build_rng",
     "choose_format",
     "count_read_operations",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys import Field
+    from rowkey.keys import Field, FieldColumn
 
 MAX_HEAVY_VALUES = 10
 """Heaviest values that are named."""
@@ -40,16 +40,15 @@ class ColumnSummary:
         self.max_bytes = 0
         self.numbers = _NumberSummary() if field.type.has_integer_form else None
 
-    def add(self, array: pa.Array) -> None:
+    def add(self, column: FieldColumn) -> None:
         """Count the next values."""
         import numpy as np
 
-        from rowkey.keys import build_field_column, compute_fingerprints, encode_plain_values
+        from rowkey.keys import compute_fingerprints, encode_plain_values
 
-        column = build_field_column(self.field, array)
-        self.value_count += len(array)
         pieces = encode_plain_values(self.field, column.values)
         lengths, fingerprints = pieces.lengths, compute_fingerprints(pieces)
+        self.value_count += len(pieces) if column.codes is None else len(column.codes)
         if column.codes is not None:
             codes = column.codes[column.codes >= 0]
             self.null_count += len(column.codes) - len(codes)

@@ -6,6 +6,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 from rowkey.workload.batch_store import BatchStore
+from rowkey.workload.reservoir import decode_rows
 from rowkey.workload.sample_file import EventBatch
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _sort_runs(events: Iterable[EventBatch]) -> Iterator[pa.Table]:
     batches: list[pa.RecordBatch] = []
     count = 0
     for batch in events:
-        batches.append(_join_clock(batch))
+        batches.append(decode_rows(_join_clock(batch)))
         count += len(batch)
         if count >= MAX_RUN_EVENTS:
             yield _sort_batches(batches)

@@ -66,7 +66,7 @@ class Reservoir:
         if self._tag_limit is not None:
             chosen = np.flatnonzero(tags < np.uint64(self._tag_limit))
             rows, tags, positions = rows.take(chosen), tags[chosen], positions[chosen]
-        self._append(_decode_rows(rows), tags, positions)
+        self._append(decode_rows(rows), tags, positions)
 
     def merge(self, other: Reservoir) -> None:
         """Add the kept events of another part of the stream, as if they had been offered here."""
@@ -158,7 +158,7 @@ class Reservoir:
         return np.sort(np.concatenate(self._positions))
 
 
-def _decode_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
+def decode_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Return rows with their dictionaries resolved, so that batches can stand together."""
     import pyarrow as pa
 

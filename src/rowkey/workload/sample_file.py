@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from rowkey.keys import Field
+    from rowkey.keys import ByteColumn, Field, FieldColumn, Key
     from rowkey.workload.contract import SampleFormat
 
 
@@ -43,9 +43,44 @@ class EventBatch:
     rows: pa.RecordBatch
     clock_ms: np.ndarray[Any, Any] | None
     row_numbers: np.ndarray[Any, Any] | None = None
+    _columns: dict[str, FieldColumn] = field(default_factory=dict)
+    _key_pieces: tuple[Key, ByteColumn] | None = None
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
+
+    def get_column(self, declared_field: Field) -> FieldColumn:
+        """Return the values of a field, ready to be encoded; computed once.
+
+        Raises:
+            RowError: the events lack the field, or it has no such value.
+        """
+        from rowkey.keys import build_field_column, build_missing_column_error
+
+        column = self._columns.get(declared_field.name)
+        if column is None or column.declared_field.type is not declared_field.type:
+            index = self.rows.schema.get_field_index(declared_field.name)
+            if index < 0:
+                raise build_missing_column_error(declared_field.name, self.rows)
+            column = build_field_column(declared_field, self.rows.column(index))
+            self._columns[declared_field.name] = column
+        return column
+
+    def get_key_pieces(self, key: Key) -> ByteColumn:
+        """Return the row keys of the events, as if every salt were 0; computed once.
+
+        Raises:
+            RowError: an event has none.
+        """
+        import numpy as np
+
+        from rowkey.keys import ColumnBatch
+
+        if self._key_pieces is None or self._key_pieces[0] is not key:
+            columns = {name: self.get_column(one) for name, one in key.fields.items()}
+            batch = ColumnBatch(columns, len(self), np.zeros(len(self), np.int64))
+            self._key_pieces = key, key.encode_parts(batch, key.parts)
+        return self._key_pieces[1]
 
     def slice(self, start: int, stop: int) -> EventBatch:
         """Return the events from index `start` up to `stop`."""

@@ -13,7 +13,7 @@ from rowkey.workload.column_summary import ColumnSummary, find_dependencies
 from rowkey.workload.distinct_counter import DistinctCounter
 from rowkey.workload.records import SkippedRows
 from rowkey.workload.reservoir import Reservoir
-from rowkey.workload.table_size import build_key_pieces
+from rowkey.workload.sample_file import EventBatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Key
     from rowkey.rows import Layout
     from rowkey.schema import RowCounts
-    from rowkey.workload.sample_file import EventBatch, SampleFile
+    from rowkey.workload.sample_file import SampleFile
 
 
 class SampleSummary:
@@ -77,10 +77,10 @@ class SampleSummary:
         """Add the next events."""
         self._cache.clear()
         self._reservoir.offer(events.rows)
-        for name, column in self._columns.items():
-            column.add(events.rows.column(name))
+        for column in self._columns.values():
+            column.add(events.get_column(column.field))
         if self._can_count_rows:
-            self._count_rows(events.rows)
+            self._count_rows(events)
 
     def add_sample(self, sample: SampleFile) -> None:
         """Add all events of a sample file."""
@@ -100,13 +100,13 @@ class SampleSummary:
         self.skipped_rows = self.skipped_rows.merge(later.skipped_rows)
         self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
 
-    def _count_rows(self, rows: pa.RecordBatch) -> None:
+    def _count_rows(self, events: EventBatch) -> None:
         """Count distinct rows, where each event is a row or a version of one."""
         from rowkey.keys import compute_fingerprints
 
         assert self.key is not None
         try:
-            self._row_counter.add(compute_fingerprints(build_key_pieces(self.key, rows)))
+            self._row_counter.add(compute_fingerprints(events.get_key_pieces(self.key)))
         except RowError:
             self._can_count_rows = False
 
@@ -245,7 +245,7 @@ def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:
         rows: the rows.
     """
     try:
-        return KeyedEvents(rows, build_key_pieces(key, rows).tolist())
+        return KeyedEvents(rows, EventBatch(rows, None).get_key_pieces(key).tolist())
     except RowError:
         pass
     keys, indexes, first = [], [], ""

@@ -13,10 +13,8 @@ from rowkey.cells import FOREVER_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
     from rowkey.cells import Family
-    from rowkey.keys import ByteColumn, Field, Key
+    from rowkey.keys import Field
     from rowkey.rows import Layout
     from rowkey.schema import RowCounts
     from rowkey.workload.write_pattern import WritePattern
@@ -121,18 +119,3 @@ def _count_values(layout: Layout, field: Field, writes: WritePattern, seconds: f
         images = prod(part.cardinality or inf for part in parts)
         count = min(count, images if images <= MAX_WRITTEN_IMAGES or count < inf else inf)
     return count
-
-
-def build_key_pieces(key: Key, rows: pa.RecordBatch) -> ByteColumn:
-    """Return the row keys of some rows, as if every salt were 0.
-
-    Raises:
-        RowError: a row has none.
-    """
-    import numpy as np
-
-    from rowkey.keys import ColumnBatch
-
-    columns = ColumnBatch.from_batch(rows, list(key.fields.values()))
-    columns.salts = np.zeros(rows.num_rows, np.int64)
-    return key.encode_parts(columns, key.parts)

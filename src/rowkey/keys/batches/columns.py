@@ -252,9 +252,7 @@ def build_field_column(
         array = array.combine_chunks()
     if pa.types.is_null(array.type):
         array = array.cast(declared_field.type.build_arrow_type())
-    array = _replace_views(array)
-    if _is_text_type(array.type) and _has_few_values(array):
-        array = array.dictionary_encode()
+    array = encode_repeated_texts(_replace_views(array))
     if isinstance(array.type, pa.DictionaryType):
         if previous is not None and _is_same_array(previous.dictionary, array.dictionary):
             return previous.replace_codes(_read_codes(array))
@@ -309,6 +307,12 @@ def _read_codes(array: pa.DictionaryArray) -> IntArray:
         indices = indices.cast(pa.int64()).fill_null(-1)  # Polars has unsigned ones
     codes: IntArray = indices.to_numpy()
     return codes
+
+
+def encode_repeated_texts(array: pa.Array) -> pa.Array:
+    """Return a column with codes if it has text with few different values; else as it is."""
+    is_repeated = _is_text_type(array.type) and _has_few_values(array)
+    return array.dictionary_encode() if is_repeated else array
 
 
 def _is_same_array(first: pa.Array | None, second: pa.Array) -> bool:

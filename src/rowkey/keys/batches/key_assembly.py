@@ -61,7 +61,7 @@ class _KeyBuffer:
                 key.part_sequence.encode_parts(columns.slice(start, start + BLOCK_ROWS))
             )
             lengths = sum_lengths(runs)
-            _check_lengths(lengths)
+            check_key_lengths(lengths)
             ends = self.offsets[start + 1 : start + 1 + len(lengths)]
             np.cumsum(lengths, out=ends)
             ends += used_bytes
@@ -129,8 +129,12 @@ def _to_fixed_width(pieces: ByteColumn) -> FixedByteColumn:
     return spans.to_fixed(int(spans.inner_lengths[0]) if len(spans) else 1)
 
 
-def _check_lengths(lengths: IntArray) -> None:
-    """Raise RowError for a key that HBase refuses: an empty or too long one."""
+def check_key_lengths(lengths: IntArray) -> None:
+    """Raise RowError for a key that HBase refuses: an empty or too long one.
+
+    Args:
+        lengths: the bytes of each key, at least one.
+    """
     if int(lengths.min()) == 0:
         what = "all fields of the key are null, so the key is empty"
         raise RowError("key", what, "1 byte or more", EMPTY_KEY_REMEDY)

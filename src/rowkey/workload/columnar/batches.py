@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_BATCH_BYTES = 1 << 27
 """Bytes of the values of a batch, written out; batches of more are cut."""
+MAX_JOINED_ROWS, MAX_JOINED_BYTES = 1 << 16, 1 << 24
+"""Rows and bytes of small batches that are joined to one."""
 MAX_VALUE_BYTES = 1 << 26
 """Bytes of a value, as many as a line of JSON may have."""
 MAX_FREE_ROWS, MAX_ROWS_PER_BYTE = 1_000_000, 20
@@ -77,6 +79,13 @@ def read_batches(
     Raises:
         SampleError: the file cannot be read, is damaged, or holds absurdly much for its size.
     """
+    return _join_batches(_read_parts(sample_format, path, columns, left_out))
+
+
+def _read_parts(
+    sample_format: SampleFormat, path: Path, columns: Sequence[str] | None, left_out: SkippedRows
+) -> Iterator[pa.RecordBatch]:
+    """Return the batches of a file, each valid and split to bounded size."""
     _require_plausible(path, rows=sample_format.count_rows(path) or 0)
     rows = size = 0
     for batch in sample_format.read_batches(path, columns, left_out):
@@ -87,6 +96,32 @@ def read_batches(
                 size += part.nbytes
                 _require_plausible(path, size=size)
                 yield part
+
+
+def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return batches with small neighbours joined, since each batch has a cost of its own."""
+    pending: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if pending and (
+            rows > MAX_JOINED_ROWS or size > MAX_JOINED_BYTES or batch.schema != pending[0].schema
+        ):
+            yield _join_rows(pending)
+            pending, rows, size = [], batch.num_rows, batch.nbytes
+        pending.append(batch)
+    if pending:
+        yield _join_rows(pending)
+
+
+def _join_rows(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return the rows of some batches of one schema as one batch."""
+    import pyarrow as pa
+
+    filled = [batch for batch in batches if batch.num_rows] or batches[:1]
+    if len(filled) == 1:
+        return filled[0]
+    return pa.Table.from_batches(filled).combine_chunks().to_batches()[0]
 
 
 def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
