@@ -255,6 +255,16 @@ def test_loaded_cells_are_as_those_put(store: Store) -> None:
     assert [b"a"] == scan_keys(store)
 
 
+def test_the_last_of_equal_rows_in_a_block_stands(store: Store) -> None:
+    """Of many rows of a block with one key and one time the last one is stored."""
+    count = 2_000
+    rows = pa.array([b"%d" % (number * 7 % 50) for number in range(count)], pa.binary())
+    values = pa.array([b"%d" % number for number in range(count)], pa.binary())
+    store.load_blocks([CellBlock(rows, "d", b"q", values, 7)])
+    expected = dict(zip(rows.to_pylist(), values.to_pylist(), strict=True))
+    assert expected == {row: read_values(store, row)[0] for row in scan_keys(store)}
+
+
 @pytest.mark.parametrize(
     "blocks",
     [

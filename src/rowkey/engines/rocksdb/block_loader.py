@@ -93,6 +93,15 @@ class _LoadColumn:
             self.family, qualifiers, self.values.slice(start, BATCH_ROWS), timestamps
         )
 
+    def take_rows(self, order: Any) -> _LoadColumn:
+        """Return the puts of the given rows, in their order."""
+        qualifiers, timestamps = self.qualifiers, self.timestamps
+        if not isinstance(qualifiers, bytes):
+            qualifiers = qualifiers.take(order)
+        if not isinstance(timestamps, int):
+            timestamps = timestamps[order.to_numpy()]
+        return _LoadColumn(self.family, qualifiers, self.values.take(order), timestamps)
+
     def to_block(self, rows: Any) -> CellBlock:
         """Convert the column back to a block, with its timestamps resolved."""
         import pyarrow as pa
@@ -118,13 +127,18 @@ def _sum_lengths(array: Any) -> int:
 
 def _write_batch(table: OpenTable, rows: Any, columns: Sequence[_LoadColumn]) -> None:
     """Write the puts of some rows in one batch; the caller holds the table's lock."""
+    import pyarrow.compute as pc
+
     table.check_open()
     batch = table.database.start_batch()
+    # RocksDB inserts a key much faster next to the key before it. The sort is stable: of equal
+    # rows the last one is written last.
+    order = pc.sort_indices(rows)
+    rows, columns = rows.take(order), [column.take_rows(order) for column in columns]
     escaped = escape_array(rows)
     keys = [build_keys(escaped, column.qualifiers, column.timestamps) for column in columns]
     stored = [wrap_values(column.values) for column in columns]
     handles = [table.database.family_handles[column.family] for column in columns]
-    # Row by row: RocksDB inserts a key faster next to the key before it.
     puts: Iterable[Any] = zip(
         _interleave_columns(keys), _interleave_columns(stored), cycle(handles)
     )
