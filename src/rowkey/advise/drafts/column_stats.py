@@ -160,9 +160,11 @@ class ColumnStats:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        trimmed = pc.utf8_trim_whitespace(array)
-        self.blank_count += int(pc.sum(pc.equal(trimmed, "")).as_py() or 0)
         raw = pc.unique(array)
+        trimmed = pc.utf8_trim_whitespace(raw)
+        blanks = raw.filter(pc.equal(trimmed, ""))
+        if len(blanks):
+            self.blank_count += int(pc.sum(pc.is_in(array, value_set=blanks)).as_py())
         sizes = pc.binary_length(raw)
         self.max_bytes = max(self.max_bytes, int(pc.max(sizes).as_py() or 0))
         if len(self.lengths) <= 1:
@@ -175,8 +177,11 @@ class ColumnStats:
         if self.can_mark_null:
             marks = pc.is_in(raw, value_set=pa.array(NULL_TEXTS, raw.type))
             self.null_texts.update(raw.filter(marks).to_pylist())
-            raw = raw.filter(pc.invert(marks))
-        distinct = pc.unique(pc.utf8_trim_whitespace(raw))
+            trimmed = trimmed.filter(pc.invert(marks))
+        if trimmed.equals(raw):
+            self._narrow_forms(trimmed)
+            return
+        distinct = pc.unique(trimmed)
         self._narrow_forms(distinct.filter(pc.not_equal(distinct, "")))
 
     def _narrow_forms(self, texts: pa.Array) -> None:
@@ -190,12 +195,11 @@ class ColumnStats:
             if one.name in self.possible_forms and one.matches_all(texts)
         }
         if "integer" in self.possible_forms:
-            numbers = list(map(int, texts.to_pylist()))
-            self._widen_range(min(numbers), max(numbers))
-        if "digits" in self.possible_forms:
-            self._check_calendar(texts.to_pylist())
-        else:
+            self._widen_range(*_find_integer_range(texts))
+        if "digits" not in self.possible_forms:
             self.calendar_lengths.clear()
+        elif self.calendar_lengths:
+            self._check_calendar(text.as_py() for text in texts)
         if "money" in self.possible_forms:
             pieces = [text.lstrip("-").split(".") for text in texts.to_pylist()]
             self.scales.update(len(after) for _, after in pieces)
@@ -206,6 +210,19 @@ class ColumnStats:
             )
         if "hex" in self.possible_forms and not self.has_letters:
             self.has_letters = any(not text.isdecimal() for text in texts.to_pylist())
+
+
+def _find_integer_range(texts: pa.Array) -> tuple[int, int]:
+    """Return the smallest and the largest of some whole numbers, given as texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        ends = pc.min_max(texts.cast(pa.int64())).as_py()
+    except pa.ArrowInvalid:  # some have more than 63 bits
+        numbers = list(map(int, texts.to_pylist()))
+        return min(numbers), max(numbers)
+    return ends["min"], ends["max"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,10 +73,12 @@ state = "u8"
         """Yield a finding for each text field that another type stores in fewer bytes."""
         for name in subject.key.fields:
             field = subject.design.fields[name]
-            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
             is_whole = any(part.residue(name).is_empty for part in subject.key.parts)
             is_text = field.type.is_sequence and not field.type.required_options
-            if not is_text or not is_whole or len(texts) < self.MIN_VALUES:
+            if not is_text or not is_whole:
+                continue
+            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
+            if len(texts) < self.MIN_VALUES:
                 continue
             for form, what, typed, width in self.TEXT_FORMS:
                 mean = sum(map(len, texts)) / len(texts)
