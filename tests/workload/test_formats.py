@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import random
 import zipfile
 from datetime import UTC, datetime
@@ -131,7 +133,22 @@ WRITERS: dict[str, Callable[[Sequence[Record]], bytes]] = {
     "crlf.csv": lambda records: encode_csv(records, end="\r\n"),
     "bom.csv": lambda records: b"\xef\xbb\xbf" + encode_csv(records),
 }
-PACKERS = {"": leave_unpacked, ".gz": gzip.compress, ".zip": pack_zip}
+
+
+def pack_zstd(data: bytes) -> bytes:
+    """Compress bytes as `zstd` does."""
+    packed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
+    return packed
+
+
+PACKERS = {
+    "": leave_unpacked,
+    ".gz": gzip.compress,
+    ".zip": pack_zip,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+    ".zst": pack_zstd,
+}
 VALUES = st.text(
     st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from(",;\"' "), max_size=12
 )
@@ -406,6 +423,11 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     ),
     "shapes.csv": (b"host,n,ts,note\n" + b"a,1\n" * 9, "9 of 9 lines do not follow the format"),
     "truncated.csv.gz": (gzip.compress(CSV)[:-900], "cannot be read"),
+    "truncated.csv.xz": (lzma.compress(CSV)[:-900], "cannot be read"),
+    "truncated.csv.bz2": (bz2.compress(CSV)[:-900], "cannot be read"),
+    "truncated.csv.zst": (pack_zstd(CSV)[:-900], "cannot be read"),
+    "garbage.csv.xz": (GARBAGE, "cannot be read"),
+    "garbage.csv.zst": (GARBAGE, "cannot be read"),
     "garbage.csv": (GARBAGE, "so the file is not text"),
     "wide.csv": ("host,n,ts,note\n".encode("utf-16-le"), "contains the byte 0x00"),
     "garbage.csv.gz": (GARBAGE, "cannot be read"),

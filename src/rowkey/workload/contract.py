@@ -110,7 +110,7 @@ class SampleFormat(ABC):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]] = ()
-    """Endings of file names, before `.gz` or `.zip`, that mean this format."""
+    """Endings of file names, before that of a compression, that mean this format."""
     options: ClassVar[tuple[PluginOption, ...]] = ()
     has_empty_nulls: bool = False
     """Whether a null is an empty text in a text field that cannot be null."""

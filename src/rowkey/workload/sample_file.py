@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, SampleError
-from rowkey.messages import Message, suggest_name
+from rowkey.messages import Message, shorten_text, suggest_name
 from rowkey.workload.columnar.batches import read_batches
+from rowkey.workload.compression import find_compression
 from rowkey.workload.formats import FORMATS
 from rowkey.workload.recorded_sample import RecordedSample
 from rowkey.workload.records import MAX_SKIPPED_ROWS_NAMED, SkippedRows
@@ -420,11 +421,22 @@ def build_format(path: Path, format_options: Mapping[str, Any] | None) -> Sample
             suggest_name(name, FORMATS),
         )
     try:
-        return plugin(options)
+        sample_format = plugin(options)
     except InvalidArgument as refusal:
         mistake = refusal.mistake
         where = ".".join(filter(None, ("sample.format", mistake.path)))
         raise SampleError(where, mistake.problem, mistake.expected, mistake.remedy) from None
+    compression = find_compression(path)
+    if compression and compression != path.suffix.lower():
+        sample_format.assumptions.append(
+            Message(
+                "sample.compression",
+                "{file} is compressed as a {suffix} file, as its first bytes show",
+                file=shorten_text(path.name),
+                suffix=compression,
+            )
+        )
+    return sample_format
 
 
 def choose_format(

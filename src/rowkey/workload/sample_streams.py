@@ -17,12 +17,12 @@ from typing import IO, TYPE_CHECKING, Any
 from rowkey.errors import SampleError
 from rowkey.messages import shorten_text, suggest_name
 from rowkey.open_file_limit import raise_shortage
+from rowkey.workload.compression import COMPRESSED_SUFFIXES, find_compression, open_decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-COMPRESSED_SUFFIXES = (".gz", ".zip")
 _DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 """What a stream raises whose compression is broken, or of a method that Python does not know."""
 MAX_FREE_UNPACKED_BYTES, MAX_UNPACKED_RATIO = 1 << 26, 100
@@ -129,17 +129,16 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
                 progress.watch(plain)
             # Some files of the system say that they are empty, and keep their reader waiting.
             stored = plain if os.fstat(plain.fileno()).st_size else io.BytesIO()
-            if path.suffix.lower() == ".gz":
-                from gzip import GzipFile
-
-                with GzipFile(fileobj=stored) as stream:
-                    yield _limit_unpacked(stream, path)  # type: ignore[arg-type]
-            elif path.suffix.lower() == ".zip":
+            compression = find_compression(path)
+            if compression == ".zip":
                 with (
                     zipfile.ZipFile(stored) as archive,
                     archive.open(_find_only_member(archive, path)) as inner,
                 ):
                     yield _limit_unpacked(inner, path)
+            elif compression:
+                with open_decoded(stored, compression) as stream:
+                    yield _limit_unpacked(stream, path)
             else:
                 yield stored
     except FileNotFoundError:

@@ -15,10 +15,10 @@ from rowkey.workload.columnar.arrow_ipc import (
     UnpackedSizeLimit,
 )
 from rowkey.workload.columnar.batches import choose_columns, find_nested_columns, refuse_damaged
+from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import build_empty_batch
 from rowkey.workload.sample_streams import (
-    COMPRESSED_SUFFIXES,
     copy_to_temporary_file,
     open_uncompressed,
 )
@@ -64,7 +64,7 @@ class ArrowFormat(SampleFormat):
 
     def count_rows(self, path: Path) -> int | None:
         """Return the number of rows that an Arrow file declares."""
-        if path.suffix.lower() in COMPRESSED_SUFFIXES:
+        if find_compression(path) != "":
             return None
         try:
             with open_uncompressed(path) as stream, refuse_damaged(path, "Arrow"):
@@ -85,7 +85,7 @@ class ArrowFormat(SampleFormat):
             stream.seek(0)
             limits, is_packed = (
                 UnpackedSizeLimit(path.stat().st_size),
-                path.suffix.lower() in COMPRESSED_SUFFIXES,
+                find_compression(path) != "",
             )
             if not is_file:
                 most = max(MAX_UNPACKED_BYTES, MAX_MESSAGE_RATIO * limits.file_bytes)

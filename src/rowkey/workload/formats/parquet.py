@@ -19,10 +19,10 @@ from rowkey.workload.columnar.parquet_pages import (
     check_footer,
     read_row_groups,
 )
+from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import build_empty_batch
 from rowkey.workload.sample_streams import (
-    COMPRESSED_SUFFIXES,
     copy_to_temporary_file,
     measure_stream,
     open_uncompressed,
@@ -78,7 +78,7 @@ class ParquetFormat(SampleFormat):
 
     def count_rows(self, path: Path) -> int | None:
         """Return the number of rows that a Parquet file declares."""
-        if path.suffix.lower() in COMPRESSED_SUFFIXES:
+        if find_compression(path) != "":
             return None
         try:
             with self._open_file(path) as (_, file):
@@ -95,7 +95,7 @@ class ParquetFormat(SampleFormat):
         """
         from pyarrow import parquet
 
-        is_packed = path.suffix.lower() in COMPRESSED_SUFFIXES
+        is_packed = find_compression(path) != ""
         with (
             open_uncompressed(path) as stored,
             refuse_damaged(path, "Parquet"),
