@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.cli.standard_input import resolve_input_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
@@ -17,28 +19,15 @@ if TYPE_CHECKING:
 DESIGN_ARGUMENT = click.argument("design")
 
 
-def _refuse_standard_input(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
-    """Return the path of --sample; refuse `-`, because a sample is read more than once.
-
-    Raises:
-        UsageError: it is `-`: a sample is read more than once.
-    """
-    if path == "-":
-        raise click.UsageError(
-            "--sample cannot be standard input: a sample is read more than once. Save it to a "
-            "file first: cat > events.csv"
-        )
-    return path
-
-
 def add_sample_option(*, required: bool = False) -> Callable[[Any], Any]:
     """Return the click option --sample, which names a file of recorded events."""
     return click.option(
         "--sample",
         metavar="FILE",
         required=required,
-        callback=_refuse_standard_input,
-        help="A file of recorded events.",
+        callback=resolve_input_file,
+        help="A file of recorded events; - is standard input, of a format that --sample-format "
+        "names.",
     )
 
 

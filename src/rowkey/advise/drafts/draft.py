@@ -99,6 +99,7 @@ def draft_design(
     servers: int = DEFAULT_SERVERS,
     folder: str | Path = "",
     seed: int = 0,
+    is_temporary: bool = False,
 ) -> Draft:
     """Draft a first design from a sample; the same sample gives the same draft.
 
@@ -112,6 +113,7 @@ def draft_design(
         servers: region servers, from 1.
         folder: where the design file will lie: the sample is named relative to it.
         seed: the random seed.
+        is_temporary: whether the file is gone later, so that the design must not name it.
 
     Raises:
         SampleError: no design can be made from the sample; with every reason.
@@ -122,8 +124,9 @@ def draft_design(
     """
     path = Path(path)
     schema = infer_schema(path, format_options, seed)
-    name = table if table is not None else derive_table_name(path)
-    where = relpath(path, folder or ".")
+    derived_name = "events" if is_temporary else derive_table_name(path)
+    name = table if table is not None else derived_name
+    where = None if is_temporary else relpath(path, folder or ".")
     trial = _KeyTrial(schema, name, where, servers, seed)
     roles = trial.settle_roles(assign_roles(schema))
     candidates: list[_JudgedCandidate] = []
@@ -157,14 +160,14 @@ class _KeyTrial:
     Args:
         schema: what the sample holds.
         table: the table's name.
-        sample_path: the sample's path, as the design names it.
+        sample_path: the sample's path, as the design names it; None if it does not.
         servers: region servers.
         seed: where randomness begins.
     """
 
     schema: InferredSchema
     table: str
-    sample_path: str
+    sample_path: str | None
     servers: int
     seed: int
     _judged: dict[str, JudgedDesign] = field(default_factory=dict)

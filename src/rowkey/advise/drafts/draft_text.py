@@ -39,7 +39,11 @@ ALLOWED_REASONS = {
 
 
 def build_design_options(
-    roles: ColumnRoles, proposal: FirstKeyProposal, table: str, sample_path: str, servers: int
+    roles: ColumnRoles,
+    proposal: FirstKeyProposal,
+    table: str,
+    sample_path: str | None,
+    servers: int,
 ) -> dict[str, Any]:
     """Return the options of a draft as a design file writes them.
 
@@ -47,7 +51,7 @@ def build_design_options(
         roles: what the columns are for.
         proposal: the proposed key.
         table: the table's name.
-        sample_path: the sample's path, as the file names it.
+        sample_path: the sample's path, as the file names it; None if it does not.
         servers: region servers.
     """
     survey = roles.schema
@@ -55,6 +59,7 @@ def build_design_options(
     for name, values in proposal.heavy_values.items():
         fields[name]["heavy"] = list(values)
     format_words = survey.format_options
+    sample = {"path": sample_path} | ({"format": dict(format_words)} if format_words else {})
     return {
         "table": table,
         "key": proposal.key,
@@ -63,7 +68,7 @@ def build_design_options(
         "families": {"d": {"compression": "ZSTD", "encoding": "FAST_DIFF"}},
         "cluster": {"servers": servers},
         "writes": _build_writes(roles),
-        "sample": {"path": sample_path} | ({"format": dict(format_words)} if format_words else {}),
+        **({} if sample_path is None else {"sample": sample}),
     }
 
 
@@ -132,6 +137,8 @@ def annotate_design(
     trailing_comments.update(_describe_writes(roles, places))
     lines = text.split("\n")
     body = list(_format_header(roles.schema))
+    if simulation.design.sample_path is None:
+        body[-1:] = [*_describe_missing_sample(roles.schema.format_options), ""]
     for number, line in enumerate(lines, 1):
         body += [f"# {one}".rstrip() for one in comments_above.get(number, ())]
         body += _append_comment(line, trailing_comments.get(number, ""))
@@ -166,10 +173,10 @@ def _write_defaults(text: str, servers: int) -> str:
         text = text.replace("\n[writes]\n", f"\n[cluster]\nservers = {servers}\n\n[writes]\n", 1)
     if "\n[writes]\narrival" not in text:
         head, _, tail = text.partition("\n[writes]\n")
-        words, gap, remaining_text = tail.partition("\n\n")
+        words, gap, remaining_text = tail.removesuffix("\n").partition("\n\n")
         lines = [line.partition(" = ") for line in ('arrival = "clock"', *words.split("\n"))]
         words = "\n".join(f"{word.strip():7} = {value}" for word, _, value in lines)
-        text = f"{head}\n[writes]\n{words}{gap}{remaining_text}"
+        text = f"{head}\n[writes]\n{words}{gap}{remaining_text}\n"
     return text
 
 
@@ -210,6 +217,15 @@ def _format_header(schema: InferredSchema) -> Iterator[str]:
     for name, why in list(schema.skipped_columns.items())[:20]:
         yield f"# The column {shorten_text(name)[:80]!r} is left out: it {why}."
     yield ""
+
+
+def _describe_missing_sample(format_options: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the comment lines about a sample that no file keeps, and how to read it again."""
+    yield "# The sample is not kept. Save it to a file for other commands, and declare it:"
+    yield "# [sample]"
+    yield '# path   = "FILE"'
+    if format_options:
+        yield f"# format = {format_toml_value(dict(format_options))}"
 
 
 def _describe_key(

@@ -14,6 +14,7 @@ from rowkey.cli.options import (
     check_overwrite,
     print_notes,
 )
+from rowkey.cli.standard_input import is_standard_input
 
 
 @click.command(short_help="Draft a design file from recorded events.")
@@ -63,6 +64,7 @@ def command(
         servers=servers,
         folder="" if to is None else Path(to).parent,
         seed=seed,
+        is_temporary=is_standard_input(sample),
     )
     with Destination("toml", to).open_text() as stream:
         stream.write(draft.text)

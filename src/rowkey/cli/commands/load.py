@@ -14,6 +14,7 @@ from rowkey.cli.options import (
     print_notes,
     show_progress,
 )
+from rowkey.cli.standard_input import is_standard_input, resolve_input_file
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.messages import shorten_text
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Load the rows of a file; resumes where it was interrupted.")
 @DESIGN_ARGUMENT
-@click.argument("file")
+@click.argument("file", callback=resolve_input_file)
 @TABLE_URL_OPTION
 @CATALOG_OPTION
 @SAMPLE_FORMAT_OPTION
@@ -45,10 +46,11 @@ def command(
     shuffle: bool,
     restart: bool,
 ) -> int:
-    """Write all rows of a file: CSV, JSON lines, Parquet, Arrow, gzip of each, logs.
+    """Write all rows of a file: CSV, JSON lines, Parquet, Arrow, logs, also compressed.
 
     A nullable field without a column in the file stays null. If the load is interrupted, run the
-    same command again to continue. Exits with 1 if rows were left out.
+    same command again to continue; a load of standard input, -, begins again. Exits with 1 if rows
+    were left out.
 
     \b
     rowkey load logs.toml events.csv --on rocks:./data
@@ -59,7 +61,7 @@ def command(
     _check_argument_order(design, file)
     with (
         open_existing_table(design, url) as table,
-        LoadProgress() as load_progress,
+        LoadProgress(can_resume=not is_standard_input(file)) as load_progress,
         show_progress(progress, "loading", "rows") as load_progress.display,
     ):
         result = load_file(
@@ -103,9 +105,14 @@ def _format_result(result: FileLoadResult) -> list[str]:
 
 
 class LoadProgress:
-    """Prints the start and progress of a load, and how to resume it after an interruption."""
+    """Prints the start and progress of a load, and how to resume it after an interruption.
 
-    def __init__(self) -> None:
+    Args:
+        can_resume: whether the same command continues the load.
+    """
+
+    def __init__(self, *, can_resume: bool) -> None:
+        self.can_resume = can_resume
         self.display: Progress | None = None
         self.rows_done = 0
 
@@ -129,4 +136,5 @@ class LoadProgress:
     def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         if error_type is not None and issubclass(error_type, KeyboardInterrupt):
             done = format_row_count(self.rows_done, "of the file processed")
-            print_notes([f"{done}; run the same command again to continue, or add --restart"])
+            again = "run the same command again to continue, or add --restart"
+            print_notes([f"{done}; {again}" if self.can_resume else done])

@@ -1,0 +1,77 @@
+"""Standard input as a file: samples are read more than once, so it is copied first."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO
+
+import click
+
+MAX_STANDARD_INPUT_BYTES = 1 << 32
+"""Bytes of standard input that are copied; a larger sample is saved to a file by its owner."""
+_CHUNK_BYTES = 1 << 20
+_FORMAT_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
+"""First bytes of formats that need no declaration."""
+_META_KEY = "rowkey.standard_input"
+
+
+def resolve_input_file(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
+    """Return the path of a file argument; for `-` that of a temporary copy of standard input.
+
+    The copy is removed when the command ends.
+
+    Raises:
+        UsageError: standard input is larger than the limit, or is wanted twice.
+    """
+    if path != "-":
+        return path
+    if _META_KEY in context.meta:
+        raise click.UsageError("standard input can be one file only. Save the other one to a file.")
+    from shutil import rmtree
+    from tempfile import mkdtemp
+    from weakref import finalize
+
+    folder = mkdtemp(prefix="rowkey-")
+    # A context is not closed if a later argument is wrong; then the folder goes with the context.
+    context.call_on_close(finalize(context, rmtree, folder, ignore_errors=True))
+    copy = _copy_standard_input(Path(folder))
+    context.meta[_META_KEY] = str(copy)
+    return str(copy)
+
+
+def is_standard_input(path: str) -> bool:
+    """Return whether a path is the copy of standard input that the running command reads."""
+    return click.get_current_context().meta.get(_META_KEY) == path
+
+
+def _copy_standard_input(folder: Path) -> Path:
+    """Return a new file with the bytes of standard input.
+
+    Raises:
+        UsageError: they are too many.
+        Unavailable: the file cannot be written.
+    """
+    from rowkey.errors import Unavailable
+
+    stream: IO[bytes] = sys.stdin.buffer
+    block = stream.read(_CHUNK_BYTES)
+    suffix = next((end for mark, end in _FORMAT_MARKS.items() if block.startswith(mark)), "")
+    path = folder / f"standard-input{suffix}"
+    size = 0
+    try:
+        with path.open("wb") as copy:
+            while block:
+                size += len(block)
+                if size > MAX_STANDARD_INPUT_BYTES:
+                    raise click.UsageError(
+                        f"standard input has more than {MAX_STANDARD_INPUT_BYTES:,} bytes. Save it "
+                        "to a file, and give the file."
+                    )
+                copy.write(block)
+                block = stream.read(_CHUNK_BYTES)
+    except OSError as problem:
+        what = f"standard input cannot be copied to {path}: {problem.strerror or problem}"
+        remedy = "Free space on that disk, or set TMPDIR to a folder on another one."
+        raise Unavailable("standard input", what, remedy=remedy) from None
+    return path
