@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from advise.test_draft import check_draft, list_warnings, write_sample
 from rowkey.advise import draft_design
+from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,53 +34,80 @@ def join_sentences(draft: Draft) -> str:
 
 
 @pytest.mark.parametrize(
-    "shown",
+    ("shown", "layout", "kind"),
     [
-        lambda at: f"{at.timestamp() + 0.25:.2f}",
-        lambda at: f"{at.timestamp() + 0.25 + at.second / 7e6:.6f}",
-        lambda at: f"{at:%Y/%m/%d %H:%M:%S}",
-        lambda at: f"{at:%d/%b/%Y:%H:%M:%S +0000}",
-        lambda at: f"{at:%m/%d/%Y %H:%M:%S}",
-        lambda at: f"{at:%d.%m.%Y %H:%M}",
-        lambda at: f"{at:%b %d %H:%M:%S}",
-        lambda at: f"{at:%Y年%m月%d日 %H:%M:%S}",
-        format_datetime,
+        (lambda at: f"{at.timestamp() + 0.25:.2f}", "epoch_s", "timestamp_ms"),
+        (lambda at: f"{at.timestamp() + 0.250007:.6f}", "epoch_s", "timestamp_us"),
+        (lambda at: f"{at:%Y/%m/%d %H:%M:%S}", "%Y/%m/%d %H:%M:%S", "timestamp_s"),
+        (lambda at: f"{at:%d/%b/%Y:%H:%M:%S +0000}", "%d/%b/%Y:%H:%M:%S %z", "timestamp_s"),
+        (lambda at: f"{at:%d.%m.%Y %H:%M}", "%d.%m.%Y %H:%M", "timestamp_s"),
+        (lambda at: f"{at:%Y年%m月%d日 %H:%M:%S}", "%Y年%m月%d日 %H:%M:%S", "timestamp_s"),
+        (format_datetime, "%a, %d %b %Y %H:%M:%S %z", "timestamp_s"),
     ],
 )
-def test_a_time_that_is_not_read_is_told(shown: Callable[[datetime], str], tmp_path: Path) -> None:
-    """A time that cannot be parsed is in no key, and the draft says what to write instead."""
+def test_written_times_are_read_by_their_layout(
+    shown: Callable[[datetime], str], layout: str, kind: str, tmp_path: Path
+) -> None:
+    """The layout of a time is detected, told and declared, and the time is part of the key."""
     moments = [START + timedelta(seconds=7 * n) for n in range(2_000)]
     rows = [[shown(at), f"d{n * 7919 % 300}", f"{n % 90}.5"] for n, at in enumerate(moments)]
     draft = draft_design(write_sample(tmp_path, ("time", "device", "temp_c"), rows))
+    assert "[bucket(device, 16)][device][time]" == format_key(draft)
+    assert {"kind": "csv", "times": {"time": layout}} == draft.design.sample_format
+    assert kind == draft.design.fields["time"].type.name
+    said = f"the times of time are read as {layout}, such as {shown(moments[0])}"
+    assert (said,) == tuple(map(str, draft.assumptions))
+    assert () == draft.missing_data
+
+
+def test_an_order_of_day_and_month_is_declared_or_proven(tmp_path: Path) -> None:
+    """Days up to 12 are refused with both layouts, and each of them works."""
+    rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
+    path = write_sample(tmp_path, ("time", "device"), rows)
+    with pytest.raises(SampleError, match="the order of day and month is not certain") as caught:
+        draft_design(path)
+    for layout, month in (("%d/%m/%Y %H:%M:%S", "04-03"), ("%m/%d/%Y %H:%M:%S", "03-04")):
+        options = {"kind": "csv", "times": {"time": layout}}
+        assert f"""times = {{ time = "{layout}" }} }}'""" in str(caught.value)
+        assert f"2024-{month}T08:00:00Z to" in draft_design(path, format_options=options).text
+    rows.append(["03/13/2024 00:00:00", "d1"])
+    draft = draft_design(write_sample(tmp_path, ("time", "device"), rows))
+    assert "03/13/2024 00:00:00 fits no other order" in draft.text
+
+
+SERIALS = [[f"{45_355 + n / 86_400:.6f}", f"d{n % 90}"] for n in range(900)]
+
+
+def test_a_time_that_is_not_read_is_told(tmp_path: Path) -> None:
+    """Days of a spreadsheet are in no key, and the draft says which option reads them."""
+    path = write_sample(tmp_path, ("time", "device"), SERIALS)
+    draft = draft_design(path)
     assert "[bucket(device, 16)][device]" == format_key(draft)
-    assert f"The column 'time' looks like a time ({shown(moments[0])})" in join_sentences(draft)
-    assert "write its times as ISO 8601" in join_sentences(draft)
+    assert "The column 'time' looks like a time (45355.000000)" in join_sentences(draft)
     assert "The key has no time yet: once time can be read as a time" in join_sentences(draft)
     assert ", rises" not in draft.text
     assert "no column is the time" not in draft.text
     assert "latest of one" not in draft.text
     assert ["The column 'time' looks like a time"] == [one[:35] for one in draft.missing_data]
-
-
-def test_what_a_missing_time_hides_is_not_allowed(tmp_path: Path) -> None:
-    """Rows that overwrite each other because a time was not parsed still cause a warning."""
-    rows = [[f"{START + timedelta(seconds=n):%m/%d/%Y %H:%M:%S}", f"d{n % 90}"] for n in range(900)]
-    path = write_sample(tmp_path, ("time", "device"), rows)
-    draft = draft_design(path)
     assert "810 rows of the sample overwrite another row until then" in join_sentences(draft)
     [warned] = list_warnings(draft, path)
     assert "overwritten-rows" in warned
+    options = {"kind": "csv", "times": {"time": "excel"}}
+    read = draft_design(path, format_options=options)
+    assert "[bucket(device, 16)][device][time]" == format_key(read)
+    assert "2024-03-04T00:00:00.000Z to 2024-03-04T00:14" in read.text
 
 
-def test_seconds_of_a_float_column_are_no_number(tmp_path: Path) -> None:
-    """A float64 column with seconds since 1970 is treated as a time that is not parsed."""
+def test_seconds_of_a_float_column_are_times(tmp_path: Path) -> None:
+    """A float64 column with seconds since 1970 is read as such if its name is that of a time."""
     path = tmp_path / "events.parquet"
     times = [1_709_539_200.75 + 7 * n for n in range(900)]
     hosts = [f"h{n % 90}" for n in range(900)]
     parquet.write_table(pa.table({"ts": times, "host": hosts, "load": times}), path)
     draft = draft_design(path)
-    assert "[bucket(host, 16)][host]" == format_key(draft)
-    assert ["The column 'ts'"] == [one[:15] for one in draft.missing_data]
+    assert "[bucket(host, 16)][host][ts]" == format_key(draft)
+    assert {"kind": "parquet", "times": {"ts": "epoch_s"}} == draft.design.sample_format
+    assert "2024-03-04T08:00:00.750Z to" in draft.text
 
 
 @pytest.mark.parametrize("values", [["1.5", "2.25"], ["1709539200.5", "12.5"], ["web-1", "web-2"]])

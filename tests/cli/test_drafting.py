@@ -85,9 +85,9 @@ def test_the_format_may_be_given() -> None:
 FORMAT_TABLE = """{ kind = "csv", names = ["a", "b", "c"] }"""
 
 
-@pytest.mark.usefixtures("folder")
-def test_the_format_may_be_given_with_its_options() -> None:
+def test_the_format_may_be_given_with_its_options(folder: Path) -> None:
     """--sample-format takes the inline table of the design file, and the draft declares it."""
+    (folder / "web logs.csv").write_text(ROWS)
     found = run("init", "--sample", "web logs.csv", "--sample-format", FORMAT_TABLE)
     assert (0, "") == (found.code, found.err)
     assert {"kind": "csv", "names": ["a", "b", "c"]} == Design.loads(found.out).sample_format

@@ -120,31 +120,55 @@ def format_unit_remark(name: str, time: str, unit: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("kind", "factor", "said"),
+    ("kind", "factor", "unit", "said"),
     [
-        ("timestamp_ms", 1, format_unit_remark("v", "1970-01", "timestamp_s")),
-        ("timestamp_ms", 10**6, format_unit_remark("v", "the year 55,840", "timestamp_us")),
-        ("timestamp_ms", 10**9, format_unit_remark("v", "the year 53,872,825", "timestamp_ns")),
-        ("timestamp_s", 10**3, format_unit_remark("v", "the year 55,840", "timestamp_ms")),
-        ("timestamp_us", 1, format_unit_remark("v", "1970-01", "timestamp_s")),
-        ("timestamp_ns", 10**3, format_unit_remark("v", "1970-01", "timestamp_ms")),
-        ("timestamp_s", 1, None),
-        ("timestamp_ms", 10**3, None),
-        ("timestamp_us", 10**6, None),
-        ("timestamp_ns", 10**9, None),
-        ("u64", 1, None),
+        ("timestamp_ms", 1, "epoch_s", format_unit_remark("v", "1970-01", "timestamp_s")),
+        (
+            "timestamp_ms",
+            10**6,
+            "epoch_us",
+            format_unit_remark("v", "the year 55,840", "timestamp_us"),
+        ),
+        ("timestamp_us", 1, "epoch_s", format_unit_remark("v", "1970-01", "timestamp_s")),
+        ("timestamp_ns", 10**3, "epoch_ms", format_unit_remark("v", "1970-01", "timestamp_ms")),
     ],
 )
-def test_times_of_another_unit_are_told(
-    tmp_path: Path, kind: str, factor: int, said: str | None
+def test_times_of_another_unit_are_refused(
+    tmp_path: Path, kind: str, factor: int, unit: str, said: str
 ) -> None:
-    """Most times before 1990 or after 2099 give a remark with the unit that would fit."""
+    """The error offers the unit that fits and the field's own, and both are then read."""
+    path = tmp_path / "a.csv"
+    path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
+    with pytest.raises(SampleError) as caught:
+        list(open_field_sample(path, kind).read_events())
+    own_unit = kind.replace("timestamp", "epoch")
+    for one in (unit, own_unit):
+        option = f"""--sample-format '{{ kind = "csv", times = {{ v = "{one}" }} }}'"""
+        assert option in str(caught.value)
+        sample = open_sample(
+            path, open_field_sample(path, kind).fields, None, {"kind": "csv", "times": {"v": one}}
+        )
+        [events] = sample.read_events()
+        ticks = {"timestamp_ms": 10**3, "timestamp_us": 10**6, "timestamp_ns": 10**9}[kind]
+        counts = events.rows.column("v").cast(pa.int64()).to_pylist()
+        expected = NOW_S * (ticks if one == unit else factor)
+        assert expected == counts[0]
+        assert ([] if one == unit else [said]) == sample.assumptions
+
+
+@pytest.mark.parametrize(
+    ("kind", "factor"),
+    [("timestamp_s", 1), ("timestamp_ms", 10**3), ("timestamp_us", 10**6), ("timestamp_ns", 10**9),
+     ("u64", 1)],
+)  # fmt: skip
+def test_times_of_the_unit_of_their_field_are_read(tmp_path: Path, kind: str, factor: int) -> None:
+    """Times of 1990 to 2100 in the field's unit, and numbers that are no times, need no option."""
     path = tmp_path / "a.csv"
     path.write_text("host,v\n" + "".join(f"h,{(NOW_S + n) * factor}\n" for n in range(20)))
     sample = open_field_sample(path, kind)
     for _ in range(2):
-        list(sample.read_events())
-        assert ([] if said is None else [said]) == sample.assumptions
+        assert 20 == sum(map(len, sample.read_events()))
+        assert [] == sample.assumptions
 
 
 @pytest.mark.parametrize(
@@ -175,9 +199,12 @@ def test_times_of_another_age_are_told_too(
 
 
 def test_what_is_told_of_times_reaches_the_result(tmp_path: Path) -> None:
-    """The result of a simulation has the remark on times of another unit."""
+    """The result of a simulation has the remark on times of another unit, if they are declared."""
     path = tmp_path / "a.csv"
     path.write_text("host,ts\n" + "".join(f"h{n % 9},{NOW_S + n}\n" for n in range(2_000)))
     fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_ms"}
-    found = run(Design("t", "[bucket(host, 4)][host][ts]", fields=fields), path)
+    words = {"kind": "csv", "times": {"ts": "epoch_ms"}}
+    found = run(
+        Design("t", "[bucket(host, 4)][host][ts]", fields=fields), path, format_options=words
+    )
     assert [format_unit_remark("ts", "1970-01", "timestamp_s")] == found.source.assumptions

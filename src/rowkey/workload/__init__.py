@@ -40,6 +40,15 @@ if TYPE_CHECKING:
     )
     from rowkey.workload.table_size import estimate_table_bytes
     from rowkey.workload.values.calendar_digits import is_calendar_number
+    from rowkey.workload.values.number_columns import describe_numbers, refuse_uncertain_numbers
+    from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
+    from rowkey.workload.values.time_columns import (
+        describe_layout,
+        find_count_layout,
+        refuse_uncertain_layout,
+    )
+    from rowkey.workload.values.time_detection import DetectedLayout, LayoutDetector
+    from rowkey.workload.values.time_layouts import TimeLayout
     from rowkey.workload.workload_generator import WorkloadGenerator
     from rowkey.workload.write_pattern import ARRIVAL_MODES, ArrivalMode, WritePattern, bind_writes
 else:
@@ -66,6 +75,11 @@ else:
             "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations",
             "table_size": "estimate_table_bytes",
             "values.calendar_digits": "is_calendar_number",
+            "values.number_columns": "describe_numbers refuse_uncertain_numbers",
+            "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
+            "values.time_columns": "describe_layout find_count_layout refuse_uncertain_layout",
+            "values.time_detection": "DetectedLayout LayoutDetector",
+            "values.time_layouts": "TimeLayout",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
         },
     )
@@ -80,11 +94,16 @@ __all__ = [
     "RESERVOIR_CAPACITY",
     "ArrivalMode",
     "BatchStore",
+    "DetectedLayout",
+    "DetectedNumbers",
     "DistinctCounter",
     "Distribution",
     "EventBatch",
     "EventStore",
     "KeyedEvents",
+    "LayoutDetector",
+    "NumberDetector",
+    "NumberLayout",
     "PackingSavings",
     "PluginOption",
     "RecordedSample",
@@ -93,6 +112,7 @@ __all__ = [
     "SampleFormat",
     "SampleSummary",
     "SkippedRows",
+    "TimeLayout",
     "WorkloadGenerator",
     "WritePattern",
     "bind_writes",
@@ -100,13 +120,18 @@ __all__ = [
     "build_rng",
     "choose_format",
     "count_read_operations",
+    "describe_layout",
+    "describe_numbers",
     "estimate_table_bytes",
+    "find_count_layout",
     "is_calendar_number",
     "measure_packing",
     "measure_stored_bytes",
     "open_sample",
     "read_batches",
     "record_sample",
+    "refuse_uncertain_layout",
+    "refuse_uncertain_numbers",
     "split_events",
     "to_clock_ms",
 ]

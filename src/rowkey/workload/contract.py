@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
+from rowkey.workload.joined_columns import expand_names, replace_joined_names
 from rowkey.workload.records import SkippedRows
 from rowkey.workload.sample_streams import ReadProgress
+from rowkey.workload.values.number_layouts import NUMBER_LAYOUTS, parse_number_layout
+from rowkey.workload.values.time_layouts import parse_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     import numpy as np
     import pyarrow as pa
 
     from rowkey.keys import Domain
+    from rowkey.workload.values.time_layouts import TimeLayout
+
+
+Layout = TypeVar("Layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,98 @@ MAX_SKIPPED_OPTION = PluginOption(
 """The option of every format that allows more unreadable rows."""
 
 
+TIMES_OPTION = PluginOption(
+    "times",
+    (dict,),
+    'layouts of columns of times, such as { when = "%d.%m.%Y %H:%M:%S" }: directives of strptime, '
+    "or epoch_s, epoch_ms, epoch_us, epoch_ns, excel",
+    None,
+    "a table of columns with their layouts",
+)
+"""The option of every format that declares how times are written."""
+
+YEAR_OPTION = PluginOption(
+    "year",
+    (int,),
+    "the year of the first row, for times without a year; it goes on where December ends",
+    None,
+    "1..9999",
+)
+"""The option of every format that gives the first year of times without one."""
+
+NUMBERS_OPTION = PluginOption(
+    "numbers",
+    (dict,),
+    'layouts of columns of grouped numbers or decimal commas, such as { price = "1.234,56" }',
+    None,
+    f"a table of columns with one of {', '.join(NUMBER_LAYOUTS)}",
+)
+"""The option of every format that declares how numbers are written."""
+
+JOIN_OPTION = PluginOption(
+    "join",
+    (dict,),
+    'columns that are joined to one with a space between them, such as { ts = ["date", "time"] }',
+    None,
+    "a table of new columns with the columns that they replace",
+)
+"""The option of every format that joins columns, such as a date and a time of day."""
+
+_COMMON_OPTIONS = (TIMES_OPTION, YEAR_OPTION, NUMBERS_OPTION, JOIN_OPTION, MAX_SKIPPED_OPTION)
+
+
+def _read_joins(option_values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return the columns that are joined, by the name of the column that they become.
+
+    Raises:
+        InvalidArgument: they are not two or more names.
+    """
+    joins = {}
+    for name, parts in (option_values[JOIN_OPTION.name] or {}).items():
+        is_list = isinstance(parts, list | tuple) and all(isinstance(part, str) for part in parts)
+        if not is_list or len(set(parts)) < 2:
+            path, what = f"{JOIN_OPTION.name}.{name}", f"{parts!r} does not name two columns"
+            raise InvalidArgument(path, what, 'two or more columns, such as ["date", "time"]')
+        joins[name] = tuple(parts)
+    return joins
+
+
+def read_time_layouts(option_values: Mapping[str, Any]) -> dict[str, TimeLayout]:
+    """Return the declared layouts of times, by column.
+
+    Raises:
+        InvalidArgument: one is no layout, or lacks a year that is not declared.
+    """
+    layouts = _read_layouts(option_values, TIMES_OPTION, parse_layout)
+    for column, layout in layouts.items():
+        if not layout.has_year and option_values[YEAR_OPTION.name] is None:
+            what = f"the layout {layout.text!r} has no year"
+            remedy = "Add the year of the first row to the format, such as year = 2024."
+            raise InvalidArgument(f"{TIMES_OPTION.name}.{column}", what, "%Y", remedy)
+    return layouts
+
+
+def _read_layouts(
+    option_values: Mapping[str, Any], option: PluginOption, parse: Callable[[str], Layout]
+) -> dict[str, Layout]:
+    """Return the declared layouts of an option, by column.
+
+    Raises:
+        InvalidArgument: one is no layout.
+    """
+    layouts = {}
+    for column, text in (option_values[option.name] or {}).items():
+        path = f"{option.name}.{column}"
+        if not isinstance(text, str):
+            raise InvalidArgument(path, f"{text!r} is not text", option.allowed)
+        try:
+            layouts[column] = parse(text)
+        except InvalidArgument as refusal:
+            mistake = refusal.mistake
+            raise InvalidArgument(path, mistake.problem, mistake.expected, mistake.remedy) from None
+    return layouts
+
+
 def read_null_texts(option_values: Mapping[str, Any]) -> list[str]:
     """Return the texts that stand for null.
 
@@ -71,6 +173,31 @@ def read_null_texts(option_values: Mapping[str, Any]) -> list[str]:
         if not isinstance(one, str) or not one:
             raise InvalidArgument(NULLS_OPTION.name, f"{one!r} is not text", NULLS_OPTION.allowed)
     return list(option_values[NULLS_OPTION.name])
+
+
+def format_inline_table(options: Mapping[str, Any]) -> str:
+    """Return options as an inline table of TOML.
+
+    >>> format_inline_table({"kind": "csv", "times": {"a b": "%Y"}, "nulls": ["-"]})
+    '{ kind = "csv", times = { "a b" = "%Y" }, nulls = ["-"] }'
+    """
+    items = (
+        f"{name if _BARE_KEY.fullmatch(name) else _format_toml(name)} = {_format_toml(value)}"
+        for name, value in options.items()
+    )
+    return f"{{ {', '.join(items)} }}"
+
+
+def _format_toml(value: Any) -> str:
+    """Return an option's value as TOML."""
+    if isinstance(value, Mapping):
+        return format_inline_table(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_format_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_options(plugin: Any, raw_options: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,11 +246,22 @@ class SampleFormat(ABC):
 
     def __init_subclass__(cls) -> None:
         """Add the options that every format has."""
-        if MAX_SKIPPED_OPTION not in cls.options:
-            cls.options = (*cls.options, MAX_SKIPPED_OPTION)
+        cls.options = (*cls.options, *(one for one in _COMMON_OPTIONS if one not in cls.options))
 
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        self.raw_options = dict(raw_options)
         self.option_values = read_options(type(self), raw_options)
+        self.year: int | None = self.option_values[YEAR_OPTION.name]
+        """The year of the first row, for times without one."""
+        if self.year is not None and not 1 <= self.year <= 9_999:
+            what = f"{self.year} is out of range"
+            raise InvalidArgument(YEAR_OPTION.name, what, YEAR_OPTION.allowed)
+        self.time_layouts = read_time_layouts(self.option_values)
+        """Declared layouts of times, by column."""
+        self.number_layouts = _read_layouts(self.option_values, NUMBERS_OPTION, parse_number_layout)
+        """Declared layouts of numbers, by column."""
+        self.joins = _read_joins(self.option_values)
+        """The columns that are joined, by the name of the column that they become."""
         self.max_skipped: float = self.option_values[MAX_SKIPPED_OPTION.name]
         """Share of the rows that may be skipped."""
         if not 0 <= self.max_skipped <= 1:
@@ -135,6 +273,20 @@ class SampleFormat(ABC):
         """Options that were not declared and were detected in the file that was opened last."""
         self.assumptions: list[str] = []
         """What was detected, as sentences."""
+
+    def suggest_options(self, **options: Any) -> str:
+        """Return the text of --sample-format with further options.
+
+        Args:
+            options: options to add to those that were declared and detected.
+        """
+        declared = {name: value for name, value in self.raw_options.items() if name != "kind"}
+        merged = {"kind": self.name, **declared, **self.detected_options}
+        for name, value in options.items():
+            is_table = isinstance(value, dict) and isinstance(merged.get(name), dict)
+            merged[name] = {**merged[name], **value} if is_table else value
+        text = format_inline_table(merged).replace("'", "'\\''")
+        return f"--sample-format '{text}'"
 
     @abstractmethod
     def read_batches(
@@ -164,6 +316,20 @@ class SampleFormat(ABC):
         """
         first = next(iter(self.read_batches(path, None, SkippedRows())), None)
         return None if first is None else list(first.schema.names)
+
+    def list_columns(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of a file after joining; None if the file shows none.
+
+        Args:
+            path: the file.
+            wanted_names: names that count where rows name their values, as `read_column_names` has
+                them.
+
+        Raises:
+            SampleError: the file cannot be read.
+        """
+        names = self.read_column_names(path, expand_names(self.joins, wanted_names))
+        return None if names is None else replace_joined_names(self.joins, names)
 
     def check_header(self, path: Path) -> None:  # noqa: B027 - a default
         """Raise if the column names of a file do not look like names, before a design is drafted.

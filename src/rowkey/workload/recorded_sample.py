@@ -62,7 +62,7 @@ class RecordedSample:
         """
         name_set = frozenset(wanted_names)
         if name_set not in self._names_by_wanted:
-            self._names_by_wanted[name_set] = self.format.read_column_names(self.path, name_set)
+            self._names_by_wanted[name_set] = self.format.list_columns(self.path, name_set)
         return self._names_by_wanted[name_set]
 
     def read_batches(

@@ -12,11 +12,13 @@ from rowkey.messages import Message, shorten_text, suggest_name
 from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.compression import find_compression
 from rowkey.workload.formats import FORMATS
+from rowkey.workload.joined_columns import expand_names
 from rowkey.workload.recorded_sample import RecordedSample
 from rowkey.workload.records import MAX_SKIPPED_ROWS_NAMED, SkippedRows
 from rowkey.workload.sample_streams import find_format_suffix
-from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
+from rowkey.workload.values.number_columns import NumberColumn, is_number_field
 from rowkey.workload.values.rejection import MISSING_VALUE_REMEDY, explain_rejection
+from rowkey.workload.values.time_columns import TimeColumn
 from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
@@ -137,7 +139,7 @@ class SampleFile:
     recording: RecordedSample | None = None
     skipped_rows: SkippedRows = field(default_factory=SkippedRows)
     assumptions: list[str] = field(default_factory=list)
-    _calendar_columns: dict[str, bool] = field(default_factory=dict)
+    _written_columns: dict[str, TimeColumn | NumberColumn] = field(default_factory=dict)
     _first_remedy: str = MISSING_VALUE_REMEDY
     _row_count: int | None = None
 
@@ -151,6 +153,13 @@ class SampleFile:
         columns = list(dict.fromkeys(sources.values()))
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
         self.read_count, kept_count = 0, 0
+        self._written_columns = {
+            name: (TimeColumn if f.type.unit_ns is not None else NumberColumn)(
+                f, sources[name], self.path, self.format
+            )
+            for name, f in self.fields.items()
+            if f.type.unit_ns is not None or is_number_field(f)
+        }
         eras = [TimeRangeCheck(f) for f in self.fields.values() if f.type.unit_ns is not None]
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self._read_raw(columns):
@@ -170,9 +179,12 @@ class SampleFile:
             if batch.num_rows:
                 yield EventBatch(batch, self._compute_clock(batch), numbers)
         if empty:
-            self.format.check_columns_exist(self.path, [name for name in columns if name in empty])
+            missing = expand_names(self.format.joins, [name for name in columns if name in empty])
+            self.format.check_columns_exist(self.path, missing)
         self._check_kept_share(kept_count)
-        self._note_assumptions([*self.format.assumptions, *(era.warning for era in eras)])
+        decisions = (said for one in self._written_columns.values() for said in one.assumptions)
+        warnings = (era.warning for era in eras)
+        self._note_assumptions([*self.format.assumptions, *decisions, *warnings])
 
     def _read_raw(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Return some columns as the file has them."""
@@ -184,7 +196,7 @@ class SampleFile:
         """Return the names of the file's columns; None where it has no rows and no names."""
         if self.recording is not None:
             return self.recording.read_column_names(wanted_names)
-        return self.format.read_column_names(self.path, wanted_names)
+        return self.format.list_columns(self.path, wanted_names)
 
     def match_columns(self) -> SampleFile:
         """Return the sample with only the fields that its file has.
@@ -231,27 +243,11 @@ class SampleFile:
         self.assumptions += [said for said in sentences if said and said not in self.assumptions]
 
     def _convert_column(self, declared: Field, array: pa.Array) -> pa.Array:
-        """Return a column as values of its field; the first digits decide how times are read."""
-        name = declared.name
+        """Return a column as values of its field."""
         if declared.type.is_sequence and not declared.nullable and self.format.has_empty_nulls:
             array = array.fill_null("")
-        if name not in self._calendar_columns:
-            is_calendar = has_calendar_digits(declared, array)
-            if is_calendar is not None:
-                self._calendar_columns[name] = is_calendar
-            if is_calendar:
-                self._note_assumptions(
-                    [
-                        Message(
-                            "sample.calendar_digits",
-                            "{field} is read as calendar digits, yyyyMMdd[HHmmss]",
-                            field=name,
-                        )
-                    ]
-                )
-        if self._calendar_columns.get(name):
-            return parse_calendar_digits(declared, array)
-        return convert_column(declared, array)
+        column = self._written_columns.get(declared.name)
+        return convert_column(declared, array) if column is None else column.convert(array)
 
     def _drop_incomplete_rows(
         self, arrays: list[Any], raw: list[Any]
@@ -291,8 +287,9 @@ class SampleFile:
         if not self.skipped_rows.can_keep_more:
             return
         declared = list(self.fields.values())[number]
+        column = self._written_columns.get(declared.name)
         why = explain_rejection(
-            declared, value, is_calendar=self._calendar_columns.get(declared.name, False)
+            declared, value, expected_form=column.expected_form if column else ""
         )
         if not self.skipped_rows.problems:
             self._first_remedy = why.remedy

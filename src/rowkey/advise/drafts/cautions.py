@@ -32,8 +32,9 @@ def format_unparsed_time(column: InferredColumn) -> str:
     )
     return (
         f"The column {shorten_text(column.name)[:80]!r} looks like a time "
-        f"({shorten_text(example)}), but its format is not supported: write its times as ISO "
-        "8601 (2024-01-31T08:00:00.250Z) or as whole numbers since 1970"
+        f"({shorten_text(example)}), but nothing tells how it is written: declare its layout in "
+        f"the format of the sample, such as times = {{ {shorten_text(column.name)[:80]} = "
+        '"%d.%m.%Y %H:%M" }, or "excel" for days of a spreadsheet'
     )
 
 

@@ -20,9 +20,12 @@ from rowkey.advise.drafts.text_forms import (
     is_calendar_second,
 )
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.workload import LayoutDetector, NumberDetector, find_count_layout
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rowkey.workload import DetectedLayout, DetectedNumbers, NumberLayout, TimeLayout
 
 MAX_CHOICES = 16
 """Different texts of a `choice`; of more, a new one is likely to come."""
@@ -47,6 +50,10 @@ for they are 1,000 apart."""
 TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _TYPES_BY_FORM = {"bool": "bool", "day": "date", "uuid": "uuid", "address": "ipv4"}
 """Forms of which there is one type without words."""
+_STANDARD_FORMS = frozenset(["bool", "integer", "digits", "instant", "day", "uuid", "address"])
+"""Forms of texts that a type reads by itself."""
+SERIAL_DAYS = 32_874, 73_051
+"""1990 and 2100 as days of a spreadsheet."""
 _UNSIGNED_TYPES, _SIGNED_TYPES = ("u8", "u16", "u32", "u64"), ("i8", "i16", "i32", "i64")
 
 
@@ -57,10 +64,14 @@ class ColumnStats:
     Args:
         name: its name in the file.
         can_mark_null: whether the file's format takes texts that stand for null.
+        time_layout: how its times are written, if that is declared.
+        number_layout: how its numbers are written, if that is declared.
     """
 
     name: str
     can_mark_null: bool = False
+    time_layout: TimeLayout | None = None
+    number_layout: NumberLayout | None = None
     arrow_type: Any = None
     row_count: int = 0
     null_count: int = 0
@@ -78,6 +89,8 @@ class ColumnStats:
     calendar_lengths: set[int] = field(default_factory=lambda: {8, 14})
     has_letters: bool = False
     first_value: str = ""
+    _times: LayoutDetector | None = None
+    _numbers: NumberDetector | None = None
 
     def add_values(self, array: pa.Array) -> None:
         """Add a batch of values to the statistics."""
@@ -91,6 +104,8 @@ class ColumnStats:
             return
         self.arrow_type = array.type
         values = array.drop_null()
+        if self.time_layout is not None and not self.is_text:
+            self._measure_times(values.unique())
         if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
             self._add_texts(values)
         elif pa.types.is_integer(values.type) and len(values):
@@ -137,6 +152,9 @@ class ColumnStats:
         self.first_value = self.first_value or str(values[0])
         finite = np.isfinite(values).all()
         self._widen_range(*((int(values.min()), int(values.max())) if finite else (0, 0)))
+        if not finite or (np.floor(values) != values).any():
+            self.possible_forms.discard("whole")
+            self._detect_count(array)
 
     def _widen_range(self, low: int, high: int) -> None:
         """Widen the range of the column to include two numbers."""
@@ -178,11 +196,97 @@ class ColumnStats:
             marks = pc.is_in(raw, value_set=pa.array(NULL_TEXTS, raw.type))
             self.null_texts.update(raw.filter(marks).to_pylist())
             trimmed = trimmed.filter(pc.invert(marks))
-        if trimmed.equals(raw):
-            self._narrow_forms(trimmed)
+        distinct = trimmed
+        if not trimmed.equals(raw):
+            distinct = pc.unique(trimmed)
+            distinct = distinct.filter(pc.not_equal(distinct, ""))
+        if self.number_layout is not None:
+            distinct = pc.unique(self.number_layout.normalize_texts(distinct)).drop_null()
+        self._narrow_forms(distinct)
+        self._detect_layouts(distinct)
+
+    def _detect_layouts(self, texts: pa.Array) -> None:
+        """Find the layout of texts that are no times or numbers by themselves."""
+        if not len(texts):
             return
-        distinct = pc.unique(trimmed)
-        self._narrow_forms(distinct.filter(pc.not_equal(distinct, "")))
+        if self.time_layout is not None:
+            self._measure_times(texts)
+        elif "number" in self.possible_forms:
+            if is_like_time(self.name) and "integer" not in self.possible_forms:
+                self._detect_count(texts)
+        elif not _STANDARD_FORMS & self.possible_forms:
+            self._measure_times(texts)
+            if self.number_layout is None:
+                self._numbers = self._numbers or NumberDetector()
+                self._numbers.add_texts(texts)
+
+    def _measure_times(self, values: pa.Array) -> None:
+        """Add different values to those from which the layout of times is found."""
+        if self._times is None:
+            self._times = LayoutDetector(is_time=is_like_time(self.name), declared=self.time_layout)
+        self._times.add_texts(values)
+
+    def _detect_count(self, values: pa.Array) -> None:
+        """Find the unit of numbers with a fraction, where the column is named like a time."""
+        if not is_like_time(self.name):
+            return
+        if self._times is None:
+            layout = find_count_layout(values)
+            if layout is None or layout.text == "excel":  # seconds of a day look like its days
+                self.first_value = self.first_value or str(values[0])
+                return
+            self._times = LayoutDetector(is_time=True, declared=layout)
+        self._times.add_texts(values)
+
+    @property
+    def detected_times(self) -> DetectedLayout | None:
+        """Return the layout of the column's times, detected or declared; None if there is none."""
+        return None if self._times is None else self._times.decide()
+
+    @property
+    def has_complete_times(self) -> bool:
+        """Return whether the column has times with a date, in any form."""
+        import pyarrow as pa
+
+        if self.is_empty:
+            return False
+        if pa.types.is_timestamp(self.arrow_type):
+            return True
+        if (times := self.detected_times) is not None:
+            return times.layout.has_clock
+        guess = None if self.has_dates or self.has_clock_times else guess_field(self)
+        return guess is not None and guess.options["type"].startswith("timestamp")
+
+    @property
+    def has_dates(self) -> bool:
+        """Return whether the column has dates without a time of day."""
+        import pyarrow as pa
+
+        if self.is_empty:
+            return False
+        if pa.types.is_date(self.arrow_type):
+            return True
+        times = self.detected_times
+        is_written = times is not None and not times.layout.has_clock
+        is_text_day = self.is_text and "day" in self.possible_forms
+        has_digits = 8 in self.calendar_lengths and self.least is not None
+        return is_written or is_text_day or (has_digits and is_like_time(self.name))
+
+    @property
+    def has_clock_times(self) -> bool:
+        """Return whether the column has times of day without a date."""
+        import pyarrow as pa
+
+        if self.is_empty:
+            return False
+        return bool(pa.types.is_time(self.arrow_type)) or (
+            self.is_text and "clock" in self.possible_forms and self.first_value != ""
+        )
+
+    @property
+    def detected_numbers(self) -> DetectedNumbers | None:
+        """Return the detected layout of the column's numbers; None if they are plain or none."""
+        return None if self._numbers is None else self._numbers.decide()
 
     def _narrow_forms(self, texts: pa.Array) -> None:
         """Drop the text forms that some values do not have, and measure the rest."""
@@ -196,6 +300,9 @@ class ColumnStats:
         }
         if "integer" in self.possible_forms:
             self._widen_range(*_find_integer_range(texts))
+        elif "whole" in self.possible_forms:
+            numbers = [int(text.partition(".")[0]) for text in texts.to_pylist()]
+            self._widen_range(min(numbers), max(numbers))
         if "digits" not in self.possible_forms:
             self.calendar_lengths.clear()
         elif self.calendar_lengths:
@@ -234,12 +341,14 @@ class FieldGuess:
         reason: what they are read from, if that is not plain.
         null_texts: texts that stand for null, if the type can have none such.
         unparsed_time: one of its values, where they look like times and are not read as such.
+        times: the layout of its times, if they are not of the type's own forms.
     """
 
     options: dict[str, Any]
     reason: str = ""
     null_texts: frozenset[str] = frozenset()
     unparsed_time: str = ""
+    times: DetectedLayout | None = None
 
 
 def guess_field(stats: ColumnStats) -> FieldGuess | None:
@@ -248,6 +357,12 @@ def guess_field(stats: ColumnStats) -> FieldGuess | None:
     Args:
         stats: the statistics of its values; not empty.
     """
+    if (times := stats.detected_times) is not None:
+        kind = "date" if times.unit == "day" and not times.layout.has_clock else "timestamp_s"
+        if times.unit in TICKS_PER_S:
+            kind = f"timestamp_{times.unit}"
+        reason = f"written as {times.layout.text}"
+        return FieldGuess({"type": kind}, reason, frozenset(stats.null_texts), times=times)
     guess = _guess_type(stats)
     return (
         replace(guess, unparsed_time=stats.first_value)
@@ -265,12 +380,10 @@ def _is_unparsed_time(stats: ColumnStats) -> bool:
     if not is_like_time(stats.name):
         return False
     if stats.is_text:
-        return stats.first_value != "" and "seconds" in stats.possible_forms
+        return stats.first_value != "" and "serial" in stats.possible_forms
     is_counted = pa.types.is_floating(stats.arrow_type) and stats.least is not None
-    return is_counted and any(
-        EARLIEST_S * per_s <= (stats.least or 0) and (stats.greatest or 0) < LATEST_S * per_s
-        for per_s in TICKS_PER_S.values()
-    )
+    low, high = SERIAL_DAYS
+    return is_counted and low <= (stats.least or 0) and (stats.greatest or 0) < high
 
 
 def _guess_type(stats: ColumnStats) -> FieldGuess | None:
@@ -289,7 +402,9 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
     if pa.types.is_date(arrow_type):
         return FieldGuess({"type": "date"})
     if pa.types.is_float32(arrow_type) or pa.types.is_float64(arrow_type):
-        return FieldGuess({"type": "float32" if pa.types.is_float32(arrow_type) else "float64"})
+        guess = _guess_whole_type(stats, "all values are whole")
+        kind = "float32" if pa.types.is_float32(arrow_type) else "float64"
+        return (guess if "whole" in stats.possible_forms else None) or FieldGuess({"type": kind})
     if pa.types.is_decimal128(arrow_type) and 0 <= arrow_type.scale <= arrow_type.precision:
         return FieldGuess(
             {"type": "decimal", "precision": arrow_type.precision, "scale": arrow_type.scale}
@@ -342,6 +457,8 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
         return found
     if "digits" in forms:
         return _guess_digits_type(stats)
+    if "whole" in forms and (guess := _guess_whole_type(stats, "whole numbers with a point")):
+        return guess
     if "hex" in forms and stats.has_letters and len(stats.lengths) == 1 and not stats.blank_count:
         return FieldGuess({"type": "hex", "width": stats.max_bytes})
     if "money" in forms and len(stats.scales) == 1:
@@ -352,6 +469,16 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
     if "number" in forms:
         return FieldGuess({"type": "float64"})
     return None
+
+
+def _guess_whole_type(stats: ColumnStats, reason: str) -> FieldGuess | None:
+    """Guess an integer type for numbers with a point that are whole; None if later ones may not."""
+    if stats.least is None or stats.greatest is None or is_like_measure(stats.name):
+        return None
+    if max(abs(stats.least), abs(stats.greatest)) >= 1 << 53:
+        return None
+    guess = _guess_integer_type(stats)
+    return None if guess is None else replace(guess, reason=guess.reason or reason)
 
 
 def _guess_digits_type(stats: ColumnStats) -> FieldGuess | None:

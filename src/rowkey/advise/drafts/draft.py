@@ -18,6 +18,7 @@ from rowkey.advise.verdict import judge_design
 from rowkey.design import Design
 from rowkey.lint import LintResult, check_design
 from rowkey.open_file_limit import explain_shortage
+from rowkey.workload import SkippedRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,8 @@ class Draft:
         rejected_keys: the keys that were tried before, with the reason against each.
         is_thin: whether the sample has too few rows for a verdict.
         missing_data: what is missing in the file for a better draft, as sentences.
+        assumptions: what was detected in the file, as sentences.
+        skipped_rows: rows of the file that are no events.
     """
 
     text: str
@@ -54,6 +57,8 @@ class Draft:
     rejected_keys: tuple[tuple[str, str], ...]
     is_thin: bool
     missing_data: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    skipped_rows: SkippedRows = field(default_factory=SkippedRows)
 
     @property
     def verdict(self) -> DesignVerdict:
@@ -223,5 +228,13 @@ def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], .
     is_thin = best.roles.schema.event_count < MIN_ROWS_TO_JUDGE
     unread = tuple(format_unparsed_time(one) for one in best.roles.schema.unparsed_time_columns)
     return Draft(
-        text, design, simulated, check_design(design, judged.sample), rejected_keys, is_thin, unread
+        text,
+        design,
+        simulated,
+        check_design(design, judged.sample),
+        rejected_keys,
+        is_thin,
+        unread,
+        best.roles.schema.assumptions,
+        best.roles.schema.left_out_rows,
     )

@@ -305,7 +305,7 @@ def format_facts(column: InferredColumn) -> str:
     if column.type_reason:
         remarks.append(column.type_reason)
     if column.unparsed_time:
-        remarks.append("looks like a time in an unsupported format")
+        remarks.append("looks like a time of an unknown layout")
     return ", ".join(remarks)
 
 

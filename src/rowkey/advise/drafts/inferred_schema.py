@@ -6,16 +6,24 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rowkey.advise.drafts.column_options import find_column_options
 from rowkey.advise.drafts.column_stats import ColumnStats, FieldGuess, guess_field
 from rowkey.advise.drafts.name_hints import is_like_event
 from rowkey.errors import Mistakes, SampleError
 from rowkey.keys import Field, bind_fields, build_key
 from rowkey.messages import shorten_text
 from rowkey.schema import FieldDeclaration, FieldRef, find_name_mistake
-from rowkey.workload import SampleSummary, SkippedRows, open_sample, record_sample
+from rowkey.workload import (
+    SampleSummary,
+    SkippedRows,
+    describe_layout,
+    open_sample,
+    record_sample,
+    refuse_uncertain_layout,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -113,6 +121,13 @@ def infer_schema(
     sample.format.check_header(path)
     misfits = SkippedRows()
     column_stats = _scan_columns(sample, misfits)
+    found_options = find_column_options(sample, column_stats)
+    if found_options:
+        assumptions = sample.format.assumptions
+        sample = record_sample(path, found_options)
+        sample.format.assumptions += assumptions
+        misfits = SkippedRows()
+        column_stats = _scan_columns(sample, misfits)
     marked = [stats for stats in column_stats if stats.null_texts]
     try:
         schema = _infer_columns(sample, column_stats, seed)
@@ -143,8 +158,10 @@ def _infer_columns(
         unread[name] = f"has the type {kind}, which no field type can store"
     guesses = {}
     for name, stats in filled_columns.items():
-        guess = guess_field(stats)
-        if guess is None:
+        guess = None if not stats.name.strip() else guess_field(stats)
+        if not stats.name.strip():
+            unread[stats.name] = "has no name, as the row numbers that data frames write"
+        elif guess is None:
             unread[stats.name] = f"has the type {stats.arrow_type}, which no field type can store"
         else:
             guesses[name] = guess
@@ -158,7 +175,7 @@ def _infer_columns(
             f"no column can become a field: {what}",
             "at least one column with values of a supported type",
         )
-    format_options = _complete_format_options(sample, guesses.values())
+    format_options = _complete_format_options(sample, filled_columns, guesses)
     words = _build_field_options(filled_columns, guesses, format_options)
     if format_options != sample.format_options:
         assumptions = sample.format.assumptions
@@ -174,7 +191,11 @@ def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnSt
     path = sample.path
     for batch in sample.read_batches(None, misfits):
         if not column_stats:
-            column_stats = [ColumnStats(name, says_null) for name in batch.schema.names]
+            layouts, numbers = sample.format.time_layouts, sample.format.number_layouts
+            column_stats = [
+                ColumnStats(name, says_null, layouts.get(name), numbers.get(name))
+                for name in batch.schema.names
+            ]
             _check_names([stats.name for stats in column_stats], batch.num_rows, path)
         for stats, array in zip(column_stats, batch.columns, strict=True):
             stats.add_values(array)
@@ -224,14 +245,29 @@ def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:
 
 
 def _complete_format_options(
-    sample: RecordedSample, guesses: Iterable[FieldGuess]
+    sample: RecordedSample,
+    stats_by_name: Mapping[str, ColumnStats],
+    guesses: Mapping[str, FieldGuess],
 ) -> Mapping[str, Any] | None:
-    """Return the sample's format options with what was detected and the texts that mean null."""
-    nulls = sorted({text for guess in guesses for text in guess.null_texts})
+    """Return the sample's format options with all that was detected, and note what it was.
+
+    Raises:
+        SampleError: the times of a column can be read in several ways.
+    """
+    nulls = sorted({text for guess in guesses.values() for text in guess.null_texts})
     format_type = sample.format
     found_options = dict(format_type.detected_options)
     if nulls and any(option.name == "nulls" for option in format_type.options):
         found_options["nulls"] = [*(format_type.option_values["nulls"] or ()), *nulls]
+    times = {}
+    for name, guess in guesses.items():
+        column = stats_by_name[name].name
+        if guess.times is not None and column not in format_type.time_layouts:
+            refuse_uncertain_layout(sample.path, column, guess.times, format_type)
+            times[column] = guess.times.layout.text
+            format_type.assumptions.append(describe_layout(column, guess.times))
+    if times:
+        found_options["times"] = {**(format_type.option_values["times"] or {}), **times}
     if not found_options:
         return sample.format_options
     return {"kind": format_type.name, **(sample.format_options or {}), **found_options}

@@ -12,6 +12,7 @@ from rowkey.cli.options import (
     SEED_OPTION,
     add_sample_option,
     check_overwrite,
+    format_row_count,
     print_notes,
 )
 from rowkey.cli.standard_input import is_standard_input
@@ -68,6 +69,10 @@ def command(
     )
     with Destination("toml", to).open_text() as stream:
         stream.write(draft.text)
+    print_notes(shorten_text(f"assumed: {sentence}") for sentence in draft.assumptions)
+    if draft.skipped_rows.count:
+        left_out = format_row_count(draft.skipped_rows.count, "left out")
+        print_notes([shorten_text(f"{left_out}: {draft.skipped_rows.first_problem}")])
     if draft.missing_data:
         print_notes([shorten_text(note) for note in draft.missing_data])
     if to is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
 from rowkey.workload.columnar.arrow_ipc import MAX_FILE_RATIO, MAX_UNPACKED_BYTES, DamagedFileError
+from rowkey.workload.joined_columns import expand_names, join_batch
 from rowkey.workload.sample_streams import MARK_INVALID_BYTES, resolve_columns
 
 if TYPE_CHECKING:
@@ -88,7 +89,10 @@ def _read_parts(
     """Return the batches of a file, each valid and split to bounded size."""
     _require_plausible(path, rows=sample_format.count_rows(path) or 0)
     rows = size = 0
-    for batch in sample_format.read_batches(path, columns, left_out):
+    joins = sample_format.joins
+    own_columns = columns if columns is None else expand_names(joins, columns)
+    for raw in sample_format.read_batches(path, own_columns, left_out):
+        batch = join_batch(joins, raw, columns) if joins else raw
         rows += batch.num_rows
         _require_plausible(path, rows=rows)
         with refuse_damaged(path, type(sample_format).__name__):

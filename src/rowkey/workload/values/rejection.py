@@ -34,13 +34,13 @@ class Rejection:
     remedy: str
 
 
-def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Rejection:
+def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "") -> Rejection:
     """Return why a value does not fit a field.
 
     Args:
         field: the field.
         value: one value, as the file had it.
-        is_calendar: whether the field's column holds digits of the calendar.
+        expected_form: how the file writes the field's values, if that is known.
     """
     text = format_first_value(value)
     if text is None or not text.strip():
@@ -48,8 +48,14 @@ def explain_rejection(field: Field, value: pa.Array, *, is_calendar: bool) -> Re
     if byte := find_marked_byte(text):
         return Rejection(f": {field.name} contains {format_invalid_byte(byte)}", CONVERT_REMEDY)
     excerpt = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
-    expected = CALENDAR_FORMAT if is_calendar else _format_expected(field, text)
+    expected = expected_form or _format_expected(field, text)
     remedy = f"Declare another type for {field.name}, or correct the file."
+    if field.type.unit_ns is not None:
+        column = field.declaration.source or field.name
+        remedy = (
+            f'Declare how its times are written: times = {{ {column} = "%d.%m.%Y %H:%M:%S" }} in '
+            f"the format of the sample, or another type for {field.name}."
+        )
     if field.nullable:
         remedy = (
             "If this text stands for null, declare "

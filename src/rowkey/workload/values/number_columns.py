@@ -1,0 +1,120 @@
+"""Columns of a sample that are read as numbers: plain, by a declared layout or a detected one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.errors import SampleError
+from rowkey.messages import Message, shorten_text
+from rowkey.workload.values.number_layouts import NumberDetector
+from rowkey.workload.values.typed_columns import convert_column, is_text_column
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.workload.contract import SampleFormat
+    from rowkey.workload.values.number_layouts import DetectedNumbers, NumberLayout
+
+_WHOLE_FLOAT = r"^\s*([+-]?[0-9]+)\.0+\s*$"
+"""A whole number with a point, as spreadsheets and data frames write it."""
+
+
+def is_number_field(field: Field) -> bool:
+    """Return whether a field holds numbers that files write in several ways."""
+    kind = field.type
+    return not kind.is_sequence and kind.unit_ns is None and kind.possible_values is None
+
+
+class NumberColumn:
+    """Reads a column of a sample as numbers; its first values decide how if nothing is declared.
+
+    Args:
+        field: the field.
+        column: the column's name in the file.
+        path: the file.
+        sample_format: how the file is read.
+    """
+
+    def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:
+        self.field = field
+        self.assumptions: list[Message] = []
+        self._column = column
+        self._path = path
+        self._format = sample_format
+        self._layout: NumberLayout | None = sample_format.number_layouts.get(column)
+        self._is_decided = self._layout is not None
+
+    @property
+    def expected_form(self) -> str:
+        """Return what a value of the column should look like; empty for plain numbers."""
+        return f"a number written as {self._layout.text}" if self._layout else ""
+
+    def convert(self, array: pa.Array) -> pa.Array:
+        """Return the next values as those of the field; null where they are no numbers of it.
+
+        Raises:
+            SampleError: the first values can be read as different numbers.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if isinstance(array.type, pa.DictionaryType):
+            array = array.cast(array.type.value_type)
+        if not is_text_column(array):
+            return convert_column(self.field, array)
+        if not self._is_decided and array.null_count < len(array):
+            self._decide(array)
+        if self._layout is not None:
+            array = self._layout.normalize_texts(array)
+        if self.field.type.is_plain_integer:
+            array = pc.replace_substring_regex(array, _WHOLE_FLOAT, r"\1")
+        return convert_column(self.field, array)
+
+    def _decide(self, array: pa.Array) -> None:
+        """Decide how the column is read, from its first values."""
+        import pyarrow.compute as pc
+
+        self._is_decided = True
+        texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
+        detector = NumberDetector()
+        detector.add_texts(texts.filter(pc.not_equal(texts, "")))
+        detected = detector.decide()
+        if detected is not None:
+            refuse_uncertain_numbers(self._path, self._column, detected, self._format)
+            self._layout = detected.layout
+            self.assumptions.append(describe_numbers(self._column, detected))
+
+
+def refuse_uncertain_numbers(
+    path: Path, column: str, detected: DetectedNumbers, sample_format: SampleFormat
+) -> None:
+    """Raise if the texts of a column can be different numbers.
+
+    Raises:
+        SampleError: they can; it names the options that decide.
+    """
+    if not detected.rivals:
+        return
+    ways = [detected.layout.text, *(rival.text for rival in detected.rivals)]
+    options = [sample_format.suggest_options(numbers={column: way}) for way in ways]
+    raise SampleError(
+        f"{path}: column {column!r}",
+        f"the mark of decimals is not certain: {shorten_text(detected.example)!r} may be written "
+        f"as {' or as '.join(ways)}",
+        "a declared layout",
+        f"Declare it: {', or '.join(options)}.",
+    )
+
+
+def describe_numbers(column: str, detected: DetectedNumbers) -> Message:
+    """Return what was decided on a column of numbers, and why."""
+    return Message(
+        "sample.number_layout",
+        "the numbers of {column} are written as {layout}, such as {example}",
+        column=column,
+        layout=detected.layout.text,
+        example=shorten_text(detected.example),
+    )

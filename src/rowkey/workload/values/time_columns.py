@@ -1,0 +1,352 @@
+"""Columns of a sample that are read as times: by a declared layout, or by a detected one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import SampleError
+from rowkey.messages import Message, shorten_text
+from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_calendar_digits
+from rowkey.workload.values.rejection import CALENDAR_FORMAT
+from rowkey.workload.values.time_detection import LayoutDetector
+from rowkey.workload.values.time_layouts import (
+    COUNT_LAYOUTS,
+    LEAP_YEAR,
+    SECOND_NS,
+    CountLayout,
+    count_days,
+)
+from rowkey.workload.values.time_range import EARLIEST_NS, LATEST_NS
+from rowkey.workload.values.typed_columns import convert_column, is_text_column
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+    from rowkey.workload.contract import SampleFormat
+    from rowkey.workload.values.time_detection import DetectedLayout
+    from rowkey.workload.values.time_layouts import ParsedTimes, TimeLayout
+
+_HALF_YEAR_S = 183 * 86_400
+_STANDARD_TIME = r"^(?:[+-]?[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}.*)?)$"
+"""Counts and ISO 8601, which the types read themselves."""
+_DECIMAL = r"^[0-9]{1,18}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{1,2})$"
+"""Numbers with a point or an exponent, which no type reads as a time."""
+
+
+class TimeColumn:
+    """Reads a column of a sample as times; its first values decide how if nothing is declared.
+
+    Args:
+        field: the field, of a type with a unit of time.
+        column: the column's name in the file.
+        path: the file.
+        sample_format: how the file is read.
+    """
+
+    def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:
+        self.field = field
+        self.assumptions: list[Message] = []
+        self._column = column
+        self._path = path
+        self._format = sample_format
+        self._layout: TimeLayout | None = sample_format.time_layouts.get(column)
+        self._is_calendar = False
+        self._is_decided = self._layout is not None
+        self._years = YearCounter(sample_format.year) if sample_format.year is not None else None
+
+    @property
+    def expected_form(self) -> str:
+        """Return what a value of the column should look like; empty for the type's own forms."""
+        if self._layout is not None:
+            return f"a time written as {self._layout.text}"
+        return CALENDAR_FORMAT if self._is_calendar else ""
+
+    def convert(self, array: pa.Array) -> pa.Array:
+        """Return the next values as those of the field; null where they are no times of it.
+
+        Raises:
+            SampleError: the first values can be read as different times.
+        """
+        array = _to_plain_array(array)
+        if not self._is_decided and array.null_count < len(array):
+            self._decide(array)
+        if self._is_calendar:
+            return parse_calendar_digits(self.field, array)
+        if self._layout is None:
+            return convert_column(self.field, array)
+        if not _can_have_layout(array):
+            raise SampleError(
+                f"{self._path}: column {self._column!r}",
+                f"the column has the type {array.type}, which needs no layout of times",
+                remedy=f"Remove {self._column} from times in the format of the sample.",
+            )
+        times = self._layout.parse_column(array)
+        if not self._layout.has_year:
+            assert self._years is not None, "a layout without a year needs one"
+            times = self._years.add_years(times)
+        return build_time_column(self.field, times)
+
+    def _decide(self, array: pa.Array) -> None:
+        """Decide how the column is read, from its first values."""
+        import pyarrow as pa
+
+        is_calendar = has_calendar_digits(self.field, array)
+        self._is_decided = True
+        if is_calendar:
+            self._is_calendar = True
+            what = "{field} is read as calendar digits, yyyyMMdd[HHmmss]"
+            self.assumptions.append(Message("sample.calendar_digits", what, field=self.field.name))
+            return
+        if is_text_column(array):
+            self._decide_for_texts(array)
+        elif pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+            self._decide_for_numbers(array)
+
+    def _decide_for_texts(self, array: pa.Array) -> None:
+        """Decide how a column of texts is read."""
+        import pyarrow.compute as pc
+
+        texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
+        texts = texts.filter(pc.not_equal(texts, ""))
+        is_standard = pc.match_substring_regex(texts, _STANDARD_TIME)
+        if not len(texts):
+            self._is_decided = False
+        elif 2 * (pc.sum(is_standard).as_py() or 0) >= len(texts):
+            self._check_unit(texts)
+        elif pc.all(pc.match_substring_regex(texts, _DECIMAL)).as_py():
+            self._decide_for_counts(texts)
+        else:
+            self._decide_for_layouts(texts)
+
+    def _decide_for_layouts(self, texts: pa.Array) -> None:
+        """Decide by which layout texts are read, if one fits."""
+        detector = LayoutDetector(is_time=True)
+        detector.add_texts(texts)
+        detected = detector.decide()
+        if detected is None:
+            return
+        refuse_uncertain_layout(self._path, self._column, detected, self._format)
+        self._layout = detected.layout
+        self.assumptions.append(describe_layout(self._column, detected))
+
+    def _decide_for_numbers(self, array: pa.Array) -> None:
+        """Decide how a column of numbers is read."""
+        import numpy as np
+        import pyarrow as pa
+
+        values = array.drop_null()
+        numbers = values.cast(pa.float64(), safe=False).to_numpy()
+        if pa.types.is_floating(array.type) and (np.floor(numbers) != numbers).any():
+            self._decide_for_counts(values)
+        else:
+            self._check_unit(values)
+
+    def _decide_for_counts(self, values: pa.Array) -> None:
+        """Decide the unit of numbers with a fraction, if one unit puts them between 1990 and 2100.
+
+        Raises:
+            SampleError: they may be days of a spreadsheet.
+        """
+        layout = find_count_layout(values)
+        if layout is None:
+            return
+        if layout.text == "excel":
+            self._refuse_unit(values, "excel")
+        self._layout = layout
+        self.assumptions.append(describe_count_layout(self._column, layout, values[0].as_py()))
+
+    def _check_unit(self, values: pa.Array) -> None:
+        """Raise if whole numbers are times of 1990 to 2100 in another unit than the field's.
+
+        Raises:
+            SampleError: they are; reading them as they stand would put them into January 1970.
+        """
+        if is_text_column(values):
+            import pyarrow.compute as pc
+
+            values = values.filter(pc.match_substring_regex(values, "^[0-9]{1,18}$"))
+        if not len(values):
+            return
+        own_unit = find_unit_name(self.field.type.unit_ns or 0)
+        if own_unit and _is_of_our_time(CountLayout(own_unit).parse_column(values)):
+            return
+        layout = find_count_layout(values)
+        if layout is not None and (own_unit or layout.text == "excel"):
+            self._refuse_unit(values, layout.text)
+
+    def _refuse_unit(self, values: pa.Array, unit: str) -> None:
+        """Raise an error that offers another unit for the numbers of the column.
+
+        Raises:
+            SampleError: always.
+        """
+        own_unit = find_unit_name(self.field.type.unit_ns or 0)
+        names = {"excel": "days of a spreadsheet", "epoch_s": "seconds since 1970"}
+        meaning = names.get(unit, f"{unit.removeprefix('epoch_')} since 1970")
+        remedy = (
+            f"If they are, declare it: {self._format.suggest_options(times={self._column: unit})}."
+        )
+        if own_unit and unit != "excel":
+            kept = self._format.suggest_options(times={self._column: own_unit})
+            remedy += f" If they are {own_unit.removeprefix('epoch_')}: {kept}."
+        raise SampleError(
+            f"{self._path}: column {self._column!r}",
+            f"numbers such as {values[0].as_py()} look like {meaning}, but {self.field.name} is a "
+            f"{self.field.type.name}",
+            "a declared unit",
+            remedy,
+        )
+
+
+class YearCounter:
+    """Gives years to times without one, in the order of the rows.
+
+    A time that is more than half a year before the one in front of it begins a new year.
+
+    Args:
+        first_year: the year of the first row.
+    """
+
+    def __init__(self, first_year: int) -> None:
+        self._year = first_year
+        self._last_s: int | None = None
+
+    def add_years(self, times: ParsedTimes) -> ParsedTimes:
+        """Return times of the leap year that stands for all, in the years of their rows."""
+        import numpy as np
+
+        rows = np.flatnonzero(times.is_valid)
+        if not len(rows):
+            return times
+        seconds = times.seconds[rows]
+        last_s = seconds[0] if self._last_s is None else self._last_s
+        steps = np.diff(seconds, prepend=last_s)
+        years = self._year + np.cumsum(
+            (steps < -_HALF_YEAR_S).astype(np.int64) - (steps > _HALF_YEAR_S)
+        )
+        self._year, self._last_s = int(years[-1]), int(seconds[-1])
+        days, rest = np.divmod(seconds, 86_400)
+        dates = days.astype("M8[D]")
+        months = dates.astype("M8[M]").astype(np.int64) % 12 + 1
+        day = (dates - dates.astype("M8[M]").astype("M8[D]")).astype(np.int64) + 1
+        # A zone may have moved a time of the stand-in year over its end.
+        years = years + dates.astype("M8[Y]").astype(np.int64) + 1970 - LEAP_YEAR
+        true_days, is_date = count_days(years, months, day)
+        all_seconds, is_valid = times.seconds.copy(), times.is_valid.copy()
+        all_seconds[rows] = true_days * 86_400 + rest
+        is_valid[rows] = is_date
+        return type(times)(all_seconds, times.nanoseconds, is_valid)
+
+
+def build_time_column(field: Field, times: ParsedTimes) -> pa.Array:
+    """Return instants as values of a field; null where it cannot hold them."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tick = field.type.unit_ns or 1
+    low, high = field.type.number_range
+    if tick >= SECOND_NS:
+        counts, rest = np.divmod(times.seconds, tick // SECOND_NS)
+        is_exact = (rest == 0) & (times.nanoseconds == 0)
+    else:
+        per_second = SECOND_NS // tick
+        is_exact = (times.nanoseconds % tick == 0) & (np.abs(times.seconds) < 2**62 // per_second)
+        counts = np.where(is_exact, times.seconds, 0) * per_second + times.nanoseconds // tick
+    is_valid = times.is_valid & is_exact & (counts >= low) & (counts <= high)
+    found = field.type.build_number_column(np.where(is_valid, counts, 0))
+    return pc.if_else(pa.array(is_valid), found, pa.scalar(None, found.type))
+
+
+def find_unit_name(unit_ns: int) -> str:
+    """Return the layout of counts of a unit; empty if there is none."""
+    units = {10**9: "epoch_s", 10**6: "epoch_ms", 10**3: "epoch_us", 1: "epoch_ns"}
+    return units.get(unit_ns, "")
+
+
+def find_count_layout(values: pa.Array) -> CountLayout | None:
+    """Return the unit in which numbers are times between 1990 and 2100; None if there is none."""
+    for name in COUNT_LAYOUTS:
+        layout = CountLayout(name)
+        if _is_of_our_time(layout.parse_column(values)):
+            return layout
+    return None
+
+
+def _is_of_our_time(times: ParsedTimes) -> bool:
+    """Return whether nearly all times lie between 1990 and 2100."""
+    low, high = EARLIEST_NS // SECOND_NS, LATEST_NS // SECOND_NS
+    is_ours = times.is_valid & (times.seconds >= low) & (times.seconds < high)
+    return bool(is_ours.mean() >= 0.95) if len(is_ours) else False
+
+
+def refuse_uncertain_layout(
+    path: Path, column: str, detected: DetectedLayout, sample_format: SampleFormat
+) -> None:
+    """Raise if the texts of a column can be different times, or have no year.
+
+    Raises:
+        SampleError: they can; it names the options that decide.
+    """
+    layout, where = detected.layout, f"{path}: column {column!r}"
+    if detected.rivals:
+        ways = (layout.text, *(rival.text for rival in detected.rivals))
+        options = [sample_format.suggest_options(times={column: way}) for way in ways]
+        raise SampleError(
+            where,
+            f"the order of day and month is not certain: {shorten_text(detected.example)!r} may "
+            f"be {' or '.join(ways)}",
+            "a declared layout",
+            f"Declare it: {', or '.join(options)}.",
+        )
+    if not layout.has_year and sample_format.year is None:
+        year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
+        raise SampleError(
+            where,
+            f"times such as {shorten_text(detected.example)!r} have no year",
+            "the year of the first row",
+            f"The file was last changed in {year}; if it begins in that year, declare "
+            f"{sample_format.suggest_options(year=year)}.",
+        )
+
+
+def describe_layout(column: str, detected: DetectedLayout) -> Message:
+    """Return what was decided on a column of times, and why."""
+    example = shorten_text(detected.example)
+    if detected.has_proof:
+        text = "the times of {column} are read as {layout}: {example} fits no other order"
+        return Message("sample.proven_layout", text, column=column, layout=detected.layout.text,
+                       example=example)  # fmt: skip
+    text = "the times of {column} are read as {layout}, such as {example}"
+    return Message(
+        "sample.time_layout", text, column=column, layout=detected.layout.text, example=example
+    )
+
+
+def describe_count_layout(column: str, layout: CountLayout, example: Any) -> Message:
+    """Return what was decided on a column of counted times, and why."""
+    text = "the numbers of {column} are read as {layout}: {example} is then between 1990 and 2100"
+    return Message(
+        "sample.count_layout", text, column=column, layout=layout.text, example=str(example)
+    )
+
+
+def _to_plain_array(array: pa.Array) -> pa.Array:
+    """Return a column without a dictionary, and texts as `string`."""
+    import pyarrow as pa
+
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.cast(array.type.value_type)
+    return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
+
+
+def _can_have_layout(array: pa.Array) -> bool:
+    """Return whether a plain column holds texts or numbers."""
+    import pyarrow as pa
+
+    checks = (pa.types.is_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_null)
+    return any(check(array.type) for check in checks)
