@@ -54,7 +54,7 @@ RECORDINGS = [
         EXAMPLES / "apache_access.log.gz",
         ("client", "time", "path", "status"),
         {"time": "timestamp_s", "status": "u16", "method": "choice", "bytes": "u64"},
-        {"kind": "apache"},
+        {"kind": "log", "pattern": "apache"},
     ),
     Recording(
         ROOT / "tests" / "data" / "CDNOW_master.txt.gz",

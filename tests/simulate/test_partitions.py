@@ -29,7 +29,10 @@ SALTED: dict[str, Any] = {
     "key": "[salt(16)][client][time]",
     "fields": {"time": "timestamp_s", "client": TEXT},
     "splits": "per_bucket",
-    "sample": {"path": str(EXAMPLES / "apache_access.log.gz"), "format": "apache"},
+    "sample": {
+        "path": str(EXAMPLES / "apache_access.log.gz"),
+        "format": {"kind": "log", "pattern": "apache"},
+    },
 }
 CODED: dict[str, Any] = {
     **SALTED,

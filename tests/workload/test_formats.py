@@ -353,7 +353,7 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
         "other\n"
         "<1>  05/01/2021 10:00:02 [9] [in] brackets\n"
     )
-    words = {"kind": "tokens", "pattern": "<{}> {host} {ts:%d/%m/%Y %H:%M:%S} [{n}] {note}"}
+    words = {"kind": "log", "pattern": "<{}> {host} {ts:%d/%m/%Y %H:%M:%S} [{n}] {note}"}
     rows, left_out = read_events(path, words)
     start = int(datetime(2021, 1, 5, 10, tzinfo=UTC).timestamp())
     assert [
@@ -372,7 +372,7 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
         ("{a b} {c}", "is not a valid name"),
         (" ".join("{a}" for _ in range(65)), "65 names"),
         ("{a} " + "x" * 5_000, "names in braces"),
-        ("{a:%Y %d %Y}", "%Y occurs twice"),
+        ("{a:%Y %d %m %Y}", "%Y occurs twice"),
         ("{a:%c}", "%c in '%c' is not a supported time directive"),
         ("{a:%}", "is not a supported time directive"),
         ("{a:text}", "is not a time format"),
@@ -380,7 +380,7 @@ def test_tokens_cut_lines_at_fixed_text(folder: Path) -> None:
 )
 def test_patterns_that_cut_nothing_are_refused(folder: Path, pattern: str, what: str) -> None:
     """A pattern needs 1 to 64 names with fixed text between them."""
-    said = get_refusal(folder / "a.log", {"kind": "tokens", "pattern": pattern})
+    said = get_refusal(folder / "a.log", {"kind": "log", "pattern": pattern})
     assert "sample.format.pattern" in said
     assert what in said
 
@@ -391,8 +391,8 @@ def test_no_pattern_is_slow(folder: Path) -> None:
     path.write_text("a" * 900_000 + "\n" + "a b" * 3 + "\n")
     pattern = "a".join(f"{{f{n}}}" for n in range(64))
     assert "2 of 2 lines do not follow the format" in get_refusal(
-        path, {"kind": "tokens", "pattern": pattern + "!"}
-    ) or "has no column" in get_refusal(path, {"kind": "tokens", "pattern": pattern + "!"})
+        path, {"kind": "log", "pattern": pattern + "!"}
+    ) or "has no column" in get_refusal(path, {"kind": "log", "pattern": pattern + "!"})
 
 
 # What cannot be read
@@ -521,7 +521,6 @@ def test_names_that_tell_no_format(folder: Path) -> None:
     assert "no option 'delimeter'" in get_refusal(
         folder / "a.csv", {"kind": "csv", "delimeter": ";"}
     )
-    assert "tokens needs the option pattern" in get_refusal(folder / "a.csv", {"kind": "tokens"})
     assert "5 has the type int" in get_refusal(folder / "a.csv", {"kind": "csv", "delimiter": 5})
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DECLARED_FORMATS = {
-    "tokens": {"kind": "tokens", "pattern": "{host};{ts}"},
+    "log": {"kind": "log", "pattern": "{host};{ts}"},
     "csv": {"kind": "csv", "delimiter": ";"},
 }
 
@@ -31,9 +31,9 @@ DECLARED_FORMATS = {
         ("csv", "a.log", "b.log", None, True),
         ("csv", "a.csv", "b.csv", {"kind": "csv", "delimiter": "|"}, False),
         ("csv", "a.csv", "b.csv", {"kind": "csv", "delimiter": ";"}, True),
-        ("tokens", "a.log", "b.log", None, True),
-        ("tokens", "a.log", "b.csv", None, True),
-        ("tokens", "a.log", "b.csv", {"kind": "csv"}, False),
+        ("log", "a.log", "b.log", None, True),
+        ("log", "a.log", "b.csv", None, True),
+        ("log", "a.log", "b.csv", {"kind": "csv"}, False),
     ],
 )
 def test_a_declared_format_holds_for_another_file(
@@ -42,7 +42,7 @@ def test_a_declared_format_holds_for_another_file(
     """The declared format is used unless the file's ending or an option gives another."""
     fields = {"host": {"type": "text", "max_bytes": 9}, "ts": "timestamp_s"}
     text = "".join(f"h{n};{1_700_000_000 + n}\n" for n in range(50)).encode()
-    data = text if declared == "tokens" else b"host;ts\n" + text
+    data = text if declared == "log" else b"host;ts\n" + text
     other = tmp_path / name
     other.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     sample = {"path": path, "format": DECLARED_FORMATS[declared]}

@@ -61,6 +61,19 @@ NULLS_OPTION = PluginOption(
 """The option of text formats that declares null texts; an empty value is always null."""
 
 
+ENCODINGS = (
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250",
+    "cp1251", "cp1252", "koi8-r", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr",
+)  # fmt: skip
+ENCODING_OPTION = PluginOption(
+    "encoding",
+    (str,),
+    f"the encoding of the text, one of {', '.join(ENCODINGS)}",
+    "utf-8",
+    f"one of {', '.join(ENCODINGS)}",
+)
+"""The option of text formats that declares their encoding."""
+
 MAX_SKIPPED_OPTION = PluginOption(
     "max_skipped",
     (int, float),
@@ -256,6 +269,11 @@ class SampleFormat(ABC):
         if self.year is not None and not 1 <= self.year <= 9_999:
             what = f"{self.year} is out of range"
             raise InvalidArgument(YEAR_OPTION.name, what, YEAR_OPTION.allowed)
+        encoding = self.option_values.get(ENCODING_OPTION.name, "utf-8")
+        if encoding not in ENCODINGS:
+            near = suggest_name(encoding, ENCODINGS)
+            what = f"{encoding!r} is not an encoding that is read"
+            raise InvalidArgument(ENCODING_OPTION.name, what, ENCODING_OPTION.allowed, near)
         self.time_layouts = read_time_layouts(self.option_values)
         """Declared layouts of times, by column."""
         self.number_layouts = _read_layouts(self.option_values, NUMBERS_OPTION, parse_number_layout)
@@ -330,6 +348,22 @@ class SampleFormat(ABC):
         """
         names = self.read_column_names(path, expand_names(self.joins, wanted_names))
         return None if names is None else replace_joined_names(self.joins, names)
+
+    @classmethod
+    def is_bound_to_suffixes(cls, raw_options: Mapping[str, Any]) -> bool:
+        """Return whether the format is only for files with its suffixes.
+
+        Args:
+            raw_options: its options as declared.
+        """
+        return bool(cls.suffixes)
+
+    def detect_options(self, path: Path) -> None:  # noqa: B027 - a default
+        """Detect options that decide about the columns of a file, before they are read.
+
+        Raises:
+            SampleError: the file cannot be read, or shows too little.
+        """
 
     def check_header(self, path: Path) -> None:  # noqa: B027 - a default
         """Raise if the column names of a file do not look like names, before a design is drafted.

@@ -153,6 +153,7 @@ class SampleFile:
         columns = list(dict.fromkeys(sources.values()))
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
         self.read_count, kept_count = 0, 0
+        self.format.detect_options(self.path)
         self._written_columns = {
             name: (TimeColumn if f.type.unit_ns is not None else NumberColumn)(
                 f, sources[name], self.path, self.format
@@ -441,9 +442,9 @@ def choose_format(
 ) -> Mapping[str, Any] | None:
     """Return how a sample file is read: as the declared sample, unless its suffix differs.
 
-    The declared format is used if its kind has no file suffixes, as `tokens`. Otherwise it is used
-    if the file has the suffix of the declared sample, a suffix of the declared kind, or one that no
-    other kind has.
+    The declared format is used if it is not bound to file suffixes, as a log with a pattern of its
+    own. Otherwise it is used if the file has the suffix of the declared sample, a suffix of the
+    declared kind, or one that no other kind has.
 
     Args:
         path: the file.
@@ -458,7 +459,11 @@ def choose_format(
     kind = FORMATS[str(declared_format.get("kind")).replace("-", "_")]
     suffix = find_format_suffix(path)
     claimed = {end for other in FORMATS.values() if other is not kind for end in other.suffixes}
-    is_match = not kind.suffixes or suffix in kind.suffixes or suffix not in claimed
+    is_match = (
+        not kind.is_bound_to_suffixes(declared_format)
+        or suffix in kind.suffixes
+        or suffix not in claimed
+    )
     return (
         declared_format
         if is_match or (declared_path is not None and suffix == find_format_suffix(declared_path))

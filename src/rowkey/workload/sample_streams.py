@@ -109,7 +109,9 @@ class ReadProgress:
 
 
 @contextmanager
-def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Iterator[IO[bytes]]:
+def open_uncompressed(
+    path: Path, progress: ReadProgress | None = None, encoding: str = "utf-8"
+) -> Iterator[IO[bytes]]:
     """Return a file as a stream of its uncompressed bytes.
 
     A zip file must hold one file.
@@ -117,6 +119,7 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
     Args:
         path: the file.
         progress: told what is read.
+        encoding: the encoding of its text, which becomes UTF-8; that of UTF-8 stays as it is.
 
     Raises:
         SampleError: there is no such file, it is none that can be read twice, it cannot be read,
@@ -135,12 +138,12 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
                     zipfile.ZipFile(stored) as archive,
                     archive.open(_find_only_member(archive, path)) as inner,
                 ):
-                    yield _limit_unpacked(inner, path)
+                    yield _transcode(_limit_unpacked(inner, path), encoding)
             elif compression:
                 with open_decoded(stored, compression) as stream:
-                    yield _limit_unpacked(stream, path)
+                    yield _transcode(_limit_unpacked(stream, path), encoding)
             else:
-                yield stored
+                yield _transcode(stored, encoding)
     except FileNotFoundError:
         raise SampleError(
             str(path), "there is no such file", remedy="Check the path of the sample."
@@ -152,6 +155,42 @@ def open_uncompressed(path: Path, progress: ReadProgress | None = None) -> Itera
             f"the file cannot be read: {_format_reason(problem)}",
             remedy="Check the path and its permissions, or copy the file again.",
         ) from None
+
+
+class TranscodedStream(io.RawIOBase):
+    """A text of another encoding as UTF-8; bytes that it does not have become U+FFFD.
+
+    Args:
+        stream: the bytes.
+        encoding: their encoding.
+    """
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._buffer = b""
+
+    def readable(self) -> bool:
+        """Return True: the stream can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read at most as many bytes as the buffer takes; return 0 at the end."""
+        while not self._buffer:
+            block = self._stream.read(UNPACK_CHUNK_BYTES)
+            self._buffer = self._decoder.decode(block, final=not block).encode()
+            if not block:
+                break
+        data, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _transcode(stream: IO[bytes], encoding: str) -> IO[bytes]:
+    """Return a stream of UTF-8 of a text in another encoding."""
+    if encoding == "utf-8":
+        return stream
+    return io.BufferedReader(TranscodedStream(stream, encoding), 1 << 16)
 
 
 class UnpackedStream(io.RawIOBase):
@@ -269,6 +308,7 @@ def read_lines(
     *,
     errors: str = ESCAPE_INVALID_BYTES,
     max_line_bytes: int = MAX_LINE_BYTES,
+    encoding: str = "utf-8",
 ) -> Iterator[str]:
     """Return the lines of a text file, without their ends.
 
@@ -278,11 +318,12 @@ def read_lines(
         errors: what becomes of bytes that are not UTF-8: `ESCAPE_INVALID_BYTES` or
             `MARK_INVALID_BYTES`.
         max_line_bytes: bytes of the longest line, a whole number of MiB.
+        encoding: the encoding of the file.
 
     Raises:
         SampleError: the file cannot be read, or a line is longer.
     """
-    with open_uncompressed(path, progress) as stream:
+    with open_uncompressed(path, progress, encoding) as stream:
         number = 0
         while line := stream.readline(max_line_bytes + 1):
             number += 1

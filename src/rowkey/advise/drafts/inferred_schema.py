@@ -118,6 +118,7 @@ def infer_schema(
     Cost: one pass over the file; a second one where texts stand for null.
     """
     sample = record_sample(path, format_options)
+    sample.format.detect_options(path)
     sample.format.check_header(path)
     misfits = SkippedRows()
     column_stats = _scan_columns(sample, misfits)
@@ -125,6 +126,7 @@ def infer_schema(
     if found_options:
         assumptions = sample.format.assumptions
         sample = record_sample(path, found_options)
+        sample.format.detect_options(path)
         sample.format.assumptions += assumptions
         misfits = SkippedRows()
         column_stats = _scan_columns(sample, misfits)

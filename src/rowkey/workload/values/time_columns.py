@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from rowkey.workload.values.time_detection import DetectedLayout
     from rowkey.workload.values.time_layouts import ParsedTimes, TimeLayout
 
-_HALF_YEAR_S = 183 * 86_400
+_MAX_STEP_BACK_S = 183 * 86_400
+"""Seconds that a time may lie before the one in front of it, in a file that is not in order."""
+_MAX_STEP_FORWARD_S = 330 * 86_400
+"""Seconds to the next time; a December after a January is a late line of the year before."""
 _STANDARD_TIME = r"^(?:[+-]?[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}.*)?)$"
 """Counts and ISO 8601, which the types read themselves."""
 _DECIMAL = r"^[0-9]{1,18}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{1,2})$"
@@ -226,7 +229,7 @@ class YearCounter:
         last_s = seconds[0] if self._last_s is None else self._last_s
         steps = np.diff(seconds, prepend=last_s)
         years = self._year + np.cumsum(
-            (steps < -_HALF_YEAR_S).astype(np.int64) - (steps > _HALF_YEAR_S)
+            (steps < -_MAX_STEP_BACK_S).astype(np.int64) - (steps > _MAX_STEP_FORWARD_S)
         )
         self._year, self._last_s = int(years[-1]), int(seconds[-1])
         days, rest = np.divmod(seconds, 86_400)

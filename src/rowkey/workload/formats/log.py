@@ -1,0 +1,206 @@
+"""The format `log`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument, SampleError
+from rowkey.messages import Message, shorten_text, suggest_name
+from rowkey.workload.contract import ENCODING_OPTION, PluginOption, SampleFormat
+from rowkey.workload.logs.known_logs import KNOWN_LOGS, build_known_log
+from rowkey.workload.logs.line_pattern import LinePattern, LogLayout
+from rowkey.workload.records import (
+    MAX_BATCH_CHARACTERS,
+    MAX_BATCH_RECORDS,
+    MalformedLines,
+    build_text_batch,
+)
+from rowkey.workload.sample_streams import read_lines, resolve_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from rowkey.workload.records import SkippedRows
+
+DETECTION_LINES = 200
+"""First lines from which a log is recognized."""
+MIN_MATCHING_SHARE = 0.8
+"""Share of the first lines that must follow the pattern of a log."""
+
+
+class LogFormat(SampleFormat):
+    """Log lines, split by a pattern: that of a known log, or fixed text with names in braces.
+
+    Known logs are recognized by their first lines: access logs of Apache and nginx, syslog, log4j
+    and others. In a pattern such as `{client} - [{time:%d/%b/%Y:%H:%M:%S %z}] {}`, a name takes the
+    text up to the following fixed text, and `{}` skips it. After a colon stands the layout of a
+    time, or the kind of a value: `word` has no space, `int` is digits, `quoted` may contain quotes
+    after a backslash, and `spaces` is one space or more. The time for a line grows with its length
+    only, whatever the pattern is.
+    """
+
+    name = "log"
+    suffixes = (".log",)
+    options = (
+        PluginOption(
+            "pattern",
+            (str,),
+            f"fixed text and names in braces, or a known log: {', '.join(KNOWN_LOGS)}; if absent, "
+            "the log is recognized by its first lines",
+            None,
+            "text",
+        ),
+        ENCODING_OPTION,
+    )
+
+    def __init__(self, raw_options: Mapping[str, Any]) -> None:
+        super().__init__(raw_options)
+        self._layout: LogLayout | None = None
+        pattern = self.option_values["pattern"]
+        if pattern is not None:
+            self._use_layout(_build_layout(pattern))
+            lacking = [one for one in self.time_layouts.values() if not one.has_year]
+            if lacking and self.year is None:
+                what = f"the time format {lacking[0].text!r} has no year"
+                remedy = "Add the year of the first line to the format, such as year = 2024."
+                raise InvalidArgument("pattern", what, "%Y", remedy)
+
+    @classmethod
+    def is_bound_to_suffixes(cls, raw_options: Mapping[str, Any]) -> bool:
+        """Return whether the format is only for files with its suffixes: not with own patterns."""
+        return "{" not in str(raw_options.get("pattern", ""))
+
+    def detect_options(self, path: Path) -> None:
+        """Recognize the log by its first lines, if its pattern is not declared.
+
+        Raises:
+            SampleError: its lines follow no known pattern, or its times lack a year.
+        """
+        if self._layout is not None:
+            return
+        lines = list(islice(self._read_lines(path), DETECTION_LINES))
+        if not lines:
+            return
+        name = _recognize_log(lines)
+        if not name:
+            self._refuse_unknown_log(path, lines)
+        self.detected_options["pattern"] = name
+        text = "{file} is read as a log of {pattern}: its first lines are of this form"
+        self.assumptions.append(
+            Message("sample.log_pattern", text, file=shorten_text(path.name), pattern=name)
+        )
+        self._use_layout(build_known_log(name))
+        if self.year is None and any(not one.has_year for one in self.time_layouts.values()):
+            year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
+            raise SampleError(
+                str(path),
+                f"the times of a log of {name} have no year",
+                "the year of the first line",
+                f"The file was last changed in {year}; if it begins in that year, declare "
+                f"{self.suggest_options(year=year)}.",
+            )
+
+    def read_batches(
+        self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a log in order, in batches of bounded size."""
+        import pyarrow as pa
+
+        if next(self._read_lines(path), None) is None:
+            yield build_text_batch([], columns or build_known_log(KNOWN_LOGS[0]).columns)
+            return
+        layout = self._find_layout(path)
+        names = resolve_columns(layout.columns, columns, path)
+        expected = self.option_values["pattern"] or self.detected_options["pattern"]
+        misfits = MalformedLines(path, f"lines of the form {expected}", skipped_rows)
+        number = 0
+        for lines in _group_lines(self._read_lines(path, is_watched=True)):
+            batch, is_valid = layout.parse_lines(pa.array(lines, pa.string()))
+            for place in (~is_valid).nonzero()[0].tolist():
+                misfits.add(number + place + 1, lines[place])
+            number += len(lines)
+            yield batch.select(names)
+        misfits.check_count(number)
+
+    def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
+        """Return the column names of a log; None if it has no lines."""
+        if next(self._read_lines(path), None) is None:
+            return None
+        return list(self._find_layout(path).columns)
+
+    def _find_layout(self, path: Path) -> LogLayout:
+        """Return the layout of the lines, declared or recognized."""
+        self.detect_options(path)
+        assert self._layout is not None
+        return self._layout
+
+    def _use_layout(self, layout: LogLayout) -> None:
+        """Split lines by a layout; declared layouts of times are used before those of a pattern."""
+        self._layout = layout
+        self.time_layouts = {**layout.time_layouts, **self.time_layouts}
+
+    def _read_lines(self, path: Path, *, is_watched: bool = False) -> Iterator[str]:
+        """Return the lines that are not empty."""
+        progress = self.progress if is_watched else None
+        lines = read_lines(path, progress, encoding=self.option_values["encoding"])
+        return (line for line in lines if line and not line.isspace())
+
+    def _refuse_unknown_log(self, path: Path, lines: list[str]) -> None:
+        """Raise an error about a log that is not recognized.
+
+        Raises:
+            SampleError: always.
+        """
+        example = self.suggest_options(pattern="{time:%Y-%m-%d %H:%M:%S} {level:word} {message}")
+        raise SampleError(
+            str(path),
+            "the log is not recognized: its first lines follow no known pattern, the first of "
+            f"them {shorten_text(lines[0][:80])!r}",
+            f"lines of a known log: {', '.join(KNOWN_LOGS)}",
+            f"Describe its lines, such as by {example}.",
+        )
+
+
+def _build_layout(pattern: str) -> LogLayout:
+    """Return the layout of a declared pattern.
+
+    Raises:
+        InvalidArgument: it is neither a known log nor a pattern.
+    """
+    if pattern in KNOWN_LOGS:
+        return build_known_log(pattern)
+    if "{" not in pattern and (near := suggest_name(pattern, KNOWN_LOGS)):
+        raise InvalidArgument(
+            "pattern", f"{pattern!r} is not a known log", f"one of {', '.join(KNOWN_LOGS)}", near
+        )
+    line = LinePattern(pattern)
+    return LogLayout((line,), tuple(line.columns))
+
+
+def _recognize_log(lines: list[str]) -> str:
+    """Return the known log that most lines follow; empty if there is none."""
+    import pyarrow as pa
+
+    array = pa.array(lines, pa.string())
+    counts = {name: int(build_known_log(name).parse_lines(array)[1].sum()) for name in KNOWN_LOGS}
+    best = max(counts, key=lambda name: counts[name])
+    return best if lines and counts[best] >= MIN_MATCHING_SHARE * len(lines) else ""
+
+
+def _group_lines(lines: Iterator[str]) -> Iterator[list[str]]:
+    """Yield lines in groups of bounded size."""
+    group: list[str] = []
+    size = 0
+    for line in lines:
+        group.append(line)
+        size += len(line)
+        if len(group) >= MAX_BATCH_RECORDS or size >= MAX_BATCH_CHARACTERS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group

@@ -1,0 +1,210 @@
+"""Patterns of log lines, such as `{client} [{time:%d/%b/%Y:%H:%M:%S %z}] {}`.
+
+A pattern is fixed text and names in braces. It becomes a regular expression of RE2, whose time is
+linear in the line, whatever the pattern is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument
+from rowkey.messages import suggest_name
+from rowkey.workload.values.time_layouts import (
+    COUNT_LAYOUTS,
+    CountLayout,
+    DirectiveLayout,
+    build_pattern,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.workload.values.time_layouts import TimeLayout
+
+MAX_TOKENS = 64
+MAX_PATTERN_CHARACTERS = 4_096
+_TOKEN = re.compile(r"\{([^{}]*)\}")
+_COLUMN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KINDS = {"word": "[^ ]+", "int": "[0-9]+", "quoted": r'(?:[^"\\]|\\.)*', "spaces": " +"}
+"""Kinds of values that a name may have after a colon, with their regular expressions."""
+_TIME_GROUP = re.compile(r"\?P<\w>")
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A name in braces.
+
+    Args:
+        name: the column; empty for text that is skipped.
+        layout: the layout of a time, or None.
+        expression: its regular expression; empty for any text up to what follows.
+    """
+
+    name: str
+    layout: TimeLayout | None
+    expression: str
+
+
+class LinePattern:
+    """Splits lines of one shape into columns.
+
+    Args:
+        text: fixed text and names in braces.
+
+    Raises:
+        InvalidArgument: the text is no pattern.
+    """
+
+    def __init__(self, text: str) -> None:
+        pieces = _TOKEN.split(text)
+        head, raw_names, separators = pieces[0], pieces[1::2], pieces[2::2]
+        _check_pattern(text, raw_names)
+        tokens = [_parse_token(name) for name in raw_names]
+        is_open = [not token.expression for token in tokens]
+        for number, separator in enumerate(separators[:-1]):
+            if not separator and is_open[number] and is_open[number + 1]:
+                raise InvalidArgument(
+                    "pattern",
+                    "two names follow each other without text between them",
+                    "fixed text between names, such as {host} {path}",
+                )
+        self.columns = [token.name for token in tokens if token.name]
+        for name in self.columns:
+            if self.columns.count(name) > 1:
+                raise InvalidArgument(
+                    "pattern", f"the name {name!r} occurs twice", "each name once"
+                )
+        self.time_layouts = {t.name: t.layout for t in tokens if t.layout is not None and t.name}
+        expression = re.escape(head)
+        for number, (token, separator) in enumerate(zip(tokens, separators, strict=True)):
+            is_last = number == len(tokens) - 1 and not separator
+            expression += _build_group(token, is_last=is_last) + re.escape(separator)
+        self._expression = f"(?s)^{expression}{'$' if not separators[-1] else ''}"
+
+    def parse_lines(self, lines: pa.Array) -> pa.Array:
+        """Return the columns of lines as a struct; null where a line does not follow."""
+        import pyarrow.compute as pc
+
+        return pc.extract_regex(lines, self._expression)
+
+
+@dataclass(frozen=True, slots=True)
+class LogLayout:
+    """The shapes that lines of a log may have; the first that a line follows splits it.
+
+    Args:
+        patterns: the shapes.
+        columns: all columns, in order.
+        has_dashes: whether `-` stands for null.
+        has_requests: whether a column `request` is split into a method, a path and a protocol.
+    """
+
+    patterns: tuple[LinePattern, ...]
+    columns: tuple[str, ...]
+    has_dashes: bool = False
+    has_requests: bool = False
+
+    @property
+    def time_layouts(self) -> Mapping[str, TimeLayout]:
+        """Return the layouts of the columns that are times."""
+        return {name: one for p in self.patterns for name, one in p.time_layouts.items()}
+
+    def parse_lines(self, lines: pa.Array) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
+        """Return the columns of the lines that follow, and which lines do."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        columns: dict[str, Any] = {}
+        is_valid = np.zeros(len(lines), np.bool_)
+        for pattern in self.patterns:
+            if is_valid.all():
+                break
+            found = pattern.parse_lines(lines)
+            is_new = found.is_valid().to_numpy(zero_copy_only=False) & ~is_valid
+            for name in pattern.columns:
+                values = pc.if_else(pa.array(is_new), pc.struct_field(found, name), None)
+                columns[name] = pc.coalesce(columns[name], values) if name in columns else values
+            is_valid |= is_new
+        if self.has_requests and "request" in columns:
+            columns |= _split_requests(columns["request"])
+        nothing = pa.nulls(len(lines), pa.string())
+        arrays = [columns.get(name, nothing) for name in self.columns]
+        if self.has_dashes:
+            arrays = [pc.if_else(pc.equal(one, "-"), None, one) for one in arrays]
+        batch = pa.RecordBatch.from_arrays(arrays, names=list(self.columns))
+        return batch.filter(pa.array(is_valid)), is_valid
+
+
+def _check_pattern(text: str, names: list[str]) -> None:
+    """Raise if a pattern has no names, too many, or a line break."""
+    if not names or len(names) > MAX_TOKENS or len(text) > MAX_PATTERN_CHARACTERS:
+        raise InvalidArgument(
+            "pattern",
+            f"the pattern has {len(names)} names in braces, {len(text):,} characters",
+            f"1..{MAX_TOKENS} names and at most {MAX_PATTERN_CHARACTERS:,} characters",
+        )
+    if "\n" in text or "\r" in text:
+        raise InvalidArgument(
+            "pattern", "the pattern contains a line break", "a pattern without line breaks"
+        )
+
+
+def _parse_token(raw_name: str) -> _Token:
+    """Return what stands in braces: a name, and after a colon a kind or the layout of a time."""
+    name, _, kind = raw_name.partition(":")
+    if name and not _COLUMN_NAME.fullmatch(name):
+        raise InvalidArgument("pattern", f"{name!r} is not a valid name", "letters, digits and _")
+    if not kind:
+        return _Token(name, None, "")
+    if kind in _KINDS:
+        return _Token(name, None, _KINDS[kind])
+    if kind in COUNT_LAYOUTS:
+        return _Token(name, CountLayout(kind), r"[0-9]+(?:\.[0-9]+)?")
+    if "%" not in kind:
+        what = f"{kind!r}, after the colon of a name, is not a time format or a kind of value"
+        allowed = f"directives, such as {{ts:%Y-%m-%d}}, or one of {', '.join(_KINDS)}"
+        raise InvalidArgument("pattern", what, allowed, suggest_name(kind, _KINDS))
+    try:
+        layout = DirectiveLayout(kind)
+    except InvalidArgument as refusal:
+        mistake = refusal.mistake
+        raise InvalidArgument(
+            "pattern", mistake.problem, mistake.expected, mistake.remedy
+        ) from None
+    return _Token(name, layout, _TIME_GROUP.sub("?:", build_pattern(kind)))
+
+
+def _build_group(token: _Token, *, is_last: bool) -> str:
+    """Return the regular expression of a name."""
+    expression = token.expression or (".*" if is_last else ".*?")
+    return f"(?P<{token.name}>{expression})" if token.name else f"(?:{expression})"
+
+
+def _split_requests(requests: pa.Array) -> dict[str, Any]:
+    """Return the method, path and protocol of requests such as `GET /a HTTP/1.1`.
+
+    A path may contain spaces; a request of one or two words has no protocol.
+    """
+    import pyarrow.compute as pc
+
+    spaces = pc.count_substring(requests, " ")
+    pieces = pc.extract_regex(requests, r"(?s)^(?P<head>[^ ]*)(?: (?P<rest>.*))?$")
+    rest = pc.struct_field(pieces, "rest")
+    ends = pc.extract_regex(rest, r"(?s)^(?P<path>.*) (?P<protocol>[^ ]*)$")
+    is_whole = pc.greater_equal(spaces, 2)
+    return {
+        "method": pc.struct_field(pieces, "head"),
+        "path": pc.if_else(
+            is_whole,
+            pc.struct_field(ends, "path"),
+            pc.if_else(pc.equal(spaces, 1), rest, None),
+        ),
+        "protocol": pc.if_else(is_whole, pc.struct_field(ends, "protocol"), None),
+    }
