@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rowkey.workload.distributions import DISTRIBUTIONS as DISTRIBUTIONS
     from rowkey.workload.event_store import EventStore
     from rowkey.workload.formats import FORMATS as FORMATS
+    from rowkey.workload.header_names import check_values
     from rowkey.workload.packing import PackingSavings, measure_packing, measure_stored_bytes
     from rowkey.workload.recorded_sample import RecordedSample
     from rowkey.workload.records import SkippedRows
@@ -62,6 +63,7 @@ else:
             "distributions": "DISTRIBUTIONS=DISTRIBUTIONS",
             "event_store": "EventStore",
             "formats": "FORMATS=FORMATS",
+            "header_names": "check_values",
             "workload_generator": "WorkloadGenerator",
             "packing": "PackingSavings measure_packing measure_stored_bytes",
             "recorded_sample": "RecordedSample",
@@ -118,6 +120,7 @@ __all__ = [
     "bind_writes",
     "build_bit_generator",
     "build_rng",
+    "check_values",
     "choose_format",
     "count_read_operations",
     "describe_layout",

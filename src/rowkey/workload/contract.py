@@ -74,6 +74,15 @@ ENCODING_OPTION = PluginOption(
 )
 """The option of text formats that declares their encoding."""
 
+SKIP_LINES_OPTION = PluginOption(
+    "skip_lines",
+    (int,),
+    "lines in front of the header or the first row that are not read",
+    0,
+    "a number of lines, 0..10000",
+)
+"""The option of text formats that skips the first lines, such as a title or wrong names."""
+
 MAX_SKIPPED_OPTION = PluginOption(
     "max_skipped",
     (int, float),
@@ -274,6 +283,10 @@ class SampleFormat(ABC):
             near = suggest_name(encoding, ENCODINGS)
             what = f"{encoding!r} is not an encoding that is read"
             raise InvalidArgument(ENCODING_OPTION.name, what, ENCODING_OPTION.allowed, near)
+        skip_lines = self.option_values.get(SKIP_LINES_OPTION.name, 0)
+        if not 0 <= skip_lines <= 10_000:
+            what = f"{skip_lines} is out of range"
+            raise InvalidArgument(SKIP_LINES_OPTION.name, what, SKIP_LINES_OPTION.allowed)
         self.time_layouts = read_time_layouts(self.option_values)
         """Declared layouts of times, by column."""
         self.number_layouts = _read_layouts(self.option_values, NUMBERS_OPTION, parse_number_layout)

@@ -15,7 +15,7 @@ from rowkey.workload.formats import FORMATS
 from rowkey.workload.joined_columns import expand_names
 from rowkey.workload.recorded_sample import RecordedSample
 from rowkey.workload.records import MAX_SKIPPED_ROWS_NAMED, SkippedRows
-from rowkey.workload.sample_streams import find_format_suffix
+from rowkey.workload.sample_streams import CONVERT_REMEDY, find_format_suffix
 from rowkey.workload.values.number_columns import NumberColumn, is_number_field
 from rowkey.workload.values.rejection import MISSING_VALUE_REMEDY, explain_rejection
 from rowkey.workload.values.time_columns import TimeColumn
@@ -318,6 +318,9 @@ class SampleFile:
             return
         share = math.ceil(100 * skipped_count / row_count) / 100
         remedy = self._first_remedy
+        if remedy == CONVERT_REMEDY and "encoding" in self.format.option_values:
+            option = self.format.suggest_options(encoding="latin-1")
+            remedy += f" Or declare its encoding, such as by {option}."
         if kept_count:
             remedy += (
                 f" Or allow {share:.0%} of the rows to be skipped by max_skipped = {share:g} in "

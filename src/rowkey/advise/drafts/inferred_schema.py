@@ -16,6 +16,7 @@ from rowkey.schema import FieldDeclaration, FieldRef, find_name_mistake
 from rowkey.workload import (
     SampleSummary,
     SkippedRows,
+    check_values,
     describe_layout,
     open_sample,
     record_sample,
@@ -208,6 +209,8 @@ def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnSt
             "one event or more",
             "Record a sample with events.",
         )
+    repeated = [s.name for s in column_stats if s.name and s.name in (s.distinct_texts or ())]
+    check_values(path, [stats.name for stats in column_stats], repeated, sample.format)
     return column_stats
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
-from rowkey.workload.contract import NULLS_OPTION, PluginOption, SampleFormat, read_null_texts
+from rowkey.workload.contract import (
+    ENCODING_OPTION,
+    NULLS_OPTION,
+    SKIP_LINES_OPTION,
+    PluginOption,
+    SampleFormat,
+    read_null_texts,
+)
+from rowkey.workload.header_names import check_names
 from rowkey.workload.records import MalformedLines, build_batches
 from rowkey.workload.sample_streams import MARK_INVALID_BYTES, read_lines, resolve_columns
 
@@ -29,6 +38,8 @@ class ColumnsFormat(SampleFormat):
             "names", (list, tuple), "names of the columns of a file without a header line"
         ),
         NULLS_OPTION,
+        ENCODING_OPTION,
+        SKIP_LINES_OPTION,
     )
 
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
@@ -40,14 +51,29 @@ class ColumnsFormat(SampleFormat):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a file of columns in order, in batches of bounded size."""
         names = list(self.option_values["names"] or ())
-        has_header = not names
-        names = names or next(read_lines(path), "").split()
+        header_lines = self.option_values["skip_lines"] + (not names)
+        names = names or self._read_header(path)
         if not names:
             raise SampleError(str(path), "the file is empty", "a header line and rows")
         column_names = resolve_columns(names, columns, path)
         order = [names.index(name) for name in column_names]
-        rows = self._read_rows(path, len(names), int(has_header), skipped_rows)
+        rows = self._read_rows(path, len(names), header_lines, skipped_rows)
         yield from build_batches(([row[i] for i in order] for row in rows), column_names)
+
+    def check_header(self, path: Path) -> None:
+        """Raise if the first line of a file without declared names does not look like names.
+
+        Raises:
+            SampleError: it looks like values, or has a name twice.
+        """
+        if not self.option_values["names"]:
+            check_names(path, self._read_header(path), self)
+
+    def _read_header(self, path: Path) -> list[str]:
+        """Return the words of the first line that is not skipped."""
+        lines = read_lines(path, encoding=self.option_values["encoding"])
+        skipped = self.option_values["skip_lines"]
+        return next(islice(lines, skipped, None), "").split()
 
     def _read_rows(
         self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows
@@ -56,7 +82,13 @@ class ColumnsFormat(SampleFormat):
         misfits = MalformedLines(path, f"{width} values on each line", skipped_rows)
         number = 0
         for number, line in enumerate(
-            read_lines(path, self.progress, errors=MARK_INVALID_BYTES), 1
+            read_lines(
+                path,
+                self.progress,
+                errors=MARK_INVALID_BYTES,
+                encoding=self.option_values["encoding"],
+            ),
+            1,
         ):
             values = line.split()
             if number <= header_lines or not values:

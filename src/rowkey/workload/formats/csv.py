@@ -5,15 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, shorten_text
-from rowkey.workload.contract import NULLS_OPTION, PluginOption, SampleFormat, read_null_texts
+from rowkey.workload.contract import (
+    ENCODING_OPTION,
+    NULLS_OPTION,
+    SKIP_LINES_OPTION,
+    PluginOption,
+    SampleFormat,
+    read_null_texts,
+)
+from rowkey.workload.header_names import check_names
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
     ESCAPE_INVALID_BYTES,
@@ -33,23 +41,17 @@ if TYPE_CHECKING:
     from rowkey.workload.records import SkippedRows
 
 FIRST_PRINTABLE = 0x20
-_MAX_SHOWN_VALUES = 5
 _ALLOWED_CONTROLS = b"\t\r\n"
 """Control characters that a header line may hold."""
 _COMMON_DELIMITERS = (",", ";", "\t", "|", ":", " ")
 """Delimiters to suggest if the declared one does not fit."""
 _DETECTABLE_DELIMITERS = _COMMON_DELIMITERS[:4]
 """Delimiters that are detected if none is declared; names and times often contain the others."""
+_UNUSUAL_DELIMITERS = (":", "^", "#", "~", "!", "&", "\x01", "\x1f")
+"""Delimiters to suggest for a file that would have one column."""
 _DETECTION_BYTES, _DETECTION_RECORDS = 1 << 16, 20
 _MIN_EQUAL_SHARE = 0.5
 """Minimum share of the first records that a delimiter divides into equally many values."""
-_VALUE_PATTERN = re.compile(
-    r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*|"
-    r"\d+\.\d+\.\d+\.\d+"
-)
-"""Numbers, dates and IPv4 addresses, which are values rather than names of columns."""
-_YEAR_PATTERN = re.compile(r"(19|20)\d\d")
-"""A year, which is often the name of a column."""
 
 
 class CsvFormat(SampleFormat):
@@ -75,6 +77,8 @@ class CsvFormat(SampleFormat):
             "names", (list, tuple), "names of the columns of a file without a header line"
         ),
         NULLS_OPTION,
+        ENCODING_OPTION,
+        SKIP_LINES_OPTION,
     )
 
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
@@ -94,7 +98,7 @@ class CsvFormat(SampleFormat):
         """Yield the rows of a CSV file in order, in batches of bounded size."""
         import pyarrow as pa
 
-        with open_uncompressed(path, self.progress) as stream:
+        with self._open_text(path, is_watched=True) as stream:
             try:
                 yield from self._read_stream(stream, path, columns, skipped_rows)
             except pa.ArrowInvalid as problem:
@@ -103,18 +107,19 @@ class CsvFormat(SampleFormat):
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
         """Return the line on which each of the given rows of a CSV file begins."""
         lines: dict[int, int] = {}
-        with open_uncompressed(path) as stream:
+        with self._open_text(path) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
             reader = csv.reader(text, delimiter=self._find_delimiter(path))
             names = self.option_values["names"] or next(reader, [])
-            row, line = 0, reader.line_num + 1
+            skipped = self.option_values["skip_lines"]
+            row, line = 0, reader.line_num + 1 + skipped
             for record in reader:
                 row += len(record) == len(names) and bool(record)
                 if len(record) == len(names) and row in rows:
                     lines[row] = line
                 if len(lines) == len(rows):
                     break
-                line = reader.line_num + 1
+                line = reader.line_num + 1 + skipped
         return lines
 
     def check_header(self, path: Path) -> None:
@@ -125,26 +130,55 @@ class CsvFormat(SampleFormat):
         """
         if self.option_values["names"]:
             return
-        with open_uncompressed(path) as stream:
-            names = _parse_names(_read_head(stream, path), self._find_delimiter(path), None, path)
-        if any(map(_looks_like_value, names)):
-            listed = ", ".join(repr(shorten_text(name)) for name in names[:_MAX_SHOWN_VALUES])
-            columns = json.dumps([f"c{number}" for number in range(1, len(names) + 1)])
-            raise SampleError(
-                f"{path}:1",
-                f"the first line looks like a row of values: {listed}",
-                "the names of the columns",
-                "If the file has no such line, name its columns: "
-                f"""--sample-format '{{ kind = "csv", names = {columns} }}'.""",
+        with self._open_text(path) as stream:
+            names = _parse_names(
+                self._read_head(stream, path), self._find_delimiter(path), None, path
             )
-        if len(names) == 1 and self.option_values["delimiter"] is None and " " in names[0].strip():
-            raise SampleError(
-                f"{path}:1",
-                f"the file has one column, {shorten_text(names[0])!r}",
-                "values separated by a comma, a semicolon, a tab or |",
-                "Declare the delimiter: "
-                """--sample-format '{ kind = "csv", delimiter = " " }'.""",
-            )
+        check_names(path, names, self)
+        if len(names) == 1 and self.option_values["delimiter"] is None:
+            self._check_single_column(path, names[0])
+
+    def _check_single_column(self, path: Path, name: str) -> None:
+        """Raise if the only column name contains a character that may separate values.
+
+        Raises:
+            SampleError: it does.
+        """
+        with self._open_text(path) as stream:
+            lines = stream.read(_DETECTION_BYTES).decode("utf-8", "replace").splitlines()
+        rows = list(filter(None, lines[1:_DETECTION_RECORDS]))
+        for one in (*_UNUSUAL_DELIMITERS, " "):
+            count = name.strip().count(one)
+            if count and all(row.count(one) >= count for row in rows):
+                raise SampleError(
+                    f"{path}:1",
+                    f"the file has one column, {shorten_text(name)!r}",
+                    "values separated by a comma, a semicolon, a tab or |",
+                    f"Declare the delimiter: {self.suggest_options(delimiter=one)}.",
+                )
+
+    def _read_head(self, stream: IO[bytes], path: Path) -> str:
+        """Return the first record of a file; a file in UTF-16 is refused with the option."""
+        try:
+            return _read_head(stream, path)
+        except SampleError as problem:
+            with open_uncompressed(path) as plain:
+                has_mark = plain.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
+            if not has_mark or self.option_values["encoding"] != "utf-8":
+                raise
+            mistake = problem.mistake
+            option = self.suggest_options(encoding="utf-16")
+            remedy = f"The file is in UTF-16. Declare it: {option}."
+            raise SampleError(mistake.path, mistake.problem, mistake.expected, remedy) from None
+
+    @contextmanager
+    def _open_text(self, path: Path, *, is_watched: bool = False) -> Iterator[IO[bytes]]:
+        """Return the text of a file in UTF-8, after the lines that are skipped."""
+        progress = self.progress if is_watched else None
+        with open_uncompressed(path, progress, self.option_values["encoding"]) as stream:
+            for _ in range(self.option_values["skip_lines"]):
+                stream.readline(MAX_LINE_BYTES)
+            yield stream
 
     def _find_delimiter(self, path: Path) -> str:
         """Return the delimiter: declared, implied by the file's name, or detected in its lines."""
@@ -154,7 +188,8 @@ class CsvFormat(SampleFormat):
         if ".tsv" in [suffix.lower() for suffix in path.suffixes]:
             return "\t"
         if "delimiter" not in self.detected_options:
-            detected = _detect_delimiter(path)
+            with self._open_text(path) as stream:
+                detected = _detect_delimiter(stream)
             if detected == ",":
                 return detected
             self.detected_options["delimiter"] = detected
@@ -181,9 +216,9 @@ class CsvFormat(SampleFormat):
 
         delimiter = self._find_delimiter(path)
         names = list(self.option_values["names"] or ())
-        header_lines = 0 if names else 1
+        header_lines = self.option_values["skip_lines"] + (0 if names else 1)
         if not names:
-            head = _read_head(stream, path)
+            head = self._read_head(stream, path)
             names = _parse_names(head, delimiter, columns, path)
             _check_delimiter(head, names, columns or (), path)
         column_names = resolve_columns(names, columns, path)
@@ -238,14 +273,13 @@ def _open_reader(
         return iter([build_text_batch([], columns)])
 
 
-def _detect_delimiter(path: Path) -> str:
-    """Return the delimiter that divides the first records of a file best; a comma if none does.
+def _detect_delimiter(stream: IO[bytes]) -> str:
+    """Return the delimiter that divides the first records of a text best; a comma if none does.
 
     Best is the one that divides most records into as many values as the first one, then the one
     that divides them into most values. A delimiter that is not in the first record is none.
     """
-    with open_uncompressed(path) as stream:
-        data = stream.read(_DETECTION_BYTES)
+    data = stream.read(_DETECTION_BYTES)
     text = data.decode("utf-8-sig", "replace")
     if len(data) == _DETECTION_BYTES:  # the last line may be cut off
         text = text[: text.rfind("\n") + 1] or text
@@ -266,16 +300,6 @@ def _measure_records(text: str, delimiter: str) -> list[int]:
         return [len(record) for record in islice(reader, _DETECTION_RECORDS) if record]
     except csv.Error:
         return []
-
-
-def _looks_like_value(name: str) -> bool:
-    """Return whether a text of the first line is a number, a date or an address.
-
-    >>> [_looks_like_value(text) for text in ("host", "17.5", "2024-03-01 10:00", "2024")]
-    [False, True, True, False]
-    """
-    stripped = name.strip()
-    return bool(_VALUE_PATTERN.fullmatch(stripped)) and not _YEAR_PATTERN.fullmatch(stripped)
 
 
 def _read_head(stream: IO[bytes], path: Path) -> str:

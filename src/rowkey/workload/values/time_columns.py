@@ -34,7 +34,11 @@ _MAX_STEP_BACK_S = 183 * 86_400
 """Seconds that a time may lie before the one in front of it, in a file that is not in order."""
 _MAX_STEP_FORWARD_S = 330 * 86_400
 """Seconds to the next time; a December after a January is a late line of the year before."""
-_STANDARD_TIME = r"^(?:[+-]?[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}.*)?)$"
+_STANDARD_TIME = (
+    "^(?:[+-]?[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    "(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?"
+    "(?:Z|[+-][0-9]{2}:?[0-9]{2}(?::[0-9]{2})?)?)?)$"
+)
 """Counts and ISO 8601, which the types read themselves."""
 _DECIMAL = r"^[0-9]{1,18}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{1,2})$"
 """Numbers with a point or an exponent, which no type reads as a time."""

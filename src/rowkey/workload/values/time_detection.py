@@ -83,6 +83,8 @@ class LayoutDetector:
         self._layouts: list[TimeLayout] | None = None
         self._match_counts: list[int] = []
         self._units: list[int] = []
+        self._spans: dict[int, tuple[int, int]] = {}
+        """By a layout, its first and its last second."""
         self._text_count = 0
         self._first_only: dict[tuple[int, int], str] = {}
         """By two layouts, a text that only the first reads."""
@@ -103,12 +105,36 @@ class LayoutDetector:
         parsed = [layout.parse_column(texts) for layout in self._layouts]
         for number, times in enumerate(parsed):
             self._match_counts[number] += int(times.is_valid.sum())
-            if number not in self._examples and times.is_valid.any():
-                self._examples[number] = str(texts[int(times.is_valid.argmax())].as_py())
+            if times.is_valid.any():
+                self._note_span(number, times)
+                first_text = str(texts[int(times.is_valid.argmax())].as_py())
+                self._examples.setdefault(number, first_text)
             self._units[number] = max(self._units[number], _find_unit(times))
         for one, other in product(range(len(parsed)), repeat=2):
             if one != other:
                 self._compare(one, other, parsed[one], parsed[other], texts)
+
+    def _note_span(self, number: int, times: ParsedTimes) -> None:
+        """Widen the span of the times of a layout."""
+        seconds = times.seconds[times.is_valid]
+        low, high = self._spans.get(number, (seconds[0], seconds[0]))
+        self._spans[number] = min(low, seconds.min()), max(high, seconds.max())
+
+    def _drop_implausible(self, fitting: list[int]) -> list[int]:
+        """Return layouts without those that put the year in the wrong place.
+
+        Days of a month that are read as years spread the times over decades, and years that are
+        read as days do the same.
+        """
+        layouts = self._layouts or []
+        spans = {n: self._spans[n][1] - self._spans[n][0] for n in fitting}
+        is_first = {n: "%y/" in layouts[n].text for n in fitting}
+        return [
+            n
+            for n in fitting
+            if spans[n] <= 366 * DAY_S
+            or all(is_first[n] == is_first[o] or spans[n] < 5 * spans[o] for o in fitting)
+        ]
 
     def _derive_layouts(self, texts: list[str]) -> list[TimeLayout]:
         """Return the layouts that the first texts allow."""
@@ -133,6 +159,7 @@ class LayoutDetector:
         layouts = self._layouts or []
         least = MIN_MATCHING_SHARE * self._text_count if self._declared is None else 0
         fitting = [n for n in range(len(layouts)) if self._match_counts[n] >= max(least, 1)]
+        fitting = self._drop_implausible(fitting)
         if not fitting:
             return None
         best = max(fitting, key=lambda n: self._match_counts[n])
@@ -207,8 +234,8 @@ def _derive_layouts_of_text(text: str) -> Iterator[str]:
     rest = text[len(weekday[0]) :] if weekday else text
     for date in _DATES:
         matched = _compile(date).match(rest)
-        if matched is None:
-            continue
+        if matched is None or (date[:3] == "%y/" and matched.end() < 8):
+            continue  # who writes the year first pads the month and the day
         if not (tail := rest[matched.end() :]):
             yield head + date
             continue
@@ -218,7 +245,7 @@ def _derive_layouts_of_text(text: str) -> Iterator[str]:
 def _derive_tails(tail: str, has_year: bool) -> Iterator[str]:
     """Yield what follows a date in the layouts of a text: a clock, a zone or a year."""
     for gap in _GAPS:
-        if not tail.startswith(gap):
+        if not tail.startswith(gap) or not (has_year or gap == " "):
             continue
         for clock, zone in product(_CLOCKS, _ZONES):
             is_possible = not (has_year and "%Y" in zone) and (gap or "%H%M" in clock)

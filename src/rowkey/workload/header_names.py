@@ -1,0 +1,104 @@
+"""Checks whether the first line of a file holds names, before a design is drafted from it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rowkey.errors import SampleError
+from rowkey.messages import join_names, shorten_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rowkey.workload.contract import SampleFormat
+
+_MAX_SHOWN_VALUES = 5
+_VALUE = re.compile(
+    r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?|\d{4}-\d\d-\d\d.*|\d{1,4}[./]\d{1,2}[./]\d{1,4}.*|"
+    r"\d+\.\d+\.\d+\.\d+|\d{1,2}:\d\d(:\d\d.*)?|\[?\d{1,2}[/ -][A-Z][a-z]{2}[/ -]\d{2,4}.*|"
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
+"""Numbers, dates, times, addresses and UUIDs, which are values rather than names of columns."""
+_YEAR = re.compile(r"(19|20)\d\d")
+"""A year, which is often the name of a column."""
+
+
+def check_names(path: Path, names: Sequence[str], sample_format: SampleFormat) -> None:
+    """Raise if the names of the first line are values, or one of them stands there twice.
+
+    Args:
+        path: the file.
+        names: what the first line holds.
+        sample_format: how the file is read.
+
+    Raises:
+        SampleError: they are; it names the option that gives names to the columns.
+    """
+    numbered = [f"c{number}" for number in range(1, len(names) + 1)]
+    values = [name for name in names if looks_like_value(name)]
+    if values:
+        listed = ", ".join(repr(shorten_text(name)) for name in names[:_MAX_SHOWN_VALUES])
+        raise SampleError(
+            f"{path}:1",
+            f"the first line looks like a row of values: {listed}",
+            "the names of the columns",
+            "If the file has no such line, name its columns: "
+            f"{sample_format.suggest_options(names=numbered)}.",
+        )
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated:
+        unique = [
+            name if name and names.count(name) == 1 else f"{name or 'c'}_{number}"
+            for number, name in enumerate(names, 1)
+        ]
+        skipped = sample_format.option_values.get("skip_lines", 0) + 1
+        shown = [repr(shorten_text(name)) for name in repeated[:_MAX_SHOWN_VALUES]]
+        raise SampleError(
+            f"{path}:1",
+            f"several columns have the same name: {join_names(shown)}",
+            "distinct names",
+            "Skip this line and name the columns: "
+            f"{sample_format.suggest_options(names=unique, skip_lines=skipped)}.",
+        )
+
+
+def check_values(
+    path: Path, names: Sequence[str], repeated: Sequence[str], sample_format: SampleFormat
+) -> None:
+    """Raise if columns have their own names among their values: the first line may be a row.
+
+    Args:
+        path: the file.
+        names: the names of its columns.
+        repeated: those that are values of their columns too.
+        sample_format: how the file is read.
+
+    Raises:
+        SampleError: there are such columns; it names the options that decide.
+    """
+    if not repeated or sample_format.option_values.get("names", ()):
+        return
+    if "names" not in sample_format.option_values:
+        return
+    numbered = [f"c{number}" for number in range(1, len(names) + 1)]
+    skipped = sample_format.option_values["skip_lines"] + 1
+    raise SampleError(
+        f"{path}:1",
+        f"the first line may be a row: {shorten_text(repeated[0])!r} is the name of a column and "
+        "one of its values",
+        "names that are no values",
+        f"If it is a row, name the columns: {sample_format.suggest_options(names=numbered)}. If it "
+        f"holds the names: {sample_format.suggest_options(names=list(names), skip_lines=skipped)}.",
+    )
+
+
+def looks_like_value(name: str) -> bool:
+    """Return whether a text of the first line is a number, a time, an address or an id.
+
+    >>> [looks_like_value(text) for text in ("host", "17.5", "2024-03-01 10:00", "2024")]
+    [False, True, True, False]
+    """
+    stripped = name.strip()
+    return bool(_VALUE.fullmatch(stripped)) and not _YEAR.fullmatch(stripped)

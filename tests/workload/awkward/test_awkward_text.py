@@ -1,0 +1,131 @@
+"""Text files of odd encodings, headers and shapes are read right, or refused with the option."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.advise import draft_design
+from rowkey.errors import SampleError
+from workload.awkward.files import find_options, get_refusal, read_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS: dict[str, Any] = {"host": "text", "n": "u32"}
+PLAIN = "host,n\nweb-1,1\nweb-2,2\n"
+TWO = [("web-1", 1), ("web-2", 2)]
+
+READ: dict[str, tuple[bytes, Any, list[tuple[Any, ...]]]] = {
+    "bom.csv": (b"\xef\xbb\xbf" + PLAIN.encode(), None, TWO),
+    "crlf.csv": (PLAIN.replace("\n", "\r\n").encode(), None, TWO),
+    "no-end.csv": (PLAIN.rstrip().encode(), None, TWO),
+    "blank.csv": (PLAIN.replace("\nweb-2", "\n\n\nweb-2").encode(), None, TWO),
+    "spaces.csv": (b" host , n \nweb-1,1\n", None, TWO[:1]),
+    "quoted.csv": (b'host,n\n"web\n1",1\n"a,b",2\n', None, [("web\n1", 1), ("a,b", 2)]),
+    "index.csv": (b",host,n\n0,web-1,1\n1,web-2,2\n", None, TWO),
+    "ragged.csv": (b"host,n\nweb-1,1\nweb-9\nweb-2,2\nx,3,4\n", {"max_skipped": 0.5}, TWO),
+    "cut.csv": (b'host,n\nweb-1,1\nweb-2,2\n"web-', None, TWO),
+    "title.csv": (b"Report\n\n" + PLAIN.encode(), {"skip_lines": 2}, TWO),
+    "headerless.csv": (b"web-1,1\nweb-2,2\n", {"names": ["host", "n"]}, TWO),
+    "twice.csv": (b"n,n\nweb-1,1\nweb-2,2\n", {"names": ["host", "n"], "skip_lines": 1}, TWO),
+    "nulls.csv": (b"host,n\nweb-1,1\n-,NA\nweb-2,2\n", {"nulls": ["-", "NA"], "max_skipped": 0.4},
+                  TWO),
+    "latin.csv": ("host,n\ncaf\u00e9,1\n".encode("latin-1"), {"encoding": "latin-1"},
+                  [("caf\u00e9", 1)]),
+    "wide.csv": ("host,n\ncaf\u00e9,1\n".encode("utf-16"), {"encoding": "utf-16"},
+                 [("caf\u00e9", 1)]),
+    "chinese.csv": ("host,n\n\u4e3b\u673a,1\n".encode("gb18030"), {"encoding": "gb18030"},
+                    [("\u4e3b\u673a", 1)]),
+    "spaced.txt": (b"host   n\nweb-1  1\n  web-2 2\n", None, TWO),
+    "spaced-headerless.txt": (b"web-1 1\nweb-2 2\n", {"names": ["host", "n"]}, TWO),
+    "latin.txt": ("host n\ncaf\u00e9 1\n".encode("latin-1"), {"encoding": "latin-1"},
+                  [("caf\u00e9", 1)]),
+    "title.txt": (b"# made by x\nhost n\nweb-1 1\n", {"skip_lines": 1}, TWO[:1]),
+}  # fmt: skip
+"""By name the bytes of a file, the options that it needs, and its rows."""
+
+
+@pytest.mark.parametrize("name", READ)
+def test_awkward_text_is_read(tmp_path: Path, name: str) -> None:
+    """The rows of each file are exactly those that were written."""
+    data, options, expected = READ[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    kind = "columns" if name.endswith(".txt") else "csv"
+    words = None if options is None else {"kind": kind, **options}
+    assert expected == read_rows(path, FIELDS, words)
+
+
+REFUSED = {
+    "latin.csv": (
+        "host,n\ncaf\u00e9,1\nb\u00fcro,2\n".encode("latin-1"),
+        [("caf\u00e9", 1), ("b\u00fcro", 2)],
+    ),
+    "wide.csv": ("host,n\ncaf\u00e9,1\n".encode("utf-16"), [("caf\u00e9", 1)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_another_encoding_is_refused_with_an_option_that_works(tmp_path: Path, name: str) -> None:
+    """The option that the error names reads the file."""
+    data, expected = REFUSED[name]
+    (tmp_path / name).write_bytes(data)
+    [options] = find_options(get_refusal(tmp_path / name, FIELDS))
+    assert expected == read_rows(tmp_path / name, FIELDS, options)
+
+
+DRAFTED: dict[str, tuple[bytes, str, int]] = {
+    "values.csv": (b"web-1,1\nweb-2,2\n", "looks like a row of values", 2),
+    "values.txt": (b"web-1 1\nweb-2 2\n", "looks like a row of values", 2),
+    "times.csv": (b"web-1,03.11.2025 10:00\nweb-2,14.11.2025 10:00\n", "a row of values", 2),
+    "words.csv": (b"web-1,GET\nweb-2,GET\nweb-3,POST\n", "the first line may be a row", 3),
+    "twice.csv": (b"a,b,a\n1,2,3\n4,5,6\n", "several columns have the same name: 'a'", 2),
+    "caret.csv": (b"a^b\n1^2\n2^3\n", "the file has one column, 'a^b'", 2),
+    "colons.csv": (b"a:b\n1:2\n2:3\n", "the file has one column, 'a:b'", 2),
+    "spaces.csv": (b"a b\n1 2\n2 3\n", "the file has one column, 'a b'", 2),
+}
+
+
+@pytest.mark.parametrize("name", DRAFTED)
+def test_no_draft_is_made_of_a_wrong_header(tmp_path: Path, name: str) -> None:
+    """The first option that the error names makes a draft with every row of the file."""
+    data, problem, row_count = DRAFTED[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(SampleError, match=re.escape(problem)) as caught:
+        draft_design(path)
+    draft = draft_design(path, format_options=find_options(str(caught.value))[0])
+    assert f": {row_count} rows." in draft.text.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem"),
+    [
+        ("empty.csv", b"", "the file is empty"),
+        ("one-line.csv", b"host,n\n", "no rows after the line of column names"),
+        ("empty.txt", b"", "the file is empty"),
+        ("cut.csv.gz", gzip.compress(PLAIN.encode() * 999)[:-20], "cannot be read"),
+        ("two-dates.csv", b"d1,d2,t1\n2024-01-01,2024-01-02,10:00\n", "belong together"),
+    ],
+)
+def test_a_file_that_shows_too_little_is_refused(
+    tmp_path: Path, name: str, data: bytes, problem: str
+) -> None:
+    """An empty file, one without rows, a cut one and dates without their times make no draft."""
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(SampleError, match=problem):
+        draft_design(tmp_path / name)
+
+
+def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> None:
+    """A column without a name is left out, and the draft says so."""
+    path = tmp_path / "a.csv"
+    path.write_text(",host,id\n" + "".join(f"{n},h{n % 9},{n + 17850}.0\n" for n in range(300)))
+    draft = draft_design(path)
+    assert ["host", "id"] == list(draft.design.fields)
+    assert "u32" == draft.design.fields["id"].type.name
+    assert "# The column '' is left out: it has no name" in draft.text

@@ -1,0 +1,158 @@
+"""Times and numbers of many layouts are read right, or refused with the options that read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from workload.awkward.files import find_options, get_refusal, read_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TIMES = {
+    "german": ("timestamp_s", "03.11.2025 12:00:01", "2025-11-03T12:00:01"),
+    "german-minutes": ("timestamp_s", "3.11.2025 9:05", "2025-11-03T09:05:00"),
+    "german-date": ("date", "03.11.2025", "2025-11-03"),
+    "slashes": ("date", "2024/03/04", "2024-03-04"),
+    "slashes-time": ("timestamp_s", "2024/03/04 05:06:07", "2024-03-04T05:06:07"),
+    "twitter": ("timestamp_s", "Wed Dec 01 08:26:00 +0000 2010", "2010-12-01T08:26:00"),
+    "ctime": ("timestamp_s", "Sun Dec  4 04:47:44 2005", "2005-12-04T04:47:44"),
+    "basic": ("timestamp_s", "20101201T082600Z", "2010-12-01T08:26:00"),
+    "basic-zone": ("timestamp_s", "20101201T082600+0200", "2010-12-01T06:26:00"),
+    "fraction": ("timestamp_ms", "1609459200.123", "2021-01-01T00:00:00.123000"),
+    "exponent": ("timestamp_s", "1.29E9", "2010-11-17T13:20:00"),
+    "milli-fraction": ("timestamp_us", "1609459200123.5", "2021-01-01T00:00:00.123500"),
+    "apache": ("timestamp_s", "[03/Nov/2025:12:00:01 +0100]", "2025-11-03T11:00:01"),
+    "mail": ("timestamp_s", "Mon, 03 Nov 2025 12:00:01 GMT", "2025-11-03T12:00:01"),
+    "twelve": ("timestamp_s", "Jul 31, 2023 10:00 PM", "2023-07-31T22:00:00"),
+    "proven": ("timestamp_s", "8/13/18 9:30", "2018-08-13T09:30:00"),
+    "proven-day": ("timestamp_s", "13/8/18 9:30", "2018-08-13T09:30:00"),
+    "short-year": ("date", "01-Mar-24", "2024-03-01"),
+    "zone-name": ("timestamp_s", "2024-01-31 10:00:00 UTC", "2024-01-31T10:00:00"),
+    "loose": ("timestamp_s", "2024-1-5 9:03", "2024-01-05T09:03:00"),
+    "supercomputer": (
+        "timestamp_us", "2005-06-03-15.42.50.363779", "2005-06-03T15:42:50.363779",
+    ),
+    "chinese": ("timestamp_s", "2025年11月3日 12:00", "2025-11-03T12:00:00"),
+    "digits": ("timestamp_s", "20240131235959", "2024-01-31T23:59:59"),
+    "iso": ("timestamp_ms", "2024-01-31T10:00:00.250Z", "2024-01-31T10:00:00.250000"),
+}  # fmt: skip
+"""By name the type of the field, the text in the file and the time."""
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", TIMES)
+def test_times_of_known_layouts_are_read(tmp_path: Path, name: str, delimiter: str) -> None:
+    """A column of times is read whatever its layout and the delimiter of the file are."""
+    kind, text, expected = TIMES[name]
+    path = tmp_path / "a.csv"
+    lines = [delimiter.join(["v", "when"])]
+    lines += [delimiter.join([str(n), f'"{text}"']) for n in range(30)]
+    path.write_text("\n".join(lines), "utf-8")
+    assert [(n, expected) for n in range(30)] == read_rows(path, {"v": "u32", "when": kind})
+
+
+CHOICES = {
+    "day-or-month": (
+        "timestamp_s", "8/12/18 9:30", ["2018-12-08T09:30:00", "2018-08-12T09:30:00"],
+    ),
+    "dashes": ("date", "03-04-2024", ["2024-04-03", "2024-03-04"]),
+    "spark": (
+        "timestamp_s", "10/06/09 20:10:40",
+        ["2009-06-10T20:10:40", "2009-10-06T20:10:40", "2010-06-09T20:10:40"],
+    ),
+    "seconds": ("timestamp_ms", "1609459200",
+                ["2021-01-01T00:00:00", "1970-01-19T15:04:19.200000"]),
+    "milliseconds": ("timestamp_us", "1609459200123",
+                     ["2021-01-01T00:00:00.123000", "1970-01-19T15:04:19.200123"]),
+    "serial": ("timestamp_s", "43831.5", ["2020-01-01T12:00:00"]),
+    "serial-day": ("date", "43831", ["2020-01-01"]),
+}  # fmt: skip
+"""By name the type of the field, the text and the time of each option that the error names."""
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_uncertain_times_are_refused_with_options_that_work(tmp_path: Path, name: str) -> None:
+    """Each option that the error names reads the file, each in its own way."""
+    kind, text, expected = CHOICES[name]
+    path = tmp_path / "a.csv"
+    path.write_text("v,when\n" + f"1,{text}\n" * 30)
+    fields = {"v": "u32", "when": kind}
+    options = find_options(get_refusal(path, fields))
+    assert expected == [read_rows(path, fields, one)[0][1] for one in options]
+
+
+NUMBERS = {
+    "comma": ({"type": "decimal", "precision": 9, "scale": 2}, ["1.234,56", "3,50"], "1234.56"),
+    "comma-float": ("float64", ["3,5", "0,25"], "3.5"),
+    "english": ("float64", ["1,234.5", "7"], "1234.5"),
+    "swiss": ("float64", ["1'234.5", "7"], "1234.5"),
+    "french": ("float64", ["1 234,5", "7"], "1234.5"),
+    "no-break": ("float64", ["1\u202f234,5", "7"], "1234.5"),
+    "millions": ("u32", ["1.234.567", "7"], "1234567"),
+    "whole-float": ("u32", ["17850.0", "13047.0"], "17850"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_known_layouts_are_read(tmp_path: Path, name: str) -> None:
+    """Decimal commas, groups and whole numbers with a point are read as numbers."""
+    kind, texts, expected = NUMBERS[name]
+    path = tmp_path / "a.csv"
+    path.write_text("v;host\n" + "".join(f"{text};h\n" for text in texts), "utf-8")
+    rows = read_rows(path, {"v": kind, "host": "text"})
+    assert (len(texts), expected) == (len(rows), str(rows[0][0]))
+
+
+def test_the_place_of_a_short_year_is_seen_from_many_rows(tmp_path: Path) -> None:
+    """Days that vary are no years: `17/06/09` is of 2017 here, and `09/13/17` in September."""
+    path = tmp_path / "a.csv"
+    for texts, expected in (
+        ([f"17/06/{day:02d} 20:10:40" for day in range(1, 29)], "2017-06-01T20:10:40"),
+        ([f"09/{day:02d}/17 20:10:40" for day in range(1, 29)], "2017-09-01T20:10:40"),
+    ):
+        path.write_text("when,v\n" + "".join(f"{text},1\n" for text in texts))
+        assert expected == read_rows(path, {"when": "timestamp_s"})[0][0]
+
+
+def test_an_uncertain_mark_of_decimals_is_refused_with_options_that_work(tmp_path: Path) -> None:
+    """`1,234` is 1234 or 1.234; each option that the error names reads it so."""
+    path = tmp_path / "a.csv"
+    path.write_text("v;host\n1,234;a\n5,678;b\n")
+    fields: dict[str, Any] = {"v": "float64", "host": "text"}
+    options = find_options(get_refusal(path, fields))
+    assert [1.234, 1234.0] == sorted({read_rows(path, fields, one)[0][0] for one in options})
+
+
+def test_a_date_and_a_time_of_day_are_joined_by_an_option(tmp_path: Path) -> None:
+    """`join` makes one column of two, with a space between them."""
+    path = tmp_path / "a.csv"
+    path.write_text("Date,Time,host\n03.11.2025,12:00:01,a\n13.11.2025,,b\n14.11.2025,9:00:00,c\n")
+    options = {"kind": "csv", "join": {"ts": ["Date", "Time"]}}
+    rows = read_rows(path, {"host": "text", "ts": "timestamp_s"}, options)
+    assert [("a", "2025-11-03T12:00:01"), ("c", "2025-11-14T09:00:00")] == rows
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"times": {"ts": "%Q"}}, "%Q in '%Q' is not a supported time directive"),
+        ({"times": {"ts": "%H:%M"}}, "has no day"),
+        ({"times": {"ts": "epoch"}}, "'epoch' is not a layout of times"),
+        ({"times": {"ts": "%b %d"}}, "has no year"),
+        ({"times": {"ts": 5}}, "5 is not text"),
+        ({"numbers": {"v": "1,23"}}, "'1,23' is not a layout of numbers"),
+        ({"join": {"ts": ["a"]}}, "does not name two columns"),
+        ({"encoding": "latin1"}, "'latin1' is not an encoding"),
+        ({"skip_lines": -1}, "-1 is out of range"),
+        ({"year": 0}, "0 is out of range"),
+    ],
+)
+def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: str) -> None:
+    """The error of an option names the option and what is allowed."""
+    said = get_refusal(tmp_path / "a.csv", {"ts": "timestamp_s"}, {"kind": "csv", **options})
+    assert said.startswith("sample.format.")
+    assert problem in said
+    assert "expected" in said
