@@ -21,6 +21,7 @@ from pyarrow.parquet import write_table
 from cli.command import LOGS, run
 from command_server import CODE, MAIN, find_command
 from rowkey.cli.group import program
+from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
 ESCAPE = "\x1b"
@@ -157,6 +158,23 @@ def test_help_loads_no_package() -> None:
     loaded = set(done.stderr.split())
     assert {"rowkey", "rowkey.cli"} == {name for name in loaded if name.startswith("rowkey")}
     assert "click" not in loaded
+
+
+def test_every_command_is_in_one_group_of_the_help() -> None:
+    """The help lists each command once, under the heading that its file declares."""
+    sections = run("--help").out.split("Options:")[1].split("\n\n")[1:]
+    listed = {
+        name: section.split(":")[0].strip()
+        for section in sections
+        for name in re.findall(r"^  (\w+)  ", section, re.MULTILINE)
+    }
+    declared = {}
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        assert isinstance(command, GroupedCommand)
+        declared[name] = command.group
+    assert declared == listed
+    assert set(COMMAND_GROUPS) == set(listed.values())
 
 
 def test_help_is_what_the_command_says() -> None:

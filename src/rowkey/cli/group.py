@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
 from rowkey.cli.streams import wrap_standard_streams
 
 if TYPE_CHECKING:
@@ -65,6 +66,19 @@ class _CommandGroup(click.Group):
             return None
         command: click.Command = import_module(f"rowkey.cli.commands.{name}").command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of each group under its heading, all in the same columns."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        width = max(map(len, commands))
+        for group in COMMAND_GROUPS:
+            rows = [
+                (name.ljust(width), command.get_short_help_str(formatter.width))
+                for name, command in commands.items()
+                if isinstance(command, GroupedCommand) and command.group == group
+            ]
+            with formatter.section(group):
+                formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     OUTPUT_FORMAT_OPTION,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MAX_STALE_OPTION = "--max-stale"
 
 
-@click.command(short_help="Show or change the number of buckets of a table in use.")
+@define_command("Operate", "Show or change the number of buckets of a table in use.")
 @click.argument("what", type=click.Choice(["show", "set", "history"]))
 @DESIGN_ARGUMENT
 @click.argument("count", required=False, type=int)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     EXIT_ZERO_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.render import CheckedFile
 
 
-@click.command(short_help="Report mistakes in design files and what the rules find.")
+@define_command("Judge", "Report mistakes in design files and what the rules find.")
 @click.argument("designs", nargs=-1, required=True)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
 
 
-@click.command(short_help="Compare two to eight designs on one sample, measure by measure.")
+@define_command("Judge", "Compare two to eight designs on one sample, measure by measure.")
 @click.argument("designs", nargs=-1, required=True)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json, print_lines
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
-@click.command(short_help="Count the rows that meet conditions, or show the counters of regions.")
+@define_command("Run", "Count rows that meet conditions, or the requests of regions.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION

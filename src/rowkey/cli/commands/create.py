@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     PROGRESS_OPTION,
@@ -16,7 +15,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 
-@click.command(short_help="Create a table, split into regions as designed.")
+@define_command("Run", "Create a table, split into regions as designed.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @SAMPLE_OPTION

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     SAMPLE_FORMAT_OPTION,
@@ -15,7 +16,7 @@ from rowkey.cli.options import (
 )
 
 
-@click.command(short_help="Print a script that creates the table, for HBase's shell or Java.")
+@define_command("Design", "Print a script that creates the table, for HBase's shell or Java.")
 @DESIGN_ARGUMENT
 @click.option(
     "--dialect",

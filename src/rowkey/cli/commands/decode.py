@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, print_lines, to_json
 
 
-@click.command(short_help="Decode row keys to rows.")
+@define_command("Design", "Decode row keys to rows.")
 @DESIGN_ARGUMENT
 @click.argument("keys_file", metavar="[KEYS]", default="-")
 @click.option(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import FORCE_OPTION, check_overwrite, print_notes
 from rowkey.cli.tables import TABLE_URL_OPTION
 from rowkey.messages import pluralize
 
 
-@click.command(short_help="Write a design file for a live table.")
+@define_command("Operate", "Write a design file for a live table.")
 @click.argument("table")
 @TABLE_URL_OPTION
 @click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")

@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import print_lines, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, find_table_name, get_catalog_url
 
 
-@click.command(short_help="Remove a table and all its rows.")
+@define_command("Run", "Remove a table and all its rows.")
 @click.argument("table")
 @TABLE_URL_OPTION
 @CATALOG_OPTION

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import click
-
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.row_formats import DUMP_FORMATS, add_format_options
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
-@click.command(short_help="Write all rows of a table to a file.")
+@define_command("Run", "Write all rows of a table to a file.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@click.command(short_help="Encode rows to row keys.")
+@define_command("Design", "Encode rows to row keys.")
 @DESIGN_ARGUMENT
 @click.argument("rows", default="-")
 @click.option(

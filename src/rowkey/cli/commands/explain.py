@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     LIMIT_OPTION,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.explanations import Explanation
 
 
-@click.command(short_help="Show how reads run: ranges, order, what is filtered after.")
+@define_command("Judge", "Show how reads run: ranges, order, what is filtered after.")
 @DESIGN_ARGUMENT
 @click.argument("read", required=False)
 @WHERE_OPTION

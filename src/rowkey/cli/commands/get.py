@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, print_lines, print_notes, to_json
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
-@click.command(short_help="Print one row by the fields of its key.")
+@define_command("Run", "Print one row by the fields of its key.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION

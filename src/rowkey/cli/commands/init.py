@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     FORCE_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -18,7 +19,7 @@ from rowkey.cli.options import (
 from rowkey.cli.standard_input import is_standard_input
 
 
-@click.command(short_help="Draft a design file from recorded events.")
+@define_command("Design", "Draft a design file from recorded events.")
 @add_sample_option(required=True)
 @SAMPLE_FORMAT_OPTION
 @click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import EXIT_ZERO_OPTION, print_json, print_lines, to_json
 from rowkey.cli.tables import TABLE_URL_OPTION
 
@@ -23,7 +24,7 @@ MAX_WATCH_S = 86_400 * 366
 """Upper limit of both durations, exclusive; the same as in `rowkey.observe.watch_table`."""
 
 
-@click.command(short_help="Show how hot a running table is, where and why.")
+@define_command("Operate", "Show how hot a running table is, where and why.")
 @click.argument("table")
 @TABLE_URL_OPTION
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     PROGRESS_OPTION,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.table import FileLoadResult
 
 
-@click.command(short_help="Load the rows of a file; resumes where it was interrupted.")
+@define_command("Run", "Load the rows of a file; resumes where it was interrupted.")
 @DESIGN_ARGUMENT
 @click.argument("file", callback=resolve_input_file)
 @TABLE_URL_OPTION

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     EXIT_ZERO_OPTION,
@@ -38,7 +39,7 @@ def _print_error_notes() -> Iterator[None]:
         raise
 
 
-@click.command(short_help="Compare predicted with counted writes, by loading a sample.")
+@define_command("Operate", "Compare predicted with counted writes, by loading a sample.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @SAMPLE_OPTION

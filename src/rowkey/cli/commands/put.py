@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 from rowkey.errors import RowkeyError
@@ -24,7 +25,7 @@ _MAX_ERRORS_PRINTED = 10
 """Refused lines whose errors are printed; further lines are only counted."""
 
 
-@click.command(short_help="Write a row, or rows from standard input.")
+@define_command("Run", "Write a row, or rows from standard input.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION

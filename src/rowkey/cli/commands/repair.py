@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Examination, RepairResult, SalvageResult
 
 
-@click.command(short_help="Repair damaged tables, save what is left of them, or repair a catalog.")
+@define_command("Operate", "Repair damaged tables, save what is left, or repair a catalog.")
 @click.argument("url")
 @click.argument("design", required=False)
 @click.option("--yes", is_flag=True, help="Repair without a prompt.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     FORCE_OPTION,
     PROGRESS_OPTION,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rowkey.errors import IncomparableDesigns
 
 
-@click.command(short_help="Write designs, their costs and hot spots as one HTML page.")
+@define_command("Judge", "Write designs, their costs and hot spots as one HTML page.")
 @click.argument("designs", nargs=-1, required=True)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import OUTPUT_FORMAT_OPTION, print_json, print_lines
 from rowkey.errors import InvalidArgument
 
 
-@click.command(short_help="List the rules, or describe one.")
+@define_command("Design", "List the rules, or describe one.")
 @click.argument("rules", nargs=-1, metavar="[RULE]...")
 @OUTPUT_FORMAT_OPTION
 def command(rules: tuple[str, ...], output: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     LIMIT_OPTION,
@@ -16,7 +17,7 @@ from rowkey.cli.row_formats import SCAN_FORMATS, add_format_options
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
-@click.command(short_help="Print the rows that meet conditions, in order.")
+@define_command("Run", "Print the rows that meet conditions, in order.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import print_json
 
 
-@click.command(short_help="Print the JSON Schema of design files, for editors.")
+@define_command("Design", "Print the JSON Schema of design files, for editors.")
 def command() -> None:
     """Print the JSON Schema of design files.
 

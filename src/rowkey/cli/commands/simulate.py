@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     EXIT_ZERO_OPTION,
@@ -17,7 +18,7 @@ from rowkey.cli.options import (
 )
 
 
-@click.command(short_help="Replay events: a verdict on writes and reads, and why.")
+@define_command("Judge", "Replay events: a verdict on writes and reads, and why.")
 @DESIGN_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -15,7 +16,7 @@ from rowkey.cli.options import (
 )
 
 
-@click.command(short_help="Print region boundaries, and how many regions there should be.")
+@define_command("Judge", "Print region boundaries, and how many regions there should be.")
 @click.argument("design", required=False)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json, print_lines
 
 
-@click.command(short_help="Print rows and the bytes of their keys, to test other languages.")
+@define_command("Design", "Print rows and the bytes of their keys, to test other languages.")
 @DESIGN_ARGUMENT
 @click.option(
     "-n",

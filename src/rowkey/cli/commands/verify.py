@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
@@ -14,7 +15,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import TABLE_URL_OPTION, find_table_name
 
 
-@click.command(short_help="Read every block of a table and report what is damaged.")
+@define_command("Operate", "Read every block of a table and report what is damaged.")
 @click.argument("table", required=False)
 @TABLE_URL_OPTION
 @OUTPUT_FORMAT_OPTION
