@@ -38,22 +38,34 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("more", "code"),
     [
         ([], 1),
-        (["--exit-zero"], 0),
-        (["--severity", "info"], 1),
-        (["--severity", "error"], 0),
+        (["--fail-on", "never"], 0),
+        (["--fail-on", "info"], 1),
+        (["--fail-on", "error"], 0),
         (["--ignore", "monotone-lead"], 0),
         (["--ignore", "RK1"], 0),
         (["--select", "RK106"], 0),
-        (["--select", "RK106", "--severity", "info"], 1),
+        (["--select", "RK106", "--fail-on", "info"], 1),
         (["--select", "RK106,RK101"], 1),
         (["--select", "nothing"], 2),
-        (["--severity", "grave"], 2),
+        (["--fail-on", "grave"], 2),
     ],
 )
 @pytest.mark.usefixtures("folder")
 def test_findings_of_the_severity_are_left_with_1(more: list[str], code: int) -> None:
-    """A check exits with 0 if clean, 1 with findings, and 2 on wrong usage."""
+    """A check exits with 0 if clean, 1 with findings, and 2 on wrong usage; `ok` says the same."""
     assert code == run("check", "front.toml", *more).code
+    found = run("check", "front.toml", *more, "-f", "json")
+    assert code == found.code
+    assert code == 2 or json.loads(found.out)["ok"] == (code == 0)
+
+
+@pytest.mark.parametrize("level", ["info", "warning", "error", "never"])
+def test_a_broken_file_fails_at_every_level(folder: Path, level: str) -> None:
+    """A file with mistakes exits with 1 whatever --fail-on gives, and only its document says so."""
+    (folder / "broken.toml").write_text("table = 1\n")
+    found = run("check", "broken.toml", "front.toml", "--fail-on", level, "-f", "json")
+    assert 1 == found.code
+    assert [False, level in ("error", "never")] == [one["ok"] for one in json.loads(found.out)]
 
 
 @pytest.mark.usefixtures("folder")

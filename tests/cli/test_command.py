@@ -193,7 +193,7 @@ def test_exit_codes() -> None:
         "check logs.toml": 0,
         "check wrong.toml": 1,
         "check logs.toml wrong.toml": 1,
-        "check wrong.toml --exit-zero": 0,
+        "check wrong.toml --fail-on never": 1,
         "check nothing.toml": 1,
         "check": 2,
         "check --nothing": 2,

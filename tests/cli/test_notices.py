@@ -180,7 +180,7 @@ def test_github_is_told_on_lines_of_their_own(files: list[str]) -> None:
 
 def test_junit_counts_what_fails(files: list[str]) -> None:
     """JUnit has a suite per file, a case per finding, and minor findings are skipped."""
-    suites = parse_junit(run("check", *files, "-f", "junit", "--severity", "error").out)
+    suites = parse_junit(run("check", *files, "-f", "junit", "--fail-on", "error").out)
     assert files == [suite.get("name") for suite in suites]
     front, broken, clean = suites
     assert ("0", "1") == (front.get("failures"), front.get("skipped"))

@@ -35,7 +35,7 @@ def test_a_table_is_described(things_folder: Path) -> None:
     )
     assert 0 == run("describe", "things", *PLACE_OPTION, "-o", "again.toml").code
     assert found.out == (things_folder / "again.toml").read_text()
-    assert run("check", "again.toml", "--severity", "error").code in {0, 1}
+    assert run("check", "again.toml", "--fail-on", "error").code in {0, 1}
     assert "again.toml already exists" in get_usage_error(
         run("describe", "things", *PLACE_OPTION, "-o", "again.toml")
     )

@@ -63,7 +63,7 @@ def test_without_a_sample_it_is_told_by_widths(folder: Path) -> None:
             (folder / "rows.csv").unlink()
         else:
             (folder / "rows.csv").write_text(sample)
-        done = run("check", "logs.toml", "--exit-zero")
+        done = run("check", "logs.toml", "--fail-on", "never")
         assert 0 == done.code
         assert "an event's cells take about " in done.out
         assert "estimated from field widths, because no sample has the fields" in done.out

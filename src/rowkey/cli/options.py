@@ -11,7 +11,7 @@ import click
 from rowkey.cli.standard_input import resolve_input_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from rowkey.cli.screen import Progress
@@ -98,6 +98,27 @@ ORDER_OPTION = click.option(
     metavar="FIELDS",
     help='Order of the rows, such as "ts desc"; nulls come first.',
 )
+
+NEVER_FAIL = "never"
+"""The level of --fail-on with which no finding makes a command exit with 1."""
+
+
+def add_fail_on_option(levels: Sequence[str], default: str, help_text: str) -> Callable[[Any], Any]:
+    """Return the click option --fail-on, which says from which level on a command exits with 1.
+
+    Args:
+        levels: what may be given besides `never`, the gravest first.
+        default: the level if the option is not given.
+        help_text: a sentence that says what has these levels.
+    """
+    return click.option(
+        "--fail-on",
+        type=click.Choice([*levels, NEVER_FAIL]),
+        default=default,
+        show_default=True,
+        help=help_text,
+    )
+
 
 EXIT_ZERO_OPTION = click.option(
     "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."

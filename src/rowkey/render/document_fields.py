@@ -108,7 +108,8 @@ _FORESEEN_FIELDS = {
 CHECK_FIELDS = {
     "format": "version of this document",
     "file": "the design file",
-    "ok": "whether it has no mistakes",
+    "ok": "whether it has no mistakes, and no findings of the severity of --fail-on; the command "
+    "exits with 1 if it is false for a file",
     "mistakes[].line": "line of the file",
     "mistakes[].column": "character of that line at which the mistake begins",
     "mistakes[].path": "where, as dotted words",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
-    EXIT_ZERO_OPTION,
+    NEVER_FAIL,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
+    add_fail_on_option,
     print_json,
     print_lines,
     print_notes,
@@ -37,12 +38,10 @@ if TYPE_CHECKING:
     help="Run only these rules: a code, the beginning of codes, or a name.",
 )
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not apply these rules.")
-@click.option(
-    "--severity",
-    type=click.Choice(["info", "warning", "error"]),
-    default="warning",
-    show_default=True,
-    help="Lowest severity of a finding that makes the command exit with 1.",
+@add_fail_on_option(
+    ["error", "warning", "info"],
+    "warning",
+    "Lowest severity of a finding that makes the command exit with 1.",
 )
 @click.option(
     "-f",
@@ -55,27 +54,25 @@ if TYPE_CHECKING:
 )
 @click.option("--fix", is_flag=True, help="Write safe fixes into the files, then check them.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and nothing else.")
-@EXIT_ZERO_OPTION
 def command(
     designs: tuple[str, ...],
     sample: str | None,
     format_options: dict[str, str] | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    severity: Severity,
+    fail_on: str,
     output: str,
     *,
     fix: bool,
     diff: bool,
-    exit_zero: bool,
 ) -> int:
     """Report every mistake of design files with its line; for valid files, the properties of the
     key and the findings of the rules.
 
     Rules use the sample if one is given or declared, and the declaration alone otherwise. The
     comment `# rowkey: allow NAME - reason` on the line of a finding, or above it, allows the
-    finding. A fix never changes the key and keeps comments. Exits with 1 if a file has mistakes or
-    findings of the severity, or if --diff prints changes.
+    finding. A fix never changes the key and keeps comments. Exits with 1 if a file has mistakes, if
+    it has findings of the severity that --fail-on gives, or if --diff prints changes.
 
     \b
     rowkey check logs.toml
@@ -87,6 +84,7 @@ def command(
     from rowkey.errors import InvalidDesign
     from rowkey.render import CheckedFile, build_mistakes_document
 
+    severity = None if fail_on == NEVER_FAIL else cast("Severity", fail_on)
     checked, documents, is_bad = [], [], False
     for path in designs:
         try:
@@ -112,17 +110,17 @@ def command(
         if fix:
             judged = _write_fixes(path, judged)
         lint_result = _run_rules(judged)
-        is_bad |= bool(lint_result.filter_by_severity(severity))
+        is_ok = severity is None or not lint_result.filter_by_severity(severity)
+        is_bad |= not is_ok
         checked.append(CheckedFile(path, lint_result=lint_result, file_text=judged.design.source))
         if output in ("text", "json"):
-            documents.append(_show_check(path, judged, remarks, as_text=output == "text"))
-    if diff:
-        return 1 if is_bad and not exit_zero else 0
+            document = _show_check(path, judged, remarks, as_text=output == "text")
+            documents.append({**document, "ok": is_ok})
     if output == "json":
         print_json(documents[0] if len(documents) == 1 else documents)
     elif output != "text":
         _print_notices(checked, output, severity)
-    return 1 if is_bad and not exit_zero else 0
+    return 1 if is_bad else 0
 
 
 def _show_check(
@@ -141,7 +139,9 @@ def _show_check(
     return build_check_document(path, *result, remarks)
 
 
-def _print_notices(checked_files: list[CheckedFile], output: str, severity: Severity) -> None:
+def _print_notices(
+    checked_files: list[CheckedFile], output: str, severity: Severity | None
+) -> None:
     """Print findings as SARIF, JUnit XML or GitHub workflow commands."""
     from rowkey.render import build_sarif_document, format_github_commands, format_junit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.messages import shorten_text
-from rowkey.render.notices.notice import list_notices
+from rowkey.render.notices.notice import MISTAKE_CODE, list_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from rowkey.render.notices.notice import CheckedFile, Notice
 
 
-def format_junit(checked_files: Sequence[CheckedFile], min_severity: Severity) -> Iterator[str]:
+def format_junit(
+    checked_files: Sequence[CheckedFile], min_severity: Severity | None
+) -> Iterator[str]:
     """Yield the findings as JUnit XML: a suite per file, a case per finding.
 
     Args:
         checked_files: the files.
-        min_severity: severity from which a finding is a failure; lesser ones count as skipped.
+        min_severity: severity from which a finding is a failure, None if only mistakes are
+            failures; other findings count as skipped.
 
     Source: the schema that Jenkins' xUnit plugin publishes, junit-10.xsd.
     """
@@ -42,20 +45,24 @@ def format_junit(checked_files: Sequence[CheckedFile], min_severity: Severity) -
     yield "</testsuites>"
 
 
-def _format_counts(notices: Sequence[Notice], case_count: int, min_severity: Severity) -> str:
+def _format_counts(
+    notices: Sequence[Notice], case_count: int, min_severity: Severity | None
+) -> str:
     """Return the XML attributes that count tests and failures."""
     failures = sum(_is_failure(notice, min_severity) for notice in notices)
     return f'tests="{case_count}" failures="{failures}" errors="0"'
 
 
-def _is_failure(notice: Notice, min_severity: Severity) -> bool:
+def _is_failure(notice: Notice, min_severity: Severity | None) -> bool:
     """Return whether a notice is severe enough to fail its test."""
     from rowkey.lint import SEVERITIES
 
+    if min_severity is None or notice.code == MISTAKE_CODE:
+        return notice.code == MISTAKE_CODE
     return SEVERITIES.index(notice.severity) >= SEVERITIES.index(min_severity)
 
 
-def _format_case(notice: Notice, min_severity: Severity) -> Iterator[str]:
+def _format_case(notice: Notice, min_severity: Severity | None) -> Iterator[str]:
     """Yield the XML lines of one finding as a JUnit test case."""
     name = _quote_attribute(f"{notice.code} {notice.design_path}".strip())
     yield f"    <testcase name={name} classname={_quote_attribute(notice.path)}>"
