@@ -61,7 +61,7 @@ def test_a_time_that_was_lost_is_not_made_up(things_folder: Path) -> None:
     assert 0 == run_buckets("set", 8)[0]
     with rowkey.open("things", "rocks:data") as table:
         table.catalog.remove("things")
-    assert 1 == run("repair", "rocks:data", "things.toml", "--yes").code
+    assert 1 == run("repair", "--on", "rocks:data", "things.toml", "--yes").code
     _, first, second = run_buckets("history")[1].splitlines()
     assert ["1", "lost with the catalog", "?", "live"] == split_columns(first)[:4]
     assert ["2", "lost with the catalog", "?", "active"] == split_columns(second)[:4]

@@ -121,11 +121,11 @@ def test_a_restored_directory_is_opened(table: Path) -> None:
 def test_a_lost_table_is_forgotten_once_that_is_asked_for(table: Path) -> None:
     """The suggested command removes the lost table's entry, and it can be created."""
     shutil.rmtree(table)
-    asked = run("repair", URL, "logs.toml")
+    asked = run("repair", "--on", URL, "logs.toml")
     assert asked.code != 0
     with pytest.raises(CorruptionError):
         open_design()
-    done = run("repair", URL, "logs.toml", "--yes")
+    done = run("repair", "--on", URL, "logs.toml", "--yes")
     assert (1, "logs: the entry was removed") == (done.code, done.out.splitlines()[-1])
     open_design()
     assert 0 == count_rows()
@@ -226,7 +226,7 @@ def test_a_table_without_its_descriptor_is_left_alone(
         done = run(*words.split(), *PLACE_OPTION, stdin='{"host": "a", "ts": 1}')
         assert (4, "") == (done.code, done.out), words
         assert before.items() <= all_files().items()
-    assert 1 == run("repair", URL, "--yes").code
+    assert 1 == run("repair", "--on", URL, "--yes").code
     assert len(ROWS) == count_rows()
 
 
@@ -251,8 +251,8 @@ def test_verify_and_repair_tell_a_table_that_is_gone(table: Path) -> None:
     for words, code in (
         (("verify", *PLACE_OPTION), 3),
         (("verify", "logs", *PLACE_OPTION), 3),
-        (("repair", URL), 4),
-        (("repair", URL, "--into", "rocks:saved"), 4),
+        (("repair", "--on", URL), 4),
+        (("repair", "--on", URL, "--into", "rocks:saved"), 4),
     ):
         done = run(*words)
         assert code == done.code, words
@@ -267,7 +267,7 @@ def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
         opened.put(ROWS[0])
     file = max(table.glob("*.sst"), key=lambda path: path.stat().st_size)
     file.write_bytes(file.read_bytes()[:-1])
-    assert 1 == run("repair", URL, "--into", "rocks:saved").code
+    assert 1 == run("repair", "--on", URL, "--into", "rocks:saved").code
     with rowkey.open("other", "rocks:saved", create=False) as saved:
         assert [ROWS[0]] == list(saved.scan())
 
@@ -275,7 +275,7 @@ def test_all_tables_are_saved_if_one_is_damaged(table: Path) -> None:
 def test_nothing_is_saved_of_a_sound_place(table: Path) -> None:
     """A repair of an undamaged place reports that and creates no new place."""
     del table
-    done = run("repair", URL, "--into", "rocks:saved")
+    done = run("repair", "--on", URL, "--into", "rocks:saved")
     assert (0, "nothing was saved, because no table is damaged\n") == (done.code, done.err)
     assert not Path("saved").exists()
 

@@ -70,7 +70,7 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     assert 4 == refused.code
     assert "or run `rowkey repair`" in refused.err
     before = read_files(Path("data"))
-    asked = run("repair", "rocks:data")
+    asked = run("repair", "--on", "rocks:data")
     assert (
         1,
         "nothing was changed; --yes repairs the tables and cuts damaged logs at the damage\n",
@@ -79,7 +79,7 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
     problem = f"the log is damaged at byte {find_reported_byte(asked.out):,}"
     assert f"{log.relative_to(Path.cwd())}: {problem}" in asked.out
     assert before == read_files(Path("data"))
-    done = run("repair", "rocks:data", "--yes")
+    done = run("repair", "--on", "rocks:data", "--yes")
     assert (1, "") == (done.code, done.err)
     assert done.out.startswith(asked.out)
     last = done.out.splitlines()[-1]
@@ -91,7 +91,7 @@ def test_a_damaged_log_is_cut_once_that_is_confirmed(log: Path) -> None:
         == kept.read_bytes()
     )
     assert ROWS_BEFORE < count_rows() < ROWS_BEFORE + 200
-    again = run("repair", "rocks:data")
+    again = run("repair", "--on", "rocks:data")
     assert 0 == again.code
     assert again.out.startswith("things: sound; ")
 
@@ -104,7 +104,7 @@ def find_reported_byte(text: str) -> int:
 def test_machines_are_told_the_same(log: Path) -> None:
     """The JSON document has the damage, and with --yes the repair."""
     damage(log)
-    asked = run("repair", "rocks:data", "-f", "json")
+    asked = run("repair", "--on", "rocks:data", "-f", "json")
     found = json.loads(asked.out)["tables"][0]
     assert (1, False, True, False) == (
         asked.code, found["sound"], found["repairable"], found["repaired"],
@@ -112,7 +112,7 @@ def test_machines_are_told_the_same(log: Path) -> None:
     (problem,) = found["problems"]
     assert str(log.relative_to(Path.cwd())) == problem["file"]
     assert found["changes_lost"] is None
-    done = json.loads(run("repair", "rocks:data", "--yes", "-f", "json").out)
+    done = json.loads(run("repair", "--on", "rocks:data", "--yes", "-f", "json").out)
     (table,) = done["tables"]
     assert (True, log.name) == (table["repaired"], table["log"])
     assert table["changes_lost"] > 0
@@ -129,7 +129,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
     """On a terminal yes repairs the log and no changes nothing."""
     damage(log)
     with patch("click.testing._NamedTextIOWrapper.isatty", return_value=True):
-        done = run("repair", "rocks:data", "--progress", "none", stdin=typed)
+        done = run("repair", "--on", "rocks:data", "--progress", "none", stdin=typed)
     assert 1 == done.code
     assert "Repair the damaged tables? [y/N]" in done.err
     assert bool(rows) == (" was truncated at byte " in done.out)
@@ -143,7 +143,7 @@ def test_a_terminal_is_asked(log: Path, typed: str, rows: range) -> None:
 def test_a_sound_place_is_left_with_0(log: Path) -> None:
     """A killed table is undamaged: both commands exit with 0 and keep all 200 rows."""
     del log
-    done = run("repair", "rocks:data", "--yes")
+    done = run("repair", "--on", "rocks:data", "--yes")
     assert (0, "") == (done.code, done.err)
     assert done.out.startswith("things: sound; ")
     assert ROWS_BEFORE + 200 == count_rows()
@@ -162,10 +162,13 @@ def test_what_is_in_no_log_cannot_be_mended_there(log: Path, spoil: Callable[[Pa
     """Damage outside of logs exits with 4, names the file and a remedy, and changes nothing."""
     spoil(log.parent)
     before = read_files(Path("data"))
-    done = run("repair", "rocks:data", "--yes")
+    done = run("repair", "--on", "rocks:data", "--yes")
     assert 4 == done.code
     assert "things: damaged; " in done.out
-    assert "rowkey: things cannot be repaired in place; rowkey repair rocks:data --into" in done.err
+    assert (
+        "rowkey: things cannot be repaired in place; rowkey repair --on rocks:data --into"
+        in done.err
+    )
     assert before == read_files(Path("data"))
 
 
@@ -174,7 +177,7 @@ def test_what_can_be_read_is_saved_into_a_new_place(log: Path) -> None:
     for file in log.parent.glob("*.sst"):
         file.unlink()
     before = read_files(Path("data"))
-    done = run("repair", "rocks:data", "--into", "rocks:saved", "--keep-incomplete")
+    done = run("repair", "--on", "rocks:data", "--into", "rocks:saved", "--keep-incomplete")
     assert 1 == done.code
     assert "  cells lost: rows from " in done.out
     assert "cells saved into rocks:saved" in done.out
@@ -200,7 +203,7 @@ def test_rows_are_saved_whole_or_listed(things_folder: Path) -> None:
     assert 3 == verified.code
     (found,) = json.loads(verified.out)["tables"]
     assert 2 == len(found["lost_rows"])
-    assert 1 == run("repair", "rocks:data", "--into", "rocks:saved").code
+    assert 1 == run("repair", "--on", "rocks:data", "--into", "rocks:saved").code
     kept = run("dump", "things", "--on", "rocks:saved").out.splitlines()
     assert set(kept) < set(expected)
     assert 0.4 * len(expected) < len(kept) < len(expected)
@@ -223,11 +226,11 @@ def test_one_that_cannot_be_mended_does_not_stop_the_others(log: Path, output: s
         _spoil_a_file(Path("data") / name)
     shutil.copytree(log.parent, "data/between")
     damage(log)
-    asked = run("repair", "rocks:data")
+    asked = run("repair", "--on", "rocks:data")
     assert 4 == asked.code
     assert "between: sound; " in asked.out
     assert "things: damaged; " in asked.out
-    done = run("repair", "rocks:data", "--yes", "-f", output)
+    done = run("repair", "--on", "rocks:data", "--yes", "-f", output)
     assert 4 == done.code
     assert ("was truncated at" in done.out) == (output == "text")
     assert ('"repaired": true' in done.out) == (output == "json")
@@ -250,7 +253,7 @@ def test_who_only_looks_changes_no_file(log: Path) -> None:
         if content is not None:
             settings.write_bytes(content)
         before = read_files(Path("data"))
-        for words in (("repair", "rocks:data"), ("verify", "things", *PLACE_OPTION)):
+        for words in (("repair", "--on", "rocks:data"), ("verify", "things", *PLACE_OPTION)):
             done = run(*words)
             assert (0, "") == (done.code, done.err)
             assert done.out.startswith("things: sound; ")
@@ -286,16 +289,22 @@ def test_a_damaged_table_can_be_dropped(log: Path, spoil: Callable[[Path], objec
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("repair", "memory:"), "memory:: rowkey cannot verify or repair the files of this engine"),
+        (
+            ("repair", "--on", "memory:"),
+            "expected rocks:PATH",
+        ),
         (("verify", "--on", "memory:"), "expected rocks:PATH"),
-        (("repair", "data"), "url: 'data' has no scheme"),
-        (("repair", "rocks:"), "rocks: names no directory"),
-        (("repair", "rocks:none"), "rocks:none: no table is stored at this URL."),
+        (("repair", "--on", "data"), "url: 'data' has no scheme"),
+        (("repair", "--on", "rocks:"), "rocks: names no directory"),
+        (("repair", "--on", "rocks:none"), "rocks:none: no table is stored at this URL."),
         (
             ("verify", "none", *PLACE_OPTION),
             "rocks:data: there is no table none; expected one of things.",
         ),
-        (("repair", "rocks:data", "--into", "memory:"), "'memory:' is the URL of another engine"),
+        (
+            ("repair", "--on", "rocks:data", "--into", "memory:"),
+            "'memory:' is the URL of another engine",
+        ),
     ],
 )
 def test_a_place_that_cannot_be_mended_is_wrong_usage(
@@ -313,7 +322,7 @@ def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
     """A place in use by another process is reported and not repaired."""
     del things_folder
     with open_engine("rocks:data"):
-        for words in (("repair", "rocks:data", "--yes"), ("verify", *PLACE_OPTION)):
+        for words in (("repair", "--on", "rocks:data", "--yes"), ("verify", *PLACE_OPTION)):
             done = run(*words)
             assert (4, "") == (done.code, done.out)
             assert "the directory is open already" in done.err

@@ -27,17 +27,17 @@ def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
     """With --yes the lost entry is restored; without it nothing changes."""
     entry.unlink()
-    asked = run("repair", PLACE, "logs.toml")
+    asked = run("repair", "--on", PLACE, "logs.toml")
     assert (1, "nothing was changed; --yes repairs the catalog\n") == (asked.code, asked.err)
     assert asked.out.startswith("logs: the catalog has no entry for logs, but the engine has it")
     assert "The entry would be rebuilt: 16 regions, generation 1, counts 0=16.\n" in asked.out
     assert not entry.exists()
-    done = run("repair", PLACE, "logs.toml", "--yes")
+    done = run("repair", "--on", PLACE, "logs.toml", "--yes")
     assert (1, "") == (done.code, done.err)
     told = f"{asked.out}logs: the entry was rebuilt: 16 regions, generation 1, counts 0=16\n"
     assert told == done.out
     assert (0, "0\n") == ((counted := run("count", "logs.toml", "--on", PLACE)).code, counted.out)
-    again = run("repair", PLACE, "logs.toml")
+    again = run("repair", "--on", PLACE, "logs.toml")
     assert (0, "logs: the catalog entry agrees with the table\n", "") == (
         again.code,
         again.out,
@@ -47,11 +47,11 @@ def test_what_is_lost_is_put_back_once_that_is_confirmed(entry: Path) -> None:
 
 def test_machines_are_told_what_is_lost(entry: Path) -> None:
     """The JSON document has only documented fields, with what was restored."""
-    sound = json.loads(run("repair", PLACE, "logs.toml", "-f", "json").out)
+    sound = json.loads(run("repair", "--on", PLACE, "logs.toml", "-f", "json").out)
     assert {"format": 1, "url": PLACE, "tables": [], "catalog": None} == sound
     entry.unlink()
-    asked = json.loads(run("repair", PLACE, "logs.toml", "-f", "json").out)
-    done = json.loads(run("repair", PLACE, "logs.toml", "-f", "json", "--yes").out)
+    asked = json.loads(run("repair", "--on", PLACE, "logs.toml", "-f", "json").out)
+    done = json.loads(run("repair", "--on", PLACE, "logs.toml", "-f", "json", "--yes").out)
     assert (False, True) == (asked["catalog"].pop("repaired"), done["catalog"].pop("repaired"))
     assert asked == done
     assert WORDS.items() <= done["catalog"]["attributes"].items()
@@ -67,9 +67,9 @@ def test_changed_buckets_are_not_learnt_in_passing(entry: Path) -> None:
         told = {"rowkey.generation": "2", "rowkey.live": "1:0=16 2:0=16"}
         store.replace_attributes({**store.spec.attributes, **told})
     lost = run("count", "logs.toml", "--on", PLACE)
-    assert (4, True) == (lost.code, "Run rowkey repair rocks:data DESIGN" in lost.err)
+    assert (4, True) == (lost.code, "Run rowkey repair DESIGN --on rocks:data" in lost.err)
     assert not entry.exists()
-    done = run("repair", PLACE, "logs.toml", "--yes")
+    done = run("repair", "--on", PLACE, "logs.toml", "--yes")
     assert (1, True) == (
         done.code,
         "the entry was rebuilt: 16 regions, generation 2, counts 0=16" in done.out,

@@ -78,7 +78,7 @@ def test_a_lost_entry_is_reported_with_a_remedy(
     for opened in (logs, "logs"):
         with pytest.raises(
             Unavailable,
-            match=r"rowkey.generation '3' and rowkey.counts '0=32'. Run rowkey repair .* DESIGN",
+            match=r"rowkey.generation '3' and rowkey.counts '0=32'. Run rowkey repair DESIGN",
         ):
             rowkey.open(opened, table_url, catalog=catalog_url)
     assert catalog.read("logs") is None
@@ -254,7 +254,8 @@ def test_an_entry_without_a_table_is_forgotten(
     catalog.write("logs", replace(CatalogEntry.from_design(logs, (), 0), is_created=False), None)
     open_engine(table_url).close()
     with pytest.raises(
-        InvalidArgument, match=r"has an entry for a table logs already.*rowkey repair URL DESIGN"
+        InvalidArgument,
+        match=r"has an entry for a table logs already.*rowkey repair DESIGN --on URL",
     ):
         create_table(logs, table_url)
     found = repair_catalog(logs, table_url)

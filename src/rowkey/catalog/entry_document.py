@@ -20,8 +20,8 @@ FORMAT_VERSION = 2
 
 
 RESTORE_HINT = (
-    "Restore this catalog entry from a backup; or delete it, and run rowkey repair URL DESIGN, "
-    "which builds it again."
+    "Restore this catalog entry from a backup; or delete it, and run rowkey repair DESIGN --on "
+    "URL, which builds it again."
 )
 
 

@@ -84,7 +84,7 @@ def build_lost_error(
                 f" (created {datetime.fromtimestamp(opened_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC)"
             )
     what = f"the table {table}{creation_note} is missing, but the catalog {catalog} has its design"
-    removal = f"rowkey repair {url} DESIGN --yes"
+    removal = f"rowkey repair DESIGN --on {url} --yes"
     remedy = f"Restore the lost table; or if it was dropped, remove its catalog entry: {removal}."
     if not is_own_catalog:
         remedy = f"If it is on another engine, use another table name or catalog. {remedy}"
@@ -197,7 +197,9 @@ class TableLocation:
         if previous_entry is not None and self.declared_catalog is not None:
             # In the engine's own catalog a crash has left it; here it may be another table's.
             what = f"{self.declared_catalog} has an entry for a table {design.table} already"
-            remedy = "If an interrupted create has left the entry, run rowkey repair URL DESIGN."
+            remedy = (
+                "If an interrupted create has left the entry, run rowkey repair DESIGN --on URL."
+            )
             raise InvalidArgument("catalog", what, "another table name, or another catalog", remedy)
         if self.engine.has_table(self.table_name):
             self.is_made = True
@@ -334,7 +336,9 @@ class TableLocation:
             with suppress(Conflict):
                 self.catalog.write(self.table_name, rebuilt, None)
             return self.catalog.read(self.table_name) or rebuilt
-        remedy = f"Run rowkey repair {self.url} DESIGN to rebuild the catalog's entry, or {restore}"
+        remedy = (
+            f"Run rowkey repair DESIGN --on {self.url} to rebuild the catalog's entry, or {restore}"
+        )
         raise Unavailable(self.url, what, remedy=remedy)
 
     def _correct_entry(self, entry: CatalogEntry | None) -> CatalogEntry | None:

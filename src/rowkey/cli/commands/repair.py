@@ -11,19 +11,21 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
+    print_errors,
     print_json,
     print_lines,
     print_notes,
     show_progress,
 )
+from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
     from rowkey.engines import Examination, RepairResult, SalvageResult
 
 
 @define_command("Operate", "Repair damaged tables, save what is left, or repair a catalog.")
-@click.argument("url")
 @click.argument("design", required=False)
+@TABLE_URL_OPTION
 @click.option("--yes", is_flag=True, help="Repair without a prompt.")
 @click.option("--into", metavar="NEW_URL", help="Save all readable rows to a new location.")
 @click.option(
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 @OUTPUT_FORMAT_OPTION
 @PROGRESS_OPTION
 def command(
-    url: str,
     design: str | None,
+    url: str,
     output: str,
     into: str | None,
     progress: str,
@@ -59,10 +61,10 @@ def command(
     cannot be read.
 
     \b
-    rowkey repair rocks:./data
-    rowkey repair rocks:./data --yes -f json
-    rowkey repair rocks:./data --into rocks:./saved
-    rowkey repair rocks:./data logs.toml --yes
+    rowkey repair --on rocks:./data
+    rowkey repair --on rocks:./data --yes -f json
+    rowkey repair --on rocks:./data --into rocks:./saved
+    rowkey repair logs.toml --on rocks:./data --yes
     """
     from rowkey.render import (
         build_repair_document,
@@ -146,10 +148,10 @@ def _print_advice(url: str, unrepaired: list[Examination]) -> None:
         )
     for examination in unrepaired:
         if examination.needs_saving and examination.is_readable:
-            step = f"rowkey repair {url} --into NEW_URL saves what can be read"
-            print_notes([f"rowkey: {examination.table} cannot be repaired in place; {step}"])
+            step = f"rowkey repair --on {url} --into NEW_URL saves what can be read"
+            print_errors([f"rowkey: {examination.table} cannot be repaired in place; {step}"])
         elif examination.needs_saving:
-            print_notes(
+            print_errors(
                 [f"rowkey: no row of {examination.table} can be read; restore it from a backup"]
             )
 

@@ -58,7 +58,7 @@ REPAIR_LOG_HINT = (
     "Restore it from a backup, or run `rowkey repair` to drop the changes after the damage."
 )
 SALVAGE_HINT = (
-    "Restore it from a backup, or save all readable rows: rowkey repair URL --into NEW_URL."
+    "Restore it from a backup, or save all readable rows: rowkey repair --on URL --into NEW_URL."
 )
 
 
