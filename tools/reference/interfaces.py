@@ -26,7 +26,7 @@ WIDTH = 88
 
 
 def build_cli_page() -> str:
-    """The help of every command, the exit codes, and shell completion.
+    """The help of every command, the exit codes, defaults of options, and shell completion.
 
     Data goes to stdout, everything else to stderr. `-f json` prints documents whose fields are
     listed under [JSON](json.md).
@@ -38,6 +38,8 @@ def build_cli_page() -> str:
         f"```text\n{group.get_help(context)}\n```",
         "## Exit codes",
         build_table(["code", "means"], EXIT_CODES),
+        "## Defaults of options",
+        DEFAULTS,
         "## Shell completion",
         COMPLETION,
     ]
@@ -84,6 +86,25 @@ def _parse_exit_codes() -> list[list[str]]:
 
 
 EXIT_CODES = _parse_exit_codes()
+
+DEFAULTS = """\
+An option on the command line goes before the environment, and the environment before a file.
+
+* The environment: `ROWKEY_ON` is the `--on` of every command.
+* A file: `rowkey.toml`, or the table `[tool.rowkey]` of `pyproject.toml`, in the current directory
+  or the nearest directory above it that has one. At its top, or in `[tool.rowkey]`, it may set
+  `on`, `progress`, `quiet`, `sample` and `seed` for all commands; in the table of a command, such
+  as `[check]` or `[tool.rowkey.check]`, also `fail-on` and `format`. Keys are named like the
+  options. Paths are relative to the file. An unknown key or a wrong value is an error that names
+  its line.
+
+```toml
+on = "rocks:./data"
+
+[check]
+fail-on = "error"
+format  = "github"
+```"""
 
 COMPLETION = """\
 `Tab` completes commands and options. Put one line into the file that the shell reads at its start:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.cli.settings_file import read_defaults
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,6 +28,35 @@ class GroupedCommand(click.Command):
         assert group in COMMAND_GROUPS, group
         super().__init__(*arguments, **options)
         self.group = group
+        self.params.append(
+            click.Option(
+                ["-q", "--quiet"],
+                is_flag=True,
+                expose_value=False,
+                callback=_store_quiet,
+                help="Print only results and errors: no notes, no progress.",
+            )
+        )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line; options that it lacks come from the settings file."""
+        if ctx.parent is not None and not set(args) & set(ctx.help_option_names):
+            ctx.default_map = read_defaults(self, ctx)
+        return super().parse_args(ctx, args)
+
+
+_QUIET_META_KEY = "rowkey.quiet"
+
+
+def _store_quiet(ctx: click.Context, _: click.Parameter, quiet: bool) -> None:
+    """Keep the value of --quiet in the click context."""
+    ctx.meta[_QUIET_META_KEY] = quiet
+
+
+def is_quiet() -> bool:
+    """Return whether the current command was given --quiet."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and ctx.meta.get(_QUIET_META_KEY, False)
 
 
 def define_command(group: str, short_help: str) -> Callable[[Any], GroupedCommand]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.standard_input import resolve_input_file
+from rowkey.cli.grouped_command import is_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -174,6 +175,12 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_notes(lines: Iterable[str]) -> None:
+    """Print lines on standard error as `print_errors` does, but not with --quiet."""
+    if not is_quiet():
+        print_errors(lines)
+
+
+def print_errors(lines: Iterable[str]) -> None:
     """Print lines on standard error, with terminal control characters escaped."""
     from rowkey.messages import escape_text
 
@@ -195,13 +202,15 @@ def show_progress(
 ) -> AbstractContextManager[Progress | None]:
     """Return a context manager that shows progress on standard error; None if switched off.
 
+    The option --quiet switches it off.
+
     Args:
         mode: `auto` for a line on a terminal and nothing elsewhere, `json` for a line of JSON a
             second, `none`.
         label: what is being done.
         unit: what is counted.
     """
-    if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
+    if mode == "none" or is_quiet() or (mode == "auto" and not sys.stderr.isatty()):
         return nullcontext()
     from rowkey.cli.screen import Progress
 

@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 
-def _refuse_memory(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
-    """Return the URL of --on; tables in memory would be gone when the command ends."""
+def _check_url(ctx: click.Context, _: click.Parameter, url: str | None) -> str | None:
+    """Return the URL of --on; tables in memory would be gone when the command ends.
+
+    Raises:
+        UsageError: no URL is given, nor declared in the environment or a settings file.
+        InvalidArgument: it names the memory of one process.
+    """
+    if not url:
+        if ctx.resilient_parsing:
+            return url
+        raise click.UsageError(
+            "--on is missing. Give --on URL, such as --on rocks:./data; or set ROWKEY_ON, or write "
+            'on = "URL" into rowkey.toml.'
+        )
     if url.partition(":")[0].lower() == "memory":
         from rowkey.errors import InvalidArgument
 
@@ -35,8 +47,9 @@ TABLE_URL_OPTION = click.option(
     "--on",
     "url",
     metavar="URL",
-    required=True,
-    callback=_refuse_memory,
+    envvar="ROWKEY_ON",
+    show_envvar=True,
+    callback=_check_url,
     help="Where the table lives: rocks:PATH, a directory with a folder for each table; "
     "hbase://zk1,zk2:2181/hbase or hbase+master://m1:16000,m2:16000, an HBase cluster.",
 )

@@ -1,7 +1,7 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
 from rowkey.design.design import Design
-from rowkey.design.design_source import DesignSource, SourceMap, TextRange
+from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
 from rowkey.design.editor_schema import build_json_schema
 from rowkey.design.paths import BOM, KeyPath, format_path, format_toml_name
 from rowkey.design.properties import (
@@ -39,4 +39,5 @@ __all__ = [
     "format_toml_name",
     "format_toml_value",
     "list_key_prefixes",
+    "parse_toml",
 ]

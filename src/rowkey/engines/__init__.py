@@ -3,7 +3,7 @@
 from rowkey.engines.backends import ENGINES
 from rowkey.engines.contract import Cursor, Engine, Operations, Reader, Store
 from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
-from rowkey.engines.engine_url import open_engine
+from rowkey.engines.engine_url import anchor_url, open_engine
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
 from rowkey.engines.region_tracker import RegionTracker, SplitLimits
@@ -30,6 +30,7 @@ __all__ = [
     "SplitLimits",
     "Store",
     "TableSpec",
+    "anchor_url",
     "check_cluster_spec",
     "get_time_ms",
     "open_engine",

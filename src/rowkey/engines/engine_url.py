@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from rowkey.engines.backends import ENGINES
@@ -63,3 +64,22 @@ def open_engine(
         remedy = f"Check the URL, or create a table: rowkey create DESIGN --on {url}."
         raise InvalidArgument(url, "no table is stored at this URL", remedy=remedy)
     return engine_class.open(location, sync=sync, clock=clock)
+
+
+def anchor_url(url: str, directory: str) -> str:
+    """Return a URL whose path on this machine is relative to a directory.
+
+    Args:
+        url: as `open_engine` takes it; one that names no path is returned as it is.
+        directory: the directory, or an empty string for the current one.
+
+    >>> anchor_url("rocks:data", "/srv"), anchor_url("hbase://zk1", "/srv")
+    ('rocks:/srv/data', 'hbase://zk1')
+    """
+    scheme, _, location = url.partition(":")
+    has_path = any(
+        engine_class.is_persistent and not engine_class.is_shared
+        for engine_class in ENGINES.values()
+        if engine_class.scheme == scheme
+    )
+    return f"{scheme}:{os.path.join(directory, location)}" if has_path else url  # noqa: PTH118 - pathlib drops what the engine refuses

@@ -7,7 +7,7 @@ import sys
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import print_lines, print_notes
+from rowkey.cli.options import print_errors, print_lines
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, find_table_name, get_catalog_url
 
 
@@ -31,7 +31,7 @@ def command(table: str, url: str, yes: str | None) -> None:
     name = find_table_name(table)
     typed = yes
     if typed is None and sys.stdin.isatty():
-        print_notes([f"This removes the table {name} on {url} and all its rows."])
+        print_errors([f"This removes the table {name} on {url} and all its rows."])
         typed = click.prompt("Type the table's name to confirm", err=True)
     if typed != name:
         reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not the table's name"

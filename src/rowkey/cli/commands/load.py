@@ -12,6 +12,7 @@ from rowkey.cli.options import (
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     format_row_count,
+    print_errors,
     print_notes,
     show_progress,
 )
@@ -75,6 +76,7 @@ def command(
             on_resume=load_progress.report_resume,
         )
     print_notes(_format_result(result))
+    print_errors(_format_left_out(result))
     return 1 if result.left_out.count else 0
 
 
@@ -97,12 +99,17 @@ def _format_result(result: FileLoadResult) -> list[str]:
     if result.absent_fields:
         lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")
     lines += [f"assumed: {sentence}" for sentence in result.assumptions]
-    if result.left_out.count:
-        lines.append(format_row_count(result.left_out.count, "left out:"))
-        lines += [f"  {problem}" for problem in result.problems]
-        hidden_count = result.left_out.count - len(result.problems)
-        lines += [f"  and {hidden_count:,} more"] if hidden_count else []
     return lines
+
+
+def _format_left_out(result: FileLoadResult) -> list[str]:
+    """Return the lines that say which rows of a file were left out."""
+    if not result.left_out.count:
+        return []
+    lines = [format_row_count(result.left_out.count, "left out:")]
+    lines += [f"  {problem}" for problem in result.problems]
+    hidden_count = result.left_out.count - len(result.problems)
+    return [*lines, f"  and {hidden_count:,} more"] if hidden_count else lines
 
 
 class LoadProgress:
@@ -138,4 +145,4 @@ class LoadProgress:
         if error_type is not None and issubclass(error_type, KeyboardInterrupt):
             done = format_row_count(self.rows_done, "of the file processed")
             again = "run the same command again to continue, or add --restart"
-            print_notes([f"{done}; {again}" if self.can_resume else done])
+            print_errors([f"{done}; {again}" if self.can_resume else done])

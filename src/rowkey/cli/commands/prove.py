@@ -16,8 +16,8 @@ from rowkey.cli.options import (
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
+    print_errors,
     print_json,
-    print_notes,
     show_progress,
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
@@ -35,7 +35,7 @@ def _print_error_notes() -> Iterator[None]:
     try:
         yield
     except BaseException as problem:
-        print_notes(getattr(problem, "__notes__", ()))
+        print_errors(getattr(problem, "__notes__", ()))
         raise
 
 

@@ -15,6 +15,7 @@ from rowkey.cli.options import (
     SAMPLE_OPTION,
     SEED_OPTION,
     check_overwrite,
+    print_errors,
     print_notes,
     show_progress,
 )
@@ -134,8 +135,8 @@ def _judge_all(
             return judge_comparison(comparison), comparison
         except IncomparableDesigns as problem:
             refusal = problem
-            print_notes(["The designs cannot be compared, so each is judged by itself:"])
-            print_notes([f"  {mistake}" for mistake in problem.mistakes])
+            print_errors(["The designs cannot be compared, so each is judged by itself:"])
+            print_errors([f"  {mistake}" for mistake in problem.mistakes])
     half = options.second_half or any(
         declared_design.splits.needs_sample for _, declared_design in designs
     )

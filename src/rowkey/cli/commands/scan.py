@@ -11,6 +11,7 @@ from rowkey.cli.options import (
     LIMIT_OPTION,
     ORDER_OPTION,
     format_row_count,
+    print_errors,
     print_notes,
 )
 from rowkey.cli.row_formats import SCAN_FORMATS, add_format_options
@@ -62,4 +63,4 @@ def command(
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
         if token:
-            print_notes([rows.token or "no row was read, so there is no token"])
+            print_errors([rows.token or "no row was read, so there is no token"])
