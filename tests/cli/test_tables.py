@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,7 @@ def test_a_row_is_put_by_words_and_got(things_folder: Path) -> None:
         run_on_things("put", *key, "hits=many")
     )
     assert 0 == run_on_things("put", *key, "hits=3").code
-    row = json.loads(run_on_things("get", *key).out)
+    row = json.loads(run_on_things("get", *key, "-f", "json").out)
     assert {"host": "a=b", "ts": 7000, "price": "2.50", "text": " x ", "raw": "", "hits": 3} == {
         name: value for name, value in row.items() if value is not None
     }
@@ -116,7 +117,7 @@ def test_null_takes_a_value_away_and_replace_the_rest(things_folder: Path) -> No
     key = '"host": "web-1", "ts": 1000'
 
     def row() -> dict[str, Any]:
-        found = json.loads(run_on_things("get", "host=web-1", "ts=1000").out)
+        found = json.loads(run_on_things("get", "host=web-1", "ts=1000", "-f", "json").out)
         return {name: value for name, value in found.items() if value is not None}
 
     assert 0 == run_on_things("put", stdin=f'{{{key}, "price": null, "hits": 8}}\n').code
@@ -186,7 +187,82 @@ def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     )
     missing = run_on_things("get", "host=web-1")
     assert 2 == missing.code
-    assert "ts: no value is given. Give FIELD=VALUE for each of host, ts" in missing.err
+    assert "ts: no value is given; a row is found by host, ts. Write, for example, " in missing.err
+    [call] = re.findall(r"rowkey get things\.toml host=web-1 ts=(\S+);", missing.err)
+    assert "has no row" in run_on_things("get", "host=web-1", f"ts={call}").err
+
+
+def test_times_are_shown_as_date_and_time(things_folder: Path) -> None:
+    """The text of `get` and the table of `scan` are the same, with ISO times; JSON has counts."""
+    del things_folder
+    for text in ("1500", "1970-01-01T00:00:01.500Z", "1970-01-01T01:00:01.5+01:00"):
+        found = run_on_things("get", "host=web-2", f"ts={text}")
+        assert "1970-01-01T00:00:01.500Z" in found.out
+        assert run_on_things("scan", "--where", "host=web-2", "--where", f"ts={text}") == found
+    assert 1500 == json.loads(run_on_things("get", "host=web-2", "ts=1500", "-f", "json").out)["ts"]
+
+
+READS = """
+[[reads]]
+name  = "recent"
+where = "host in ? and ts >= :since"
+
+[[reads]]
+name  = "odd"
+where = '"my =" = ?'
+"""
+
+
+@pytest.fixture
+def reads_folder(things_folder: Path) -> Path:
+    """Return the folder of the table, with a design that declares more reads."""
+    text = (things_folder / "things.toml").read_text(encoding="utf-8")
+    (things_folder / "things.toml").write_text(text + READS, encoding="utf-8")
+    return things_folder
+
+
+@pytest.mark.parametrize(
+    ("words", "times"),
+    [
+        (["tail", "web-1"], [3000, 2000, 1000]),
+        (["tail", "web-1", "--limit", "2"], [3000, 2000]),
+        (["recent", "since=1970-01-01T00:00:02Z", '["web-1", "db-1"]'], [2500, 2000, 3000]),
+        (["odd", "x = y"], [1000]),
+    ],
+)
+def test_a_declared_read_runs_by_its_name(
+    reads_folder: Path, words: list[str], times: list[int]
+) -> None:
+    """`scan --read` takes a value for each ? and name=value for each :name."""
+    del reads_folder
+    found = run_on_things("scan", "--read", *words, "-f", "jsonl")
+    assert (0, "") == (found.code, found.err)
+    assert sorted(times) == sorted(json.loads(line)["ts"] for line in found.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--read", "tial"], "the design declares no read 'tial'; expected one of tail, recent"),
+        (["--read", "tail"], "no value is given for host = ?. The read tail has 1 parameter: host"),
+        (["--read", "tail"], "Write --read tail HOST."),
+        (["--read", "tail", "a", "b"], "there is no parameter for 'b'"),
+        (["--read", "recent", "[]"], "no value is given for ts >= :since. The read recent has"),
+        (["--read", "recent"], "Write --read recent '[HOST, …]' since=TS."),
+        (["--read", "recent", "a", "since=1"], "is not a JSON list of texts and numbers"),
+        (["--read", "recent", "[]", "since=soon"], "'soon' is not a time"),
+        (["--read", "tail", "a", "--order", "ts"], "Remove --read, or --where and --order."),
+        (["web-1"], "Give --read NAME before it, or a condition as --where FIELD=VALUE."),
+    ],
+)
+def test_a_wrong_call_of_a_declared_read_says_how(
+    reads_folder: Path, words: list[str], what: str
+) -> None:
+    """A wrong call names the read's parameters and shows a right call."""
+    del reads_folder
+    found = run_on_things("scan", *words)
+    assert (2, "") == (found.code, found.out)
+    assert what in found.err
 
 
 EXPECTED_ROWS: list[dict[str, Any]] = [

@@ -61,7 +61,7 @@ def _parse_condition(text: str) -> Condition:
     operator = " ".join(match["operator"].lower().split())
     value = match["value"]
     if operator in ("in", "between"):
-        return Condition(field, operator, _parse_json_list(text, value, operator))
+        return Condition(field, operator, parse_json_list(text, value, operator))
     if operator == "starts with":
         return Condition(field, "starts", (value.strip(),))
     if operator != "=":
@@ -71,7 +71,7 @@ def _parse_condition(text: str) -> Condition:
     return Condition(field, operator, (value,))
 
 
-def _parse_json_list(condition: str, text: str, operator: str) -> tuple[Any, ...]:
+def parse_json_list(condition: str, text: str, operator: str) -> tuple[Any, ...]:
     """Return the values of the JSON list after `in` or `between`."""
     try:
         values = json.loads(text, parse_float=str)  # decimals keep their digits

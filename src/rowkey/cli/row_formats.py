@@ -15,11 +15,12 @@ from rowkey.cli.options import print_notes
 from rowkey.messages import escape_json, shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO, TextIO
 
     import pyarrow as pa
 
+    from rowkey.keys import Field
     from rowkey.table import Scan
 
 SCAN_FORMATS = ("table", "json", "jsonl", "csv", "arrow", "parquet")
@@ -203,16 +204,27 @@ def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Itera
 
 
 def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a scan for people, with times as date and time."""
+    """Return the rows of a scan for people, with times in ISO 8601."""
+    return (
+        _build_displayed_row(row, scan.design.fields)
+        for row in _read_rows(scan, row_by_row=row_by_row)
+    )
+
+
+def _build_displayed_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return a row as a document for people, with times in ISO 8601."""
     from rowkey.render import build_row_document
 
-    times = [field for field in scan.design.fields.values() if field.type.unit_ns is not None]
-    for row in _read_rows(scan, row_by_row=row_by_row):
-        document = build_row_document(row)
-        for field in times:
-            if row[field.name] is not None:
-                document[field.name] = field.type.format_value(row[field.name])
-        yield document
+    document = build_row_document(row)
+    for name, field in fields.items():
+        if field.type.unit_ns is not None and row[name] is not None:
+            document[name] = field.type.format_value(row[name])
+    return document
+
+
+def format_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
+    """Return the lines of a text table that has one row."""
+    return _format_columns(list(fields), [_build_displayed_row(row, fields)])
 
 
 def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:

@@ -49,7 +49,7 @@ class BoundRead:
 
 
 def bind_read(
-    where: str | Sequence[Condition],
+    where: str | Mapping[str, Any] | Sequence[Condition],
     order: str | Sequence[Ordering],
     values: Sequence[Any] | Mapping[int | str, Any],
     fields: Mapping[str, Field],
@@ -57,7 +57,8 @@ def bind_read(
     """Bind a read's conditions, order and parameter values to the fields.
 
     Args:
-        where: conditions joined by `and`, or the conditions; empty for all rows.
+        where: conditions joined by `and`, the values that fields must equal, or the conditions;
+            empty for all rows.
         order: fields, most significant first, each `asc` or `desc`, or the orderings.
         values: for each `?` in turn, or by position from 0 and by name.
         fields: the declared fields, by name.
@@ -78,6 +79,8 @@ def bind_read(
     rowkey.errors.ReadError: where[0]: n = ?: '' is not a whole number; expected digits, such as 42.
     """
     mistakes = Mistakes()
+    if isinstance(where, Mapping):
+        where = [Condition(str(field), "=", (value,)) for field, value in where.items()]
     tests: Sequence[Condition] | None = _parse_clause(parse_where, where, "where", mistakes)
     orderings: Sequence[Ordering] | None = _parse_clause(parse_order, order, "order", mistakes)
     parameters: ParameterValues = (

@@ -215,7 +215,7 @@ class Table:
 
     def scan(
         self,
-        where: str | Sequence[Condition] = "",
+        where: str | Mapping[str, Any] | Sequence[Condition] = "",
         *values: Any,
         order: str = "",
         limit: int | None = None,
@@ -228,8 +228,9 @@ class Table:
         """Return the rows that meet some conditions; they are read while the scan is iterated.
 
         Args:
-            where: conditions joined by `and`, such as `host = ? and ts >= :since`, or the
-                conditions themselves; empty for all.
+            where: conditions joined by `and`, such as `host = ? and ts >= :since`; or the values
+                that fields must equal, such as `{"host": "web-1"}`; or the conditions themselves;
+                empty for all.
             values: for each `?` in turn.
             order: fields, most significant first, each with `desc` if it descends. Without it rows
                 come in the order of the key without its buckets and salts.
@@ -301,14 +302,17 @@ class Table:
         return self._build_scan(bound_read, limit=limit, resume=resume, into=into)
 
     def count(
-        self, where: str | Sequence[Condition] = "", *values: Any, **named_values: Any
+        self,
+        where: str | Mapping[str, Any] | Sequence[Condition] = "",
+        *values: Any,
+        **named_values: Any,
     ) -> int:
         """Return how many rows meet some conditions, by reading them."""
         return self.scan(where, *values, **named_values).count()
 
     def explain(
         self,
-        where: str = "",
+        where: str | Mapping[str, Any] = "",
         *values: Any,
         order: str = "",
         limit: int | None = None,
@@ -332,7 +336,7 @@ class Table:
 
     def _bind_conditions(
         self,
-        where: str | Sequence[Condition],
+        where: str | Mapping[str, Any] | Sequence[Condition],
         order: str,
         values: Sequence[Any],
         named_values: Mapping[str, Any],

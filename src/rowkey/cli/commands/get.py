@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import TYPE_CHECKING
+
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, print_lines, print_notes, to_json
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    OUTPUT_FORMAT_OPTION,
+    print_lines,
+    print_notes,
+    to_json,
+)
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rowkey.keys import Field
 
 
 @define_command("Run", "Print one row by the fields of its key.")
@@ -14,29 +28,50 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 @TABLE_URL_OPTION
 @CATALOG_OPTION
 @click.argument("values", nargs=-1, required=True, metavar="FIELD=VALUE…")
-def command(design: str, url: str, values: tuple[str, ...]) -> int:
-    """Print one row as JSON; exits with 1 if the table has no such row.
+@OUTPUT_FORMAT_OPTION
+def command(design: str, url: str, values: tuple[str, ...], output: str) -> int:
+    """Print one row; exits with 1 if the table has no such row.
+
+    The text shows times in ISO 8601; JSON has the counts of their unit since 1970.
 
     \b
-    rowkey get logs.toml --on rocks:./data host=web-1 ts=1609459200000
+    rowkey get logs.toml --on rocks:./data host=web-1 ts=2021-01-01T00:00:00Z
+    rowkey get logs.toml --on rocks:./data host=web-1 ts=1609459200000 -f json
     """
     from rowkey.cli.input_rows import parse_values
+    from rowkey.cli.row_formats import format_row
     from rowkey.render import build_row_document
 
     with open_existing_table(design, url) as table:
         names = table.writer.identity_fields
         fields = {name: table.design.fields[name] for name in names}
         identity = parse_values(values, fields)
-        if missing_names := [
-            name for name in names if not (name in identity or fields[name].nullable)
-        ]:
-            raise click.UsageError(
-                f"{', '.join(missing_names)}: no value is given. Give FIELD=VALUE for each of "
-                f"{', '.join(names)}, or find rows by some of them with rowkey scan."
-            )
+        missing_names = [name for name in names if not (name in identity or fields[name].nullable)]
+        if missing_names:
+            raise click.UsageError(_describe_missing_fields(design, missing_names, values, fields))
         row = table.get(identity)
     if row is None:
         print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
         return 1
-    print_lines([to_json(build_row_document(row))])
+    if output == "json":
+        print_lines([to_json(build_row_document(row))])
+    else:
+        print_lines(line.rstrip("\n") for line in format_row(row, table.design.fields))
     return 0
+
+
+def _describe_missing_fields(
+    design: str, missing_names: list[str], values: tuple[str, ...], fields: Mapping[str, Field]
+) -> str:
+    """Return which fields a row needs to be found, with a command that gives them."""
+    examples = [
+        f"{name}={shlex.quote(field.type.format_value(field.type.domain.generate_value(1)))}"
+        for name, field in fields.items()
+        if name in missing_names
+    ]
+    given = " ".join(map(shlex.quote, values))
+    return (
+        f"{', '.join(missing_names)}: no value is given; a row is found by {', '.join(fields)}. "
+        f"Write, for example, rowkey get {design} {given} {' '.join(examples)}; or find rows by "
+        f"some of the fields: rowkey scan {design} --where {given}."
+    )

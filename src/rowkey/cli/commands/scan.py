@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from rowkey.cli.conditions import WHERE_OPTION
@@ -16,12 +18,25 @@ from rowkey.cli.options import (
 )
 from rowkey.cli.row_formats import SCAN_FORMATS, add_format_options
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
+from rowkey.messages import shorten_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rowkey.table import Scan, Table
 
 
 @define_command("Run", "Print the rows that meet conditions, in order.")
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION
+@click.argument("values", nargs=-1, metavar="[VALUE]…")
+@click.option(
+    "--read",
+    metavar="NAME",
+    help="Run the read of this name that the design declares, with a VALUE for each ? in turn and "
+    "name=VALUE for each :name.",
+)
 @WHERE_OPTION
 @ORDER_OPTION
 @LIMIT_OPTION
@@ -33,6 +48,8 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 def command(
     design: str,
     url: str,
+    values: tuple[str, ...],
+    read: str | None,
     where: tuple[str, ...],
     order: str,
     limit: int | None,
@@ -43,24 +60,50 @@ def command(
     token: bool,
     spreadsheet: bool,
 ) -> None:
-    """Print the rows that meet all conditions, or write them to a file.
+    """Print the rows that meet all conditions, or those of a declared read, or write them.
 
-    Without --order the rows come in key order, ignoring salts and buckets.
+    Without --order the rows come in key order, ignoring salts and buckets. A table shows times in
+    ISO 8601; json, jsonl and csv have their counts.
 
     \b
     rowkey scan logs.toml --on rocks:./data --where host=web-1 --order "ts desc" --limit 100
     rowkey scan logs.toml --on rocks:./data --where "ts>=2021-01-01" -f csv
     rowkey scan logs.toml --on rocks:./data --where host=web-1 -o web-1.parquet
+    rowkey scan logs.toml --on rocks:./data --read tail web-1
     """
     from rowkey.cli.conditions import parse_conditions
     from rowkey.cli.destination import Destination
     from rowkey.cli.row_formats import write_rows
 
     to = Destination.from_options(form, output, SCAN_FORMATS, spreadsheet=spreadsheet)
+    if read is not None and (where or order):
+        raise click.UsageError(
+            f"the read {shorten_text(read)} declares its own conditions and order. Remove --read, "
+            "or --where and --order."
+        )
+    if values and read is None:
+        raise click.UsageError(
+            f"{shorten_text(values[0])!r} is a value for a declared read. Give --read NAME before "
+            "it, or a condition as --where FIELD=VALUE."
+        )
     with open_existing_table(design, url) as table:
-        rows = table.scan(parse_conditions(where), order=order, limit=limit, resume=resume)
+        if read is None:
+            rows = table.scan(parse_conditions(where), order=order, limit=limit, resume=resume)
+        else:
+            rows = _run_declared_read(table, read, values, limit=limit, resume=resume)
         count = write_rows(rows, to, row_by_row=True)
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
         if token:
             print_errors([rows.token or "no row was read, so there is no token"])
+
+
+def _run_declared_read(table: Table, name: str, texts: tuple[str, ...], **options: Any) -> Scan:
+    """Return the scan of a declared read, with the values of its parameters as text."""
+    from rowkey.cli.read_values import parse_read_values
+
+    read = next((one for one in table.design.reads if one.name == name), None)
+    if read is None:
+        return table.read(name)  # raises the error that names the declared reads
+    values, named_values = parse_read_values(read, texts)
+    return table.read(name, *values, **options, **named_values)

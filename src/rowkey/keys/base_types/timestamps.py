@@ -50,9 +50,15 @@ class TimestampField(FieldType):
         return IntegerDomain(0, MAX_TIMESTAMP, GENERATED_START_S * self.units_per_second)
 
     def to_internal(self, value: Value) -> int:
-        """Return the internal form of a time: the count of units since 1970."""
+        """Return the internal form of a time: the count of units since 1970.
+
+        A time is given as this count, as a datetime with its time zone, or as text that `parse`
+        reads.
+        """
         if isinstance(value, datetime):
             value = self._count_units(value)
+        elif isinstance(value, str):
+            value = self.parse(value)
         elif type(value) is not int:
             value = to_whole_number(value, self.name)
         if not 0 <= value <= MAX_TIMESTAMP:
@@ -62,9 +68,21 @@ class TimestampField(FieldType):
         return int(value)
 
     def _count_units(self, value: datetime) -> int:
-        """Return a datetime as a count of the type's unit; without a time zone it is in UTC."""
-        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-        microseconds = (aware - EPOCH) // timedelta(microseconds=1)
+        """Return a datetime with a time zone as a count of the type's unit.
+
+        Raises:
+            InvalidArgument: it has no time zone, so that it is another instant on each machine; or
+                it is more precise than the unit.
+        """
+        if value.utcoffset() is None:
+            raise InvalidArgument(
+                "",
+                f"{value} has no time zone",
+                "a datetime with a time zone",
+                "Give it the zone it is in: datetime.now(timezone.utc) for now, "
+                "value.replace(tzinfo=timezone.utc) for UTC, value.astimezone() for local time.",
+            )
+        microseconds = (value - EPOCH) // timedelta(microseconds=1)
         count, remainder = divmod(microseconds * self.units_per_second, 1_000_000)
         if remainder:
             raise InvalidArgument(
@@ -78,8 +96,8 @@ class TimestampField(FieldType):
     def parse(self, text: str) -> int:
         """Return the instant of a text: a count in the type's unit, or ISO 8601 with dashes.
 
-        Digits alone are always a count: `20240131` could be either, and the meaning of a column
-        must not change from row to row.
+        ISO 8601 without a time zone is in UTC. Digits alone are always a count: `20240131` could
+        be either, and the meaning of a column must not change from row to row.
         """
         stripped = text.strip()
         if len(stripped) > 40:
@@ -96,6 +114,7 @@ class TimestampField(FieldType):
             raise InvalidArgument("", f"{text!r} is not a time", allowed)
         try:
             instant = datetime.fromisoformat(text_without_fraction)
+            instant = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
         except ValueError:
             raise InvalidArgument("", f"{text!r} is not a time", allowed) from None
         return self.to_internal(

@@ -53,7 +53,9 @@ class DateField(FieldType):
         )
 
     def to_internal(self, value: Value) -> int:
-        """Return the internal form of a date: the days since 1970."""
+        """Return the internal form of a date, or of its text: the days since 1970."""
+        if isinstance(value, str):
+            value = self.parse(value)
         if isinstance(value, datetime) or not isinstance(value, date):
             raise build_type_error(value, "a date")
         return (value - _EPOCH).days

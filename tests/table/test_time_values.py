@@ -1,0 +1,86 @@
+"""The forms in which calls of a table take times."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.errors import ReadError, RowkeyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.table import Table
+
+DESIGN = """
+table = "logs"
+key   = "[bucket(host, 4)][host][desc(ts)]"
+
+[fields]
+host = "text"
+ts   = "KIND"
+seen = { type = "KIND", nullable = true }
+
+[writes]
+time = "ts"
+
+[[reads]]
+name  = "since"
+where = "host = ? and ts >= :since"
+"""
+CALLS: dict[str, Callable[[Table, Any], Any]] = {
+    "put": lambda table, time: table.put({"host": "b", "ts": time, "seen": time}),
+    "replace": lambda table, time: table.replace({"host": "b", "ts": time}),
+    "delete": lambda table, time: table.delete({"host": "b", "ts": time}),
+    "get": lambda table, time: table.get(host="a", ts=time) or 1 / 0,
+    "get_many": lambda table, time: table.get_many([{"host": "a", "ts": time}])[0] or 1 / 0,
+    "scan": lambda table, time: 1 / table.scan("host = ? and ts = ?", "a", time).count(),
+    "mapping": lambda table, time: 1 / table.scan({"host": "a", "ts": time}).count(),
+    "count": lambda table, time: 1 / table.count("ts >= :time", time=time),
+    "read": lambda table, time: 1 / table.read("since", "a", since=time).count(),
+}
+INSTANTS: tuple[Any, ...] = (
+    1609459200, "1609459200", "2021-01-01", "2021-01-01T00:00:00Z", "2021-01-01T01:00:00+01:00",
+    datetime(2021, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))),
+)  # fmt: skip
+DAYS: tuple[Any, ...] = (date(2021, 1, 1), "2021-01-01", "20210101")
+
+
+def open_table(kind: str, time: Any) -> Table:
+    """Return a table in memory with one row."""
+    table = rowkey.open(rowkey.Design.loads(DESIGN.replace("KIND", kind)), "memory:")
+    table.put({"host": "a", "ts": time})
+    return table
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(("kind", "forms"), [("timestamp_s", INSTANTS), ("date", DAYS)])
+def test_every_call_takes_the_same_forms(call: str, kind: str, forms: tuple[Any, ...]) -> None:
+    """Counts, ISO 8601 and datetimes with a zone are accepted alike, for dates ISO 8601."""
+    with open_table(kind, forms[0]) as table:
+        for form in forms:
+            CALLS[call](table, form)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_time_without_a_zone_is_refused_everywhere(call: str) -> None:
+    """A datetime without a time zone is refused with the expressions that give it one."""
+    with open_table("timestamp_s", 1) as table, pytest.raises(RowkeyError) as refusal:
+        CALLS[call](table, datetime(2021, 1, 1))  # noqa: DTZ001 - it is what is refused
+    message = str(refusal.value)
+    assert "2021-01-01 00:00:00 has no time zone; expected a datetime with a time zone." in message
+    assert "datetime.now(timezone.utc) for now" in message
+
+
+def test_a_mapping_gives_equalities() -> None:
+    """A scan takes the values that fields must equal, and names an unknown field."""
+    with open_table("timestamp_s", 1) as table:
+        assert [1] == [row["ts"] for row in table.scan({"host": "a"})]
+        assert [1] == [row["ts"] for row in table.scan({"host": "a", "seen": None})]
+        assert 0 == table.count({"host": "b"})
+        assert "host = 'a'" in str(table.explain({"host": "a"}))
+        with pytest.raises(ReadError, match="hots"):
+            table.scan({"hots": "a"})
