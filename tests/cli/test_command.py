@@ -305,12 +305,12 @@ def test_the_version_is_printed() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_sample_is_no_standard_input() -> None:
     """A sample `-` is refused with a remedy, since a sample is read twice."""
-    found = run("init", "--sample", "-")
+    found = run("init", "-")
     assert 2 == found.code
     assert "Save it to a file first" in found.err
 
 
-@pytest.mark.parametrize("line", ["init --sample rows.csv", "report logs.toml"])
+@pytest.mark.parametrize("line", ["init rows.csv", "report logs.toml"])
 def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
     """An existing file is overwritten only with `--force`."""
     (folder / "rows.csv").write_text("host,ts\n" + "web-1,1609459200000\n" * 9)

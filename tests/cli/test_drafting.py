@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("folder")
 def test_a_draft_is_printed() -> None:
     """Without -o the draft alone goes to standard output."""
-    found = run("init", "--sample", "web logs.csv")
+    found = run("init", "web logs.csv")
     assert (0, "") == (found.code, found.err)
     design = Design.loads(found.out)
     assert "web_logs" == design.table
@@ -37,7 +37,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
     """With -o the draft is a file that names the sample and works in other commands."""
     (folder / "designs").mkdir()
     found = run(
-        "init", "--sample", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
+        "init", "web logs.csv", "-o", "designs/logs.toml", "--table", "ops:logs",
         "--servers", "3",
     )  # fmt: skip
     said = "designs/logs.toml: the key is [bucket(host, 6)][host][time][seq]\n"
@@ -54,7 +54,7 @@ def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:
 def test_a_file_that_is_there_is_kept(folder: Path) -> None:
     """An existing file is not overwritten."""
     (folder / "logs.toml").write_text("mine")
-    found = run("init", "--sample", "web logs.csv", "-o", "logs.toml")
+    found = run("init", "web logs.csv", "-o", "logs.toml")
     assert 2 == found.code
     assert "logs.toml already exists" in found.err
     assert "mine" == (folder / "logs.toml").read_text()
@@ -69,7 +69,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
         ("empty.csv", "several columns have the same name: 'a'; the sample has no"),
         ("rows.xyz", "the format of a file with the suffix"),
     ):
-        found = run("init", "--sample", name)
+        found = run("init", name)
         assert (2, "") == (found.code, found.out)
         assert said in found.err
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_the_format_may_be_given() -> None:
     """--sample-format sets how the file is read, and the draft declares it."""
-    found = run("init", "--sample", "web logs.csv", "--sample-format", "csv")
+    found = run("init", "web logs.csv", "--sample-format", "csv")
     assert 0 == found.code
     assert {"kind": "csv"} == Design.loads(found.out).sample_format
 
@@ -88,7 +88,7 @@ FORMAT_TABLE = """{ kind = "csv", names = ["a", "b", "c"] }"""
 def test_the_format_may_be_given_with_its_options(folder: Path) -> None:
     """--sample-format takes the inline table of the design file, and the draft declares it."""
     (folder / "web logs.csv").write_text(ROWS)
-    found = run("init", "--sample", "web logs.csv", "--sample-format", FORMAT_TABLE)
+    found = run("init", "web logs.csv", "--sample-format", FORMAT_TABLE)
     assert (0, "") == (found.code, found.err)
     assert {"kind": "csv", "names": ["a", "b", "c"]} == Design.loads(found.out).sample_format
 
@@ -105,6 +105,6 @@ def test_the_format_may_be_given_with_its_options(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_malformed_format_is_refused(text: str, problem: str) -> None:
     """A malformed --sample-format is an error of the command line that shows a valid one."""
-    found = run("init", "--sample", "web logs.csv", "--sample-format", text)
+    found = run("init", "web logs.csv", "--sample-format", text)
     assert (2, "") == (found.code, found.out)
     assert problem in found.err

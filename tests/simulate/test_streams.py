@@ -206,14 +206,15 @@ def test_a_bare_algorithm_is_found_by_either_spelling() -> None:
 
 
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
-    """The progress callback gets done and total events, at last the total."""
-    told: list[tuple[int, int]] = []
+    """The progress callback gets each phase with done and total events, at last the total."""
+    told: list[tuple[str, int, int]] = []
     run(
         build_design(),
         write_sample(tmp_path, make_shuffled_rows(500)),
         progress=lambda *done: told.append(done),
     )
-    assert (500, 500) == told[-1]
+    assert ["reading", "replaying"] == list(dict.fromkeys(phase for phase, _, _ in told))
+    assert {("reading", 500, 500), ("replaying", 500, 500)} <= set(told)
 
 
 def test_a_sorted_import_goes_through_the_regions_one_by_one() -> None:

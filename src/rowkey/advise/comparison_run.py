@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
-    from rowkey.simulate import EventSource, Simulation
+    from rowkey.simulate import EventSource, PhaseProgress, Simulation
     from rowkey.workload import RecordedSample
 
 MIN_DESIGNS, MAX_DESIGNS = 2, 8
@@ -39,7 +39,7 @@ def compare_designs(
     second_half: bool = False,
     seed: int = 0,
     clock: Callable[[], float] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> Comparison:
     """Compare designs by a recorded sample, measure by measure.
 
@@ -58,7 +58,8 @@ def compare_designs(
             first.
         seed: the random seed: the same seed gives the same figures, except for times.
         clock: gives seconds, as `time.perf_counter` does; without one, making keys is not timed.
-        progress: called with the number of replayed events and their total.
+        progress: called with `reading` or `replaying`, how many events of all designs are done,
+            and of how many; 0 if that is unknown.
 
     Raises:
         IncomparableDesigns: with every difference between the designs that prevents a comparison,
@@ -75,8 +76,8 @@ def compare_designs(
         )
     scale = build_setup(named_designs, sample, format_options, mistakes, second_half=second_half)
     trials = [_DesignTrial(name, design, scale, seed) for name, design in named_designs]
-    for trial in trials:
-        trial.open_sample(mistakes)
+    for number, trial in enumerate(trials):
+        trial.open_sample(_scale_progress(progress, number, len(trials)), mistakes)
     _check_events(trials, mistakes)
     if mistakes:
         raise IncomparableDesigns(mistakes)
@@ -134,20 +135,20 @@ class _DesignTrial:
         self.has_all_fields = False
         self.simulation: Simulation | None = None
 
-    def open_sample(self, mistakes: list[Mistake]) -> None:
+    def open_sample(self, progress: PhaseProgress | None, mistakes: list[Mistake]) -> None:
         """Open the sample file for this design and the reads that all designs share."""
         self.used_design, unfit = self.setup.adapt_design(self.declared_design)
         mistakes += [self._label_mistake(mistake) for mistake in unfit]
         if self.setup.recording is None:
             return
         try:
-            self.source, self.has_all_fields = open_events(self.used_design, self.setup, self.seed)
+            self.source, self.has_all_fields = open_events(
+                self.used_design, self.setup, self.seed, progress
+            )
         except SampleError as problem:
             mistakes.append(self._label_mistake(problem.mistake))
 
-    def replay_sample(
-        self, progress: Callable[[int, int], None] | None, mistakes: list[Mistake]
-    ) -> None:
+    def replay_sample(self, progress: PhaseProgress | None, mistakes: list[Mistake]) -> None:
         """Replay the sample on the design; collect mistakes."""
         assert self.source is not None
         try:
@@ -217,12 +218,12 @@ def _check_events(trials: Sequence[_DesignTrial], mistakes: list[Mistake]) -> No
 
 
 def _scale_progress(
-    progress: Callable[[int, int], None] | None, number: int, count: int
-) -> Callable[[int, int], None] | None:
+    progress: PhaseProgress | None, number: int, count: int
+) -> PhaseProgress | None:
     """Return a callback that turns one design's progress into progress of all designs."""
     if progress is None:
         return None
-    return lambda done, total: progress(number * total + done, count * total)
+    return lambda phase, done, total: progress(phase, number * total + done, count * total)
 
 
 def _build_comparison(

@@ -15,7 +15,7 @@ from rowkey.lint import check_design
 from rowkey.plan import bind_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rowkey.advise.comparison import Comparison
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from rowkey.lint import FixedDesign, LintResult
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
-    from rowkey.simulate import Simulation
+    from rowkey.simulate import PhaseProgress, Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleSummary
+
+
+SEARCHING_CAUSES = "searching causes"
+"""The phase after a replay, as progress names it."""
 
 
 class JudgedDesign:
@@ -45,7 +49,8 @@ class JudgedDesign:
         seed: the seed of all random choices.
         select: codes or names of the rules to run; all if empty.
         ignore: codes or names of the rules to leave out.
-        progress: called with the number of events replayed, and of all events.
+        progress: called with the phase of the work, such as `reading`, how many events are done,
+            and of how many; 0 if that is unknown.
     """
 
     def __init__(
@@ -59,7 +64,7 @@ class JudgedDesign:
         seed: int = 0,
         select: Sequence[str] = (),
         ignore: Sequence[str] = (),
-        progress: Callable[[int, int], None] | None = None,
+        progress: PhaseProgress | None = None,
     ) -> None:
         self.design = design
         self.name = name or design.table
@@ -129,13 +134,17 @@ class JudgedDesign:
         """Return the simulation: a replay of the sample, or of generated events."""
         from rowkey.simulate import run
 
-        return run(
+        simulation = run(
             self.design,
             self.recording,
             second_half=self._second_half,
             seed=self._seed,
             progress=self._progress,
         )
+        if self._progress is not None:
+            self._progress(SEARCHING_CAUSES, 0, 0)
+            _ = simulation.causes  # computed now, while the progress is shown
+        return simulation
 
     @cached_property
     def verdict(self) -> DesignVerdict:

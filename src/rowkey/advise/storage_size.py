@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
     from rowkey.keys import Field, Key
-    from rowkey.simulate import EventSource
+    from rowkey.simulate import EventSource, PhaseProgress
 
 TIMED_ROWS = 2_000
 """Rows of which keys are made by the clock."""
@@ -23,7 +23,9 @@ TIMING_ROUNDS = 7
 """Times each design makes them; the least counts, for whatever disturbs only adds."""
 
 
-def open_events(design: Design, setup: ComparisonSetup, seed: int) -> tuple[EventSource, bool]:
+def open_events(
+    design: Design, setup: ComparisonSetup, seed: int, progress: PhaseProgress | None = None
+) -> tuple[EventSource, bool]:
     """Open the sample of a comparison, and return whether it has all fields of a design.
 
     Where they have not, what they have is still looked at: its widths tell of the bytes.
@@ -40,6 +42,7 @@ def open_events(design: Design, setup: ComparisonSetup, seed: int) -> tuple[Even
             second_half=setup.second_half,
             seed=seed,
             fields=fields,
+            progress=progress,
         )
 
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.simulate.event_source import EventSource
+    from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.read_costs import ReadCost, ReadSimulator
     from rowkey.simulate.replay import Replay, encode_keys
     from rowkey.simulate.scaled_replay import ScaledRun
@@ -24,7 +24,7 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "event_source": "EventSource",
+            "event_source": "EventSource PhaseProgress",
             "read_costs": "ReadCost ReadSimulator",
             "replay": "Replay encode_keys",
             "scaled_replay": "ScaledRun",
@@ -41,6 +41,7 @@ else:
 __all__ = [
     "EventSource",
     "PartialSimulation",
+    "PhaseProgress",
     "ReadCost",
     "ReadSimulator",
     "Replay",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
 three of ten events late it is still 0.7."""
+
+
+PhaseProgress = Callable[[str, int, int], None]
+"""Told the phase of the work, how many of its events are done, and of how many; 0 if unknown."""
+READING, REPLAYING = "reading", "replaying"
+"""The phases in which a design is simulated."""
 
 
 @dataclass(slots=True)
@@ -171,6 +178,7 @@ def open_recorded_source(
     second_half: bool,
     seed: int,
     fields: Mapping[str, Field] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> EventSource:
     """Read and summarize a sample once, and return its events.
 
@@ -181,6 +189,7 @@ def open_recorded_source(
         second_half: whether only the second half is replayed.
         seed: the random seed.
         fields: the fields to read, as far as the file has them; if None, those that judging needs.
+        progress: called with the events read so far.
 
     Raises:
         SampleError: the sample cannot be read, or does not have the design's fields.
@@ -204,6 +213,8 @@ def open_recorded_source(
         path=str(file.path),
     )
     events = _read_summarized(_read_keyed_events(design.key, file), summary)
+    if progress is not None:
+        events = _report_reading(events, file, progress)
     store = EventStore.from_unsorted(events) if design.writes.is_sorted else EventStore(events)
     disorder = _measure_disorder(design, summary)
     if disorder is not None:
@@ -251,6 +262,15 @@ def _read_summarized(events: Iterator[EventBatch], summary: SampleSummary) -> It
     for batch in events:
         summary.add(batch)
         yield batch
+
+
+def _report_reading(
+    events: Iterator[EventBatch], file: SampleFile, progress: PhaseProgress
+) -> Iterator[EventBatch]:
+    """Yield events, and report how many rows of their file are read."""
+    for batch in events:
+        yield batch
+        progress(READING, file.read_count, file.estimate_total() or 0)
 
 
 def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:

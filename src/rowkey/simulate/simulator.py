@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.open_file_limit import explain_shortage
+from rowkey.simulate.event_source import REPLAYING
 from rowkey.simulate.replay import Replay
 from rowkey.simulate.simulation import Simulation
 from rowkey.simulate.split_report import choose_source_splits, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from rowkey.design import Design
-    from rowkey.simulate.event_source import EventSource
+    from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.split_report import SplitReport
     from rowkey.workload import EventBatch, RecordedSample
 
@@ -28,7 +29,7 @@ def run(
     format_options: Mapping[str, Any] | None = None,
     second_half: bool = False,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> Simulation:
     """Simulate a design with a recorded sample, or with events generated from its file.
 
@@ -44,7 +45,8 @@ def run(
             kind; where nothing is declared the name tells it.
         second_half: replay only the second half, so that designs are compared on equal events.
         seed: where randomness begins: the same seed gives the same result.
-        progress: called with how many events are done, and of how many.
+        progress: called with `reading` or `replaying`, how many events are done, and of how many;
+            0 if that is unknown.
 
     Raises:
         SampleError: the sample cannot be read or does not fit, or is needed and missing.
@@ -52,7 +54,9 @@ def run(
 
     Cost: 30 to 300 ns an event; memory does not grow with their number.
     """
-    source = open_source(design, sample, format_options, second_half=second_half, seed=seed)
+    source = open_source(
+        design, sample, format_options, second_half=second_half, seed=seed, progress=progress
+    )
     return run_on_source(design, source, seed=seed, progress=progress)
 
 
@@ -61,7 +65,7 @@ def run_on_source(
     source: EventSource,
     *,
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> Simulation:
     """Simulate a design with the events that `open_source` opened for it.
 
@@ -69,7 +73,8 @@ def run_on_source(
         design: the design.
         source: the events.
         seed: where randomness begins, as it was given to `open_source`.
-        progress: called with how many events are done, and of how many.
+        progress: called with `reading` or `replaying`, how many events are done, and of how many;
+            0 if that is unknown.
 
     Raises:
         InvalidDesign: the boundaries cannot be cut.
@@ -80,7 +85,7 @@ def run_on_source(
     for events in source.read_replayed_events():
         part.add(events)
         if progress is not None:
-            progress(part.replay.operation_count, source.replayed_count)
+            progress(REPLAYING, part.replay.operation_count, source.replayed_count)
     return part.result()
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.keys import Field
+    from rowkey.simulate.event_source import PhaseProgress
 
 MAX_SPLIT_KEYS = 1 << 20
 """Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
@@ -82,6 +83,7 @@ def open_source(
     second_half: bool,
     seed: int,
     fields: Mapping[str, Field] | None = None,
+    progress: PhaseProgress | None = None,
 ) -> EventSource:
     """Open the recorded events of a design, or generate events without a sample.
 
@@ -95,6 +97,7 @@ def open_source(
         seed: where randomness begins.
         fields: what is read of each event of a sample, as far as it has them; if None, those of the
             key, of reads, and the time.
+        progress: called with `reading`, how many events are read, and of how many; 0 if unknown.
 
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
@@ -113,7 +116,13 @@ def open_source(
         format_options = choose_format(path, design.sample_format, design.sample_path)
     half = second_half or design.splits.needs_sample
     return open_recorded_source(
-        design, path, format_options, second_half=half, seed=seed, fields=fields
+        design,
+        path,
+        format_options,
+        second_half=half,
+        seed=seed,
+        fields=fields,
+        progress=progress,
     )
 
 

@@ -45,6 +45,7 @@ class RecordedSample:
         self._names_by_wanted: dict[frozenset[str], list[str] | None] = {}
         self._has_all_columns = False
         self._store: BatchStore | None = None
+        self._row_count: int | None = None
         self._skipped_rows: list[SkippedRows] = []
 
     def __str__(self) -> str:
@@ -53,6 +54,11 @@ class RecordedSample:
     def request_columns(self, names: Iterable[str]) -> None:
         """Read these columns too in the next pass over the file, if it has them."""
         self._requested_names += [name for name in names if name not in self._requested_names]
+
+    @property
+    def row_count(self) -> int | None:
+        """Return how many rows the file has; None before the first pass."""
+        return self._row_count
 
     def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str] | None:
         """Return the names of the file's columns, as `SampleFormat.read_column_names` does.
@@ -98,15 +104,17 @@ class RecordedSample:
         """Return the rows from the file, and keep them once all are read."""
         file_columns = None if columns is None else self._add_requested_columns(columns)
         store, notes, noted = BatchStore(), [], SkippedRows()
+        row_count = 0
         for batch in read_batches(self.format, self.path, file_columns, noted):
             store.append(batch)
+            row_count += batch.num_rows
             notes.append(SkippedRows(noted.count, noted.problems))
             skipped_rows.extend(noted)
             noted.count, noted.problems = 0, []
             yield batch if columns is None else batch.select(columns)
         notes.append(noted)
         skipped_rows.extend(noted)
-        self._store, self._skipped_rows = store, notes
+        self._store, self._skipped_rows, self._row_count = store, notes, row_count
         self._has_all_columns = columns is None
         self._column_names = batch.schema.names if len(store) else list(file_columns or ())
 

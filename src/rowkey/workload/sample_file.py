@@ -232,6 +232,8 @@ class SampleFile:
             What it says itself; else an estimate from the share of its bytes that is read; None
             where neither is known.
         """
+        if self.recording is not None and self.recording.row_count is not None:
+            return self.recording.row_count
         if self._row_count is None:
             self._row_count = self.format.count_rows(self.path) or 0
         share = self.format.progress.share

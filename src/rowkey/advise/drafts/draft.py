@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.proposals import FirstKeyProposal
-    from rowkey.simulate import Simulation
+    from rowkey.simulate import PhaseProgress, Simulation
 
 DEFAULT_SERVERS = 8
 """Region servers where nobody says how many: the default of a design file."""
@@ -105,6 +105,7 @@ def draft_design(
     folder: str | Path = "",
     seed: int = 0,
     is_temporary: bool = False,
+    progress: PhaseProgress | None = None,
 ) -> Draft:
     """Draft a first design from a sample; the same sample gives the same draft.
 
@@ -119,6 +120,8 @@ def draft_design(
         folder: where the design file will lie: the sample is named relative to it.
         seed: the random seed.
         is_temporary: whether the file is gone later, so that the design must not name it.
+        progress: called with what is done, how many rows of the file it has passed, and of how
+            many; 0 if that is unknown.
 
     Raises:
         SampleError: no design can be made from the sample; with every reason.
@@ -128,11 +131,11 @@ def draft_design(
     and field.
     """
     path = Path(path)
-    schema = infer_schema(path, format_options, seed)
+    schema = infer_schema(path, format_options, seed, progress)
     derived_name = "events" if is_temporary else derive_table_name(path)
     name = table if table is not None else derived_name
     where = None if is_temporary else relpath(path, folder or ".")
-    trial = _KeyTrial(schema, name, where, servers, seed)
+    trial = _KeyTrial(schema, name, where, servers, seed, progress)
     roles = trial.settle_roles(assign_roles(schema))
     candidates: list[_JudgedCandidate] = []
     for proposal in propose_keys_for_roles(
@@ -168,6 +171,7 @@ class _KeyTrial:
         sample_path: the sample's path, as the design names it; None if it does not.
         servers: region servers.
         seed: where randomness begins.
+        progress: told which key is tried, and how many rows it has passed.
     """
 
     schema: InferredSchema
@@ -175,6 +179,8 @@ class _KeyTrial:
     sample_path: str | None
     servers: int
     seed: int
+    progress: PhaseProgress | None = None
+    trial_count: int = 0
     _judged: dict[str, JudgedDesign] = field(default_factory=dict)
 
     def build_design(self, roles: ColumnRoles, proposal: FirstKeyProposal) -> Design:
@@ -187,13 +193,22 @@ class _KeyTrial:
         """Judge a proposed key by the sample; only the last judgement is cached."""
         if proposal.key not in self._judged:
             schema = self.schema
+            self.trial_count += 1
             judged = JudgedDesign(
                 self.build_design(roles, proposal),
                 schema.recording,
                 seed=self.seed,
+                progress=self._build_progress(),
             )
             self._judged = {proposal.key: judged}
         return self._judged[proposal.key]
+
+    def _build_progress(self) -> PhaseProgress | None:
+        """Return a callback that adds the number of the key to each phase of its trial."""
+        progress, number = self.progress, self.trial_count
+        if progress is None:
+            return None
+        return lambda phase, done, total: progress(f"key {number}: {phase}", done, total)
 
     def settle_roles(self, roles: ColumnRoles) -> ColumnRoles:
         """Return column roles under which no row overwrites a different one, if possible."""

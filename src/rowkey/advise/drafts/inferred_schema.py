@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.schema import FieldFacts
+    from rowkey.simulate import PhaseProgress
     from rowkey.workload import RecordedSample
 
 MAX_COLUMNS = 1_000
@@ -104,7 +105,10 @@ class InferredSchema:
 
 
 def infer_schema(
-    path: Path, format_options: Mapping[str, Any] | None, seed: int = 0
+    path: Path,
+    format_options: Mapping[str, Any] | None,
+    seed: int = 0,
+    progress: PhaseProgress | None = None,
 ) -> InferredSchema:
     """Read a sample and infer a field from each column.
 
@@ -112,6 +116,7 @@ def infer_schema(
         path: the file.
         format_options: how it is read; told by its name if None.
         seed: where the profile's randomness begins.
+        progress: called with `reading`, how many rows are read, and of how many.
 
     Raises:
         SampleError: it cannot be read, or no design can be made from it; with all that is wrong.
@@ -122,7 +127,7 @@ def infer_schema(
     sample.format.detect_options(path)
     sample.format.check_header(path)
     misfits = SkippedRows()
-    column_stats = _scan_columns(sample, misfits)
+    column_stats = _scan_columns(sample, misfits, progress)
     found_options = find_column_options(sample, column_stats)
     if found_options:
         assumptions = sample.format.assumptions
@@ -130,7 +135,7 @@ def infer_schema(
         sample.format.detect_options(path)
         sample.format.assumptions += assumptions
         misfits = SkippedRows()
-        column_stats = _scan_columns(sample, misfits)
+        column_stats = _scan_columns(sample, misfits, progress)
     marked = [stats for stats in column_stats if stats.null_texts]
     try:
         schema = _infer_columns(sample, column_stats, seed)
@@ -187,11 +192,14 @@ def _infer_columns(
     return _profile_fields(sample, words, guesses, unread, seed)
 
 
-def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnStats]:
+def _scan_columns(
+    sample: RecordedSample, misfits: SkippedRows, progress: PhaseProgress | None
+) -> list[ColumnStats]:
     """Read a sample and return the statistics of each column."""
     column_stats: list[ColumnStats] = []
     says_null = any(option.name == "nulls" for option in sample.format.options)
     path = sample.path
+    known_count = None if progress is None else sample.format.count_rows(path)
     for batch in sample.read_batches(None, misfits):
         if not column_stats:
             layouts, numbers = sample.format.time_layouts, sample.format.number_layouts
@@ -202,6 +210,11 @@ def _scan_columns(sample: RecordedSample, misfits: SkippedRows) -> list[ColumnSt
             _check_names([stats.name for stats in column_stats], batch.num_rows, path)
         for stats, array in zip(column_stats, batch.columns, strict=True):
             stats.add_values(array)
+        if progress is not None:
+            row_count = column_stats[0].row_count
+            share = sample.format.progress.share
+            total = known_count or (round(row_count / share) if share else 0)
+            progress("reading", row_count, max(total, row_count))
     if not column_stats or not column_stats[0].row_count:
         raise SampleError(
             str(path),

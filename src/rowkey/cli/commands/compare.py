@@ -14,7 +14,7 @@ from rowkey.cli.options import (
     SAMPLE_OPTION,
     SEED_OPTION,
     print_json,
-    show_progress,
+    show_phases,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     from rowkey.render import build_comparison_document
 
     read = _read_designs(designs)
-    with show_progress(progress, "replaying") as report:
+    with show_phases(progress) as report:
         comparison = compare_designs(
             read,
             sample,

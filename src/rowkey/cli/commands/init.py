@@ -9,18 +9,19 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     FORCE_OPTION,
+    PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SEED_OPTION,
-    add_sample_option,
     check_overwrite,
     format_row_count,
     print_notes,
+    show_phases,
 )
-from rowkey.cli.standard_input import is_standard_input
+from rowkey.cli.standard_input import is_standard_input, resolve_input_file
 
 
 @define_command("Design", "Draft a design file from recorded events.")
-@add_sample_option(required=True)
+@click.argument("sample", metavar="FILE", callback=resolve_input_file)
 @SAMPLE_FORMAT_OPTION
 @click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")
 @FORCE_OPTION
@@ -33,6 +34,7 @@ from rowkey.cli.standard_input import is_standard_input
     help="Region servers of the cluster.",
 )
 @SEED_OPTION
+@PROGRESS_OPTION
 def command(
     sample: str,
     format_options: dict[str, str] | None,
@@ -40,6 +42,7 @@ def command(
     table: str | None,
     servers: int,
     seed: int,
+    progress: str,
     *,
     force: bool,
 ) -> None:
@@ -50,8 +53,8 @@ def command(
     the reason of each choice, and suggest reads to start from: only you know the real ones.
 
     \b
-    rowkey init --sample events.csv > events.toml
-    rowkey init --sample events.csv --table access_log -o access_log.toml
+    rowkey init events.csv > events.toml
+    rowkey init events.csv --table access_log -o access_log.toml
     """
     from rowkey.advise import draft_design
     from rowkey.cli.destination import Destination
@@ -59,15 +62,17 @@ def command(
 
     to = None if output in (None, "-") else output
     check_overwrite(to, force=force)
-    draft = draft_design(
-        sample,
-        table=table,
-        format_options=format_options,
-        servers=servers,
-        folder="" if to is None else Path(to).parent,
-        seed=seed,
-        is_temporary=is_standard_input(sample),
-    )
+    with show_phases(progress, {}) as report:
+        draft = draft_design(
+            sample,
+            table=table,
+            format_options=format_options,
+            servers=servers,
+            folder="" if to is None else Path(to).parent,
+            seed=seed,
+            is_temporary=is_standard_input(sample),
+            progress=report,
+        )
     with Destination("toml", to).open_text() as stream:
         stream.write(draft.text)
     print_notes(shorten_text(f"assumed: {sentence}") for sentence in draft.assumptions)

@@ -17,7 +17,7 @@ from rowkey.cli.options import (
     check_overwrite,
     print_errors,
     print_notes,
-    show_progress,
+    show_phases,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _compare_designs(designs: Sequence[tuple[str, Design]], options: _JudgeOptio
 
     from rowkey.advise import compare_designs
 
-    with show_progress(options.progress, "replaying") as report:
+    with show_phases(options.progress) as report:
         return compare_designs(
             [design for _, design in designs],
             options.sample,
@@ -171,7 +171,7 @@ def _judge_design(
     from rowkey.advise import JudgedDesign
 
     is_sampled = options.sample is not None or design.sample_path is not None
-    with show_progress(options.progress, "replaying") as report:
+    with show_phases(options.progress) as report:
         judged = JudgedDesign(
             design,
             options.sample,

@@ -14,7 +14,7 @@ from rowkey.cli.options import (
     SAMPLE_OPTION,
     SEED_OPTION,
     print_json,
-    show_progress,
+    show_phases,
 )
 
 
@@ -55,7 +55,7 @@ def command(
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design
 
-    with show_progress(progress, "replaying") as report:
+    with show_phases(progress) as report:
         judged = JudgedDesign(
             Design.read(design),
             sample,

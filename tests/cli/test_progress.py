@@ -1,0 +1,157 @@
+"""The progress line of work that has several phases, by a clock that the test moves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.command import run
+from rowkey import Design
+from rowkey.advise import JudgedDesign, compare_designs, draft_design
+from rowkey.cli.options import REPLAY_WEIGHTS
+from rowkey.cli.screen import PhasedProgress, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rowkey.simulate import PhaseProgress
+
+ROW_COUNT = 120_000
+DESIGN = """
+table  = "logs"
+key    = "[bucket(host, 16)][host][ts]"
+splits = "per_bucket"
+
+[fields]
+host = "text"
+ts   = "timestamp_ms"
+"""
+COSTS_S = [
+    {"reading": 1.5e-6, "replaying": 1e-6},
+    {"reading": 3e-6, "replaying": 1e-6},
+    {"reading": 6e-6, "replaying": 1e-6},
+]
+"""Seconds of an event in each phase: of fast and of slow formats."""
+CAUSES_S = 0.002
+
+
+class FakeClock:
+    """A clock that moves as far as the reported work costs.
+
+    Args:
+        costs_s: seconds of an event by phase.
+    """
+
+    def __init__(self, costs_s: dict[str, float]) -> None:
+        self.now_s = 100.0
+        self.costs_s = costs_s
+        self.counts: dict[str, int] = {}
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def spend(self, phase: str, count: int) -> None:
+        """Move on by the cost of the events since the last report of a phase."""
+        cost_s = self.costs_s.get(phase)
+        self.now_s += CAUSES_S if cost_s is None else cost_s * (count - self.counts.get(phase, 0))
+        self.counts[phase] = count
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a CSV file of events."""
+    path = tmp_path_factory.mktemp("events") / "events.csv"
+    rows = (f"web-{n % 97},{1_700_000_000_000 + n}\n" for n in range(ROW_COUNT))
+    path.write_text("host,ts\n" + "".join(rows))
+    return path
+
+
+def judge_one(sample: Path, progress: PhaseProgress) -> None:
+    """Judge one design."""
+    judged = JudgedDesign(Design.loads(DESIGN), sample, progress=progress)
+    assert judged.simulation.verdict.level in ("even", "warm")
+
+
+def judge_three(sample: Path, progress: PhaseProgress) -> None:
+    """Compare three designs."""
+    keys = ("[bucket(host, 16)]", "[bucket(host, 8)]", "[bucket(host, 32)]")
+    designs = [Design.loads(DESIGN.replace(keys[0], key)) for key in keys]
+    compare_designs(designs, sample, progress=progress)
+
+
+@pytest.mark.parametrize("judge", [judge_one, judge_three])
+@pytest.mark.parametrize("costs_s", COSTS_S, ids=str)
+def test_the_time_left_is_right_within_a_factor_of_two(
+    judge: Callable[[Path, PhaseProgress], None], costs_s: dict[str, float], sample: Path
+) -> None:
+    """After a tenth of the work the time left is between half and twice the real one."""
+    clock = FakeClock(costs_s)
+    bar = PhasedProgress(REPLAY_WEIGHTS, as_json=True, clock=clock)
+    estimates: list[tuple[float, float]] = []
+    phases = []
+
+    def report(phase: str, count: int, total: int) -> None:
+        clock.spend(phase, count)
+        bar(phase, count, total)
+        phases.append(phase)
+        if (remaining_s := bar.line.last_report[2]) is not None:
+            estimates.append((clock.now_s, remaining_s))
+
+    start_s = clock.now_s
+    judge(sample, report)
+    whole_s = clock.now_s - start_s
+    late = [(now_s, left_s) for now_s, left_s in estimates if now_s - start_s > whole_s / 10]
+    assert ["reading", "replaying"] == list(dict.fromkeys(phases))[:2]
+    assert len(late) > 2
+    for now_s, left_s in late:
+        real_s = whole_s - (now_s - start_s)
+        assert real_s / 2 - CAUSES_S <= left_s <= 2 * real_s + CAUSES_S
+
+
+def test_a_draft_reports_each_of_its_passes(sample: Path) -> None:
+    """Drafting a design reports the reading, then each key that is tried."""
+    told: list[tuple[str, int, int]] = []
+    draft_design(sample, progress=lambda *report: told.append(report))
+    phases = list(dict.fromkeys(phase for phase, _, _ in told))
+    assert ["reading", "key 1: reading", "key 1: replaying"] == phases[:3]
+    assert all(0 <= count <= total for phase, count, total in told if "causes" not in phase)
+    assert ("reading", ROW_COUNT, ROW_COUNT) in told
+
+
+def test_a_phase_without_a_weight_has_no_time_left() -> None:
+    """Where the number of phases is unknown, no time is shown instead of a wrong one."""
+    clock = FakeClock({"reading": 1.0})
+    bar = PhasedProgress({}, as_json=True, clock=clock)
+    clock.spend("reading", 10)
+    bar("reading", 10, 20)
+    assert (10, 20, None) == bar.line.last_report
+
+
+def test_a_line_of_one_phase_knows_its_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line of JSON has the rate and the seconds that are left at that rate."""
+    clock = FakeClock({"loading": 0.5})
+    with Progress("loading", as_json=True, clock=clock) as line:
+        clock.spend("loading", 20)
+        line(20, 60)
+    document = json.loads(capsys.readouterr().err)
+    assert (20, 60, 2.0, 20.0) == tuple(
+        document[name] for name in ("done", "total", "rate", "seconds_left")
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["simulate", "logs.toml", "-f", "json", "--sample"], ["init", "-o", "draft.toml"]]
+)
+def test_commands_print_their_phases(
+    words: list[str], sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`simulate` and `init` print at least a line of JSON for each phase."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "logs.toml").write_text(DESIGN)
+    found = run(*words, sample, "--progress", "json")
+    lines = [json.loads(line) for line in found.err.splitlines() if line.startswith("{")]
+    assert "reading" == lines[0]["what"]
+    assert any("replaying" in line["what"] for line in lines)
