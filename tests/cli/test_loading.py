@@ -205,13 +205,16 @@ def test_more_than_ten_rows_left_out_are_counted(logs: Path) -> None:
     assert "  and 4 more" == last
 
 
-def test_swapped_arguments_are_recognised(logs: Path) -> None:
-    """A design file in place of the rows is refused with the right order."""
+@pytest.mark.parametrize(
+    ("rows", "design"), [("rows.csv", "logs.toml"), ("rows.jsonl.gz", "logs"), ("rows", "a.toml")]
+)
+def test_swapped_arguments_are_recognised(logs: Path, rows: str, design: str) -> None:
+    """A design in place of the rows is refused with the right order, told by either name."""
     del logs
-    done = run("load", "rows.csv", "logs.toml", *PLACE_OPTION)
+    done = run("load", rows, design, *PLACE_OPTION)
     assert 2 == done.code
-    assert "the design file logs.toml must come first" in done.err
-    assert "Write rowkey load logs.toml rows.csv." in done.err
+    assert f"the design file {design} must come first" in done.err
+    assert f"Write rowkey load {design} {rows}." in done.err
 
 
 LONG = "x" * 40_000

@@ -364,3 +364,19 @@ def test_a_heavy_value_is_listed_once(words: str, said: str) -> None:
     text = f'table = "t"\nkey = "[f]"\n[fields]\nf = {{ {words} }}\nv = "u8"\n'
     [mistake] = list_mistakes(text)
     assert f"{said} is listed twice; expected each value once. Remove one of them." == str(mistake)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("hex_string", """the option 'kind' is unknown"""),
+        ("hexstring", """the option 'kind' is unknown, and 'hexstring' is not a split algorithm"""),
+    ],
+)
+def test_an_algorithm_under_another_name_is_named(value: str, message: str) -> None:
+    """An unknown option in place of `algorithm` is reported next to the missing one."""
+    text = f"""table = "t"\nkey = "[a]"\nsplits = {{ kind = "{value}", regions = 4 }}\n"""
+    missing, unknown = list_mistakes(f'{text}[fields]\na = "text"\n')
+    assert ("splits.algorithm", "the option is missing") == (missing.path, missing.problem)
+    assert ("splits.kind", message) == (unknown.path, unknown.problem)
+    assert "hex_string" in unknown.remedy

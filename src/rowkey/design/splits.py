@@ -209,6 +209,9 @@ def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplit
         mistakes.add(
             "splits.algorithm", what, known_algorithms, suggest_name(name, SPLIT_ALGORITHMS)
         )
+        for word, value in options.items():
+            if word not in {"algorithm", *DESIGN_ARGUMENTS}:
+                _add_unknown_option(word, value, mistakes)
         return None
     kind = SPLIT_ALGORITHMS[name]
     takes = (kind.required_fields | kind.optional_fields) & set(DESIGN_ARGUMENTS)
@@ -221,6 +224,17 @@ def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplit
     return BoundSplits(
         name, _build_request({w: v for w, v in options.items() if w in takes}, mistakes)
     )
+
+
+def _add_unknown_option(word: str, value: Any, mistakes: Mistakes) -> None:
+    """Note an option of splits that no algorithm has, such as `kind` in place of `algorithm`."""
+    name = str(value).replace("-", "_")
+    what, remedy = f"the option {word!r} is unknown", f'Write algorithm = "{name}".'
+    if name not in SPLIT_ALGORITHMS:
+        what += f", and {format_value(value)} is not a split algorithm"
+        remedy = suggest_name(name, SPLIT_ALGORITHMS)
+    allowed = f"one of algorithm, {', '.join(DESIGN_ARGUMENTS)}"
+    mistakes.add(format_path(("splits", word)), what, allowed, remedy)
 
 
 def _build_request(options: dict[str, Any], mistakes: Mistakes) -> SplitRequest:

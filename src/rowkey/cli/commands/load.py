@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.destination import FORMATS_BY_SUFFIX, GZIP_SUFFIX
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -86,7 +88,8 @@ def _check_argument_order(design: str, file: str) -> None:
     Raises:
         UsageError: the two arguments are swapped.
     """
-    if file.endswith(".toml") and not design.endswith(".toml"):
+    suffix = PurePath(design.lower().removesuffix(GZIP_SUFFIX)).suffix
+    if (file.endswith(".toml") and not design.endswith(".toml")) or suffix in FORMATS_BY_SUFFIX:
         names = shorten_text(design), shorten_text(file)
         raise click.UsageError(
             f"the design file {names[1]} must come first. Write rowkey load {names[1]} {names[0]}."

@@ -73,7 +73,7 @@ def command(
         print_json(build_splits_document(choice))
         return
     show = to_string_binary if keys == "binary" else bytes.hex
-    print_lines(map(show, choice.boundaries.splits))
-    print_notes(f"  {remark}" for remark in choice.remarks)
     if choice.sizing is not None:
         print_notes(format_sizing(choice.sizing, len(choice.boundaries)))
+    print_notes(f"  {remark}" for remark in choice.remarks)
+    print_lines(map(show, choice.boundaries.splits))
