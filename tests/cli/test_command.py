@@ -280,6 +280,7 @@ def test_format_is_always_that_of_the_output(folder: Path) -> None:
         assert command is not None
         for option in command.params:
             assert ("-f" in option.opts) == ("--format" in option.opts), name
+            assert not {"--input", "--input-format"} & set(option.opts), name
     assert json.loads(run("check", folder / "logs.toml", "--format", "json").out)["ok"]
 
 
@@ -294,6 +295,42 @@ def test_the_documented_completion_works(shell: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COMP_WORDS", "rowkey sim" if shell != "fish" else "rowkey")
     monkeypatch.setenv("COMP_CWORD", "1" if shell != "fish" else "sim")
     assert "simulate" in run().out
+
+
+def test_an_option_has_one_short_form_and_one_metavar() -> None:
+    """An option of several commands is spelled alike in all of them."""
+    spellings: dict[str, set[tuple[str | None, ...]]] = {}
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        for option in command.params:
+            for long in (opt for opt in option.opts if opt.startswith("--")):
+                others = sorted({*option.opts} - {long})
+                spellings.setdefault(long, set()).add((*others, option.metavar))
+    # `count --regions` is a flag, and `drop --yes` wants the name of what is lost.
+    assert {"--regions", "--yes"} == {long for long, found in spellings.items() if len(found) > 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("rowkey check --fa", "plain,--fail-on"),
+        ("rowkey check lo", "file,lo"),
+        ("rowkey load a b", "file,b"),
+        ("rowkey scan x --on y -f j", "plain,json"),
+        ("rowkey simulate x --sample e", "file,e"),
+    ],
+)
+def test_options_values_and_files_are_completed(
+    words: str, completed: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Completion knows options, values and files, also next to a broken settings file."""
+    (folder / "rowkey.toml").write_text("wrong = 1\n")
+    monkeypatch.setenv("_ROWKEY_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    found = run()
+    assert (completed, "") == (found.out.splitlines()[0], found.err)
 
 
 def test_the_version_is_printed() -> None:

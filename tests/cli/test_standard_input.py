@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_draft_is_made_from_standard_input(folder: Path, *, is_compressed: bool) -> None:
     """The draft names no file, and the copy of standard input is gone."""
     data = gzip.compress(ROWS.encode()) if is_compressed else ROWS.encode()
-    found = run("init", "--sample", "-", "--sample-format", "csv", "-o", "a.toml", stdin=data)
+    found = run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=data)
     assert 0 == found.code
     design = Design.read("a.toml")
     assert ("events", None) == (design.table, design.sample_path)
@@ -43,7 +43,7 @@ def test_a_draft_is_made_from_standard_input(folder: Path, *, is_compressed: boo
 
 def test_rows_are_judged_and_loaded_from_standard_input() -> None:
     """`check`, `simulate` and `load` read the format that the design declares or the option."""
-    run("init", "--sample", "-", "--sample-format", "csv", "-o", "a.toml", stdin=ROWS)
+    run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=ROWS)
     options = ("--sample-format", "csv")
     assert 0 == run("check", "a.toml", "--sample", "-", *options, stdin=ROWS).code
     assert 0 == run("simulate", "a.toml", "--sample", "-", *options, stdin=ROWS).code
@@ -54,18 +54,18 @@ def test_rows_are_judged_and_loaded_from_standard_input() -> None:
 
 def test_the_format_of_standard_input_is_named_or_shown_by_its_first_bytes() -> None:
     """CSV must be named by --sample-format; Parquet is recognized."""
-    found = run("init", "--sample", "-", stdin=ROWS)
+    found = run("init", "-", stdin=ROWS)
     assert 2 == found.code
     assert "give --sample-format csv" in found.err
     stream = io.BytesIO()
     parquet.write_table(pa.table({"host": ["a", "b"], "n": [1, 2]}), stream)
-    assert 0 == run("init", "--sample", "-", stdin=stream.getvalue()).code
+    assert 0 == run("init", "-", stdin=stream.getvalue()).code
 
 
 def test_a_large_standard_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More bytes than the limit are refused, and their copy is removed."""
     monkeypatch.setattr(standard_input, "MAX_STANDARD_INPUT_BYTES", 1_000)
-    found = run("init", "--sample", "-", "--sample-format", "csv", stdin=ROWS)
+    found = run("init", "-", "--sample-format", "csv", stdin=ROWS)
     assert 2 == found.code
     assert "standard input has more than 1,000 bytes. Save it to a file" in found.err
     assert [] == list((folder / "temporary").iterdir())

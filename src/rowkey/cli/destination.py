@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 import click
 
+from rowkey.cli.options import FILE_PATH
 from rowkey.cli.streams import NamedFile
 from rowkey.errors import Unavailable
 from rowkey.messages import shorten_text
@@ -28,6 +29,7 @@ OUTPUT_OPTION = click.option(
     "-o",
     "--output",
     metavar="FILE",
+    type=FILE_PATH,
     help="Write to a file. Its name decides the format: .csv, .jsonl, .parquet or .arrow, with "
     ".gz added for gzip. The file appears only when it is complete.",
 )

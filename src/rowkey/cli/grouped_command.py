@@ -40,7 +40,8 @@ class GroupedCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line; options that it lacks come from the settings file."""
-        if ctx.parent is not None and not set(args) & set(ctx.help_option_names):
+        is_run = ctx.parent is not None and not ctx.resilient_parsing
+        if is_run and not set(args) & set(ctx.help_option_names):
             ctx.default_map = read_defaults(self, ctx)
         return super().parse_args(ctx, args)
 

@@ -91,7 +91,7 @@ def read_rows(
 
     Args:
         stream: the text.
-        row_format: `jsonl` or `csv`.
+        row_format: `json_lines` or `csv`.
         fields: the fields to read, by name.
 
     Raises:

@@ -15,14 +15,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from click.shell_completion import CompletionItem
+
     from rowkey.cli.screen import PhasedProgress, Progress
 
-DESIGN_ARGUMENT = click.argument("design")
+
+class _FilePath(click.types.StringParamType):
+    """The path of a file as text, which shells complete with the names of files."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return what makes the shell complete names of files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+FILE_PATH = _FilePath()
+DESIGN_ARGUMENT = click.argument("design", type=FILE_PATH)
+DESIGNS_ARGUMENT = click.argument("designs", nargs=-1, required=True, type=FILE_PATH)
 
 
 SAMPLE_OPTION = click.option(
     "--sample",
     metavar="FILE",
+    type=FILE_PATH,
     callback=resolve_input_file,
     help="A file of recorded events; - is standard input, of a format that --sample-format names.",
 )

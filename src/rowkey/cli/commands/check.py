@@ -9,6 +9,7 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    DESIGNS_ARGUMENT,
     NEVER_FAIL,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @define_command("Judge", "Report mistakes in design files and what the rules find.")
-@click.argument("designs", nargs=-1, required=True)
+@DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
 @click.option(

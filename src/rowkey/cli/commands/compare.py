@@ -8,6 +8,7 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    DESIGNS_ARGUMENT,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @define_command("Judge", "Compare two to eight designs on one sample, measure by measure.")
-@click.argument("designs", nargs=-1, required=True)
+@DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
 @OUTPUT_FORMAT_OPTION

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, print_lines, to_json
+from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines, to_json
 
 
 @define_command("Design", "Decode row keys to rows.")
 @DESIGN_ARGUMENT
-@click.argument("keys_file", metavar="[KEYS]", default="-")
+@click.argument("keys_file", metavar="[KEYS]", default="-", type=FILE_PATH)
 @click.option(
     "--keys",
     type=click.Choice(["hex", "binary"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import FORCE_OPTION, check_overwrite, print_notes
+from rowkey.cli.options import FILE_PATH, FORCE_OPTION, check_overwrite, print_notes
 from rowkey.cli.tables import TABLE_URL_OPTION
 from rowkey.messages import pluralize
 
@@ -13,7 +13,9 @@ from rowkey.messages import pluralize
 @define_command("Operate", "Write a design file for a live table.")
 @click.argument("table")
 @TABLE_URL_OPTION
-@click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=FILE_PATH, help="Write the design to a new file."
+)
 @FORCE_OPTION
 def command(table: str, url: str, output: str | None, *, force: bool) -> None:
     """Write a design file that describes a live table and can create the same table again.

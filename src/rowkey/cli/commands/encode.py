@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, print_lines
+from rowkey.cli.options import DESIGN_ARGUMENT, FILE_PATH, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 @define_command("Design", "Encode rows to row keys.")
 @DESIGN_ARGUMENT
-@click.argument("rows", default="-")
+@click.argument("rows", default="-", type=FILE_PATH)
 @click.option(
-    "--input",
+    "--sample-format",
     "form",
-    type=click.Choice(["jsonl", "csv"]),
-    help="Format of the rows. If not given: by the file's name; JSON lines for standard input.",
+    metavar="FORMAT",
+    type=click.Choice(["json_lines", "csv"]),
+    help="Format of the rows, json_lines or csv. If not given: by the file's name; JSON lines for "
+    "standard input.",
 )
 @click.option(
     "--keys",
@@ -45,7 +47,7 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
 
     key = Design.read(design).key
     salt_random = Random(0)  # noqa: S311 - the same rows give the same keys
-    form = form or ("csv" if rows.endswith(".csv") else "jsonl")
+    form = form or ("csv" if rows.endswith(".csv") else "json_lines")
     shows: dict[str, Callable[[bytes], str]] = {
         "hex": lambda encoded: encoded.hex(),
         "binary": to_string_binary,

@@ -8,6 +8,7 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    FILE_PATH,
     FORCE_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -21,9 +22,11 @@ from rowkey.cli.standard_input import is_standard_input, resolve_input_file
 
 
 @define_command("Design", "Draft a design file from recorded events.")
-@click.argument("sample", metavar="FILE", callback=resolve_input_file)
+@click.argument("sample", metavar="FILE", type=FILE_PATH, callback=resolve_input_file)
 @SAMPLE_FORMAT_OPTION
-@click.option("-o", "--output", metavar="FILE", help="Write the design to a new file.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=FILE_PATH, help="Write the design to a new file."
+)
 @FORCE_OPTION
 @click.option("--table", metavar="NAME", help="The table's name; if not given, the sample's.")
 @click.option(

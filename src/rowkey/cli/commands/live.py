@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import EXIT_ZERO_OPTION, print_json, print_lines, to_json
+from rowkey.cli.options import EXIT_ZERO_OPTION, FILE_PATH, print_json, print_lines, to_json
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ MAX_WATCH_S = 86_400 * 366
 @click.option(
     "--design",
     metavar="FILE",
+    type=FILE_PATH,
     help="The table's design, if it is stored neither in a catalog nor with the table.",
 )
 @click.option("--every", default="2s", show_default=True, help="Time between measurements.")

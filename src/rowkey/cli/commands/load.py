@@ -11,6 +11,7 @@ from rowkey.cli.destination import FORMATS_BY_SUFFIX, GZIP_SUFFIX
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
+    FILE_PATH,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     format_row_count,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @define_command("Run", "Load the rows of a file; resumes where it was interrupted.")
 @DESIGN_ARGUMENT
-@click.argument("file", callback=resolve_input_file)
+@click.argument("file", type=FILE_PATH, callback=resolve_input_file)
 @TABLE_URL_OPTION
 @CATALOG_OPTION
 @SAMPLE_FORMAT_OPTION

@@ -9,6 +9,7 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    FILE_PATH,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     print_errors,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @define_command("Operate", "Repair damaged tables, save what is left, or repair a catalog.")
-@click.argument("design", required=False)
+@click.argument("design", required=False, type=FILE_PATH)
 @TABLE_URL_OPTION
 @click.option("--yes", is_flag=True, help="Repair without a prompt.")
 @click.option("--into", metavar="NEW_URL", help="Save all readable rows to a new location.")

@@ -9,6 +9,8 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    DESIGNS_ARGUMENT,
+    FILE_PATH,
     FORCE_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -30,10 +32,16 @@ if TYPE_CHECKING:
 
 
 @define_command("Judge", "Write designs, their costs and hot spots as one HTML page.")
-@click.argument("designs", nargs=-1, required=True)
+@DESIGNS_ARGUMENT
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
-@click.option("-o", "--output", metavar="FILE", help="The HTML file; standard output if not given.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="The HTML file; standard output if not given.",
+)
 @FORCE_OPTION
 @click.option(
     "--redact",

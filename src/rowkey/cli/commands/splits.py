@@ -6,6 +6,7 @@ import click
 
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
+    FILE_PATH,
     OUTPUT_FORMAT_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
@@ -17,7 +18,7 @@ from rowkey.cli.options import (
 
 
 @define_command("Judge", "Print region boundaries, and how many regions there should be.")
-@click.argument("design", required=False)
+@click.argument("design", required=False, type=FILE_PATH)
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
 @click.option("--algorithm", metavar="NAME", help="Use this split algorithm instead of a design.")

@@ -5,7 +5,13 @@ from __future__ import annotations
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json, print_lines
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    FILE_PATH,
+    OUTPUT_FORMAT_OPTION,
+    print_json,
+    print_lines,
+)
 
 
 @define_command("Design", "Print rows and the bytes of their keys, to test other languages.")
@@ -19,7 +25,10 @@ from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json
     help="Number of rows.",
 )
 @click.option(
-    "--rows", metavar="FILE", help="Rows to encode instead, JSON lines; - is standard input."
+    "--rows",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Rows to encode instead, JSON lines; - is standard input.",
 )
 @OUTPUT_FORMAT_OPTION
 def command(design: str, count: int, rows: str | None, output: str) -> None:
@@ -40,7 +49,7 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
         vector_rows = key.generate_rows(count)
     else:
         with open_input(rows) as stream:
-            vector_rows = [row for _, row in read_rows(stream, "jsonl", key.fields)]
+            vector_rows = [row for _, row in read_rows(stream, "json_lines", key.fields)]
     document = build_vectors_document(key, vector_rows)
     if output == "json":
         print_json(document)
