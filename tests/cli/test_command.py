@@ -58,7 +58,9 @@ def table_folder(verb: str, folder: Path) -> Path:
         return folder
     text = "host,ts,message\nweb-1,1609459200000,disk full\nweb-2,1609459201000,\n"
     message = 'message = { type = "text", nullable = true }'
-    (folder / "logs.toml").write_text(LOGS.replace("\n[writes]", f"{message}\n\n[writes]"))
+    read = '[[reads]]\nname = "tail"\nwhere = "host = ?"\n'
+    text_of_design = LOGS.replace("\n[writes]", f"{message}\n\n[writes]")
+    (folder / "logs.toml").write_text(f"{text_of_design}\n{read}")
     (folder / "events.csv").write_text(text)
     write_table(read_csv(folder / "events.csv"), folder / "events.parquet")
     if verb != "create":
@@ -435,13 +437,16 @@ def test_an_interrupted_simulation_leaves_with_130(folder: Path) -> None:
 # Terminals
 
 
-def _run_on_terminal(folder: Path, **environment: str) -> str:
-    """Return what a simulation prints on a terminal."""
+SIMULATION = ("simulate", "logs.toml", "--exit-zero", "--progress", "none")
+
+
+def _run_on_terminal(folder: Path, words: tuple[str, ...] = SIMULATION, **environment: str) -> str:
+    """Return what a command prints on a terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     shown = b""
     with subprocess.Popen(
-        [find_command(), "simulate", "logs.toml", "--exit-zero", "--progress", "none"],
+        [find_command(), *words],
         cwd=folder,
         stdout=theirs,
         env={**kept, "TERM": "xterm-256color", "COLUMNS": "100", **environment},
@@ -464,6 +469,18 @@ def test_colour_is_for_terminals_that_want_it(folder: Path) -> None:
     """A terminal gets colours, and with NO_COLOR no escape codes."""
     assert ESCAPE in _run_on_terminal(folder)
     assert ESCAPE not in _run_on_terminal(folder, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_check_fits_the_terminal(folder: Path, width: int) -> None:
+    """Findings are wrapped to the width of the terminal and coloured, unless NO_COLOR is set."""
+    words = ("check", "logs.toml", "--fail-on", "never")
+    coloured = _run_on_terminal(folder, words, COLUMNS=str(width))
+    plain = _run_on_terminal(folder, words, COLUMNS=str(width), NO_COLOR="1")
+    assert ESCAPE not in plain
+    assert plain == re.sub(r"\x1b\[[0-9;]*m", "", coloured) != coloured
+    lengths = [len(line) for line in plain.splitlines()]
+    assert width - 20 < max(lengths) <= width
 
 
 @pytest.mark.parametrize("verb", COMMANDS)

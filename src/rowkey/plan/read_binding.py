@@ -205,7 +205,9 @@ def _parse_clause(parse: Any, clause: object, path: str, mistakes: Mistakes) -> 
         mistakes.add(
             path,
             f"{format_value(clause)} is neither text nor a sequence of {clause_type.__name__}",
-            "text such as " + ("\"host = 'web-1'\"" if path == "where" else '"host, ts desc"'),
+            'text such as "host = ?", or a mapping such as {"host": "web-1"}'
+            if path == "where"
+            else 'text such as "host, ts desc"',
         )
         return None
     return tuple(clause)
@@ -235,7 +237,8 @@ def _check_parameters(
                 _format_value_path(name),
                 f"the read has no parameter for the value {format_value(value)}",
                 allowed,
-                "Remove the value, or add a condition with a parameter.",
+                "Remove the value, or add a condition with a parameter"
+                + (f", such as {name} = :{name}." if isinstance(name, str) else "."),
             )
 
 
