@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.standard_input import resolve_input_file
 from rowkey.cli.grouped_command import is_quiet
+from rowkey.cli.standard_input import resolve_input_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
