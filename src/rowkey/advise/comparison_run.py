@@ -18,12 +18,11 @@ from rowkey.simulate import run_on_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
     from rowkey.simulate import EventSource, PhaseProgress, Simulation
-    from rowkey.workload import RecordedSample
+    from rowkey.workload import SampleInput
 
 MIN_DESIGNS, MAX_DESIGNS = 2, 8
 """A design a column: more are no table that a person reads."""
@@ -32,7 +31,7 @@ MIN_DESIGNS, MAX_DESIGNS = 2, 8
 @explain_shortage
 def compare_designs(
     designs: Sequence[Design],
-    sample: str | Path | RecordedSample | None = None,
+    sample: SampleInput | None = None,
     *,
     names: Sequence[str] | None = None,
     format_options: Mapping[str, Any] | None = None,
@@ -50,7 +49,9 @@ def compare_designs(
 
     Args:
         designs: two to eight, for the same use: with the same servers, the same field for the time.
-        sample: a file of recorded events, or its recording; if None, the one that all declare.
+        sample: a file of recorded events, its recording, or a table of them: a pandas or polars
+            DataFrame, a pyarrow Table or reader, a DuckDB relation; if None, the file that all
+            declare.
         names: the name of each design; its table if None. The second of equal names is `A#2`.
         format_options: how the sample is read; if None, as the designs declare or its file name
             suggests.

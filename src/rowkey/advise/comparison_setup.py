@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import Mistake, Mistakes, SampleError
 from rowkey.plan import bind_declared_reads
 from rowkey.schema import Cluster
-from rowkey.workload import RecordedSample, choose_format, record_sample
+from rowkey.workload import choose_format, record_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.schema import ReadDeclaration
+    from rowkey.workload import RecordedSample, SampleInput
 
 NamedDesign = tuple[str, "Design"]
 """A design with what it is called."""
@@ -63,7 +64,7 @@ class ComparisonSetup:
 
 def build_setup(
     designs: Sequence[NamedDesign],
-    sample: str | Path | RecordedSample | None,
+    sample: SampleInput | None,
     format_options: Mapping[str, Any] | None,
     mistakes: list[Mistake],
     *,
@@ -73,7 +74,7 @@ def build_setup(
 
     Args:
         designs: each with its name; one or more.
-        sample: the sample; that which all declare if None.
+        sample: a file, its recording, or a table in memory; that which all declare if None.
         format_options: how it is read; as they declare if None.
         mistakes: where what is in the way is noted.
         second_half: whether the second half is wanted in any case.
@@ -81,16 +82,15 @@ def build_setup(
     _note_differences(designs, mistakes, "cluster.servers", lambda design: design.cluster.servers)
     _note_differences(designs, mistakes, "writes.sort", lambda design: design.writes.is_sorted)
     _note_differences(designs, mistakes, "writes.time", _find_time_column)
-    if not isinstance(sample, RecordedSample):
-        sample = _record_common_sample(designs, sample, format_options, mistakes)
-    if sample is not None:
-        sample.request_columns(
+    recording = _record_common_sample(designs, sample, format_options, mistakes)
+    if recording is not None:
+        recording.request_columns(
             field.declaration.source or name
             for _, design in designs
             for name, field in design.fields.items()
         )
     return ComparisonSetup(
-        sample,
+        recording,
         designs[0][1].cluster.servers,
         _find_common_capacity(designs, mistakes),
         _collect_reads(designs, mistakes),
@@ -100,17 +100,18 @@ def build_setup(
 
 def _record_common_sample(
     designs: Sequence[NamedDesign],
-    sample: str | Path | None,
+    sample: SampleInput | None,
     format_options: Mapping[str, Any] | None,
     mistakes: list[Mistake],
 ) -> RecordedSample | None:
     """Record the sample that all designs share; None, with a mistake, if they differ."""
-    path = Path(sample) if sample is not None else _find_common_sample(designs, mistakes)
-    if path is None:
+    chosen = _find_common_sample(designs, mistakes) if sample is None else sample
+    if chosen is None:
         return None
-    format_options = format_options or _find_common_format(designs, path, mistakes)
+    if isinstance(chosen, (str, Path)):
+        format_options = format_options or _find_common_format(designs, Path(chosen), mistakes)
     try:
-        return record_sample(path, format_options)
+        return record_sample(chosen, format_options)
     except SampleError as problem:
         mistakes.append(problem.mistake)
         return None

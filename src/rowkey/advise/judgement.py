@@ -16,7 +16,6 @@ from rowkey.plan import bind_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from rowkey.advise.comparison import Comparison
     from rowkey.advise.verdict import DesignVerdict
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
     from rowkey.simulate import PhaseProgress, Simulation
-    from rowkey.workload import PackingSavings, RecordedSample, SampleSummary
+    from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
 
 SEARCHING_CAUSES = "searching causes"
@@ -41,8 +40,9 @@ class JudgedDesign:
 
     Args:
         design: the design.
-        sample: a file of recorded events, or its recording; the design's own sample if None. It is
-            read once, whatever is found out.
+        sample: a file of recorded events, its recording, or a table of them: a pandas or polars
+            DataFrame, a pyarrow Table or reader, a DuckDB relation; the design's own sample if
+            None. It is read once, whatever is found out.
         name: what the design is called next to others; the table's name if empty.
         format_options: how the sample is read; as the design declares if None.
         second_half: whether only the second half of the sample is replayed.
@@ -56,7 +56,7 @@ class JudgedDesign:
     def __init__(
         self,
         design: Design,
-        sample: str | Path | RecordedSample | None = None,
+        sample: SampleInput | None = None,
         *,
         name: str = "",
         format_options: Mapping[str, Any] | None = None,
@@ -87,11 +87,8 @@ class JudgedDesign:
         if self._given_sample is None and self.design.sample_path is None:
             return None
         from rowkey.simulate import record_design_sample
-        from rowkey.workload import RecordedSample as Recording
         from rowkey.workload import measure_packing
 
-        if isinstance(self._given_sample, Recording):
-            return self._given_sample
         is_packed = measure_packing(self.design.layout, None) is not None
         fields = self.design.fields.values() if is_packed else ()
         return record_design_sample(self.design, self._given_sample, self._format_options, fields)

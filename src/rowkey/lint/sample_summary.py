@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import SampleError
 from rowkey.hotspots import build_declared_facts
 from rowkey.open_file_limit import explain_shortage
-from rowkey.workload import SampleSummary, choose_format, open_sample
+from rowkey.workload import SampleSummary, choose_format, open_sample, record_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.design import Design
-    from rowkey.workload import RecordedSample, SampleFile
+    from rowkey.workload import SampleFile, SampleInput
 
 
 @explain_shortage
 def summarize_sample(
     design: Design,
-    sample: str | Path | RecordedSample,
+    sample: SampleInput,
     format_options: Mapping[str, Any] | None = None,
     *,
     seed: int = 0,
@@ -31,7 +31,7 @@ def summarize_sample(
 
     Args:
         design: the design.
-        sample: the sample's file, or its recording.
+        sample: the sample's file, its recording, or a table in memory, such as a DataFrame.
         format_options: how the file is read; as the design declares if None, unless the file's name
             shows another format.
         seed: the seed of random numbers.
@@ -46,6 +46,8 @@ def summarize_sample(
         format_options = format_options or choose_format(
             sample, design.sample_format, design.sample_path
         )
+    else:
+        sample = record_sample(sample, format_options)
     try:
         file = open_sample(sample, design.fields, None, format_options).match_columns()
         return _summarize_file(design, file, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
@@ -30,14 +31,13 @@ from rowkey.workload import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     import pyarrow as pa
 
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
-    from rowkey.workload import SampleFile
+    from rowkey.workload import SampleFile, SampleInput
 
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
@@ -172,7 +172,7 @@ def build_generated_source(design: Design, seed: int) -> EventSource:
 
 def open_recorded_source(
     design: Design,
-    sample: Path | RecordedSample,
+    sample: SampleInput,
     format_options: Mapping[str, Any] | None,
     *,
     second_half: bool,
@@ -184,7 +184,7 @@ def open_recorded_source(
 
     Args:
         design: the design.
-        sample: the sample's file, or its recording.
+        sample: the sample's file, its recording, or a table in memory.
         format_options: how a file is read; guessed from its name if None.
         second_half: whether only the second half is replayed.
         seed: the random seed.
@@ -196,7 +196,7 @@ def open_recorded_source(
     """
     needed_fields = design.collect_needed_fields() if fields is None else fields
     other_fields = _find_other_fields(design) if fields is None else {}
-    if other_fields and not isinstance(sample, RecordedSample):
+    if other_fields or not isinstance(sample, (str, Path)):
         sample = record_sample(sample, format_options)
     if isinstance(sample, RecordedSample):
         sample.request_columns(one.declaration.source or one.name for one in other_fields.values())
@@ -336,7 +336,7 @@ def _find_other_fields(design: Design) -> dict[str, Field]:
 
 
 def _measure_other_fields(
-    sample: Path | RecordedSample, fields: Mapping[str, Field], seed: int
+    sample: SampleInput, fields: Mapping[str, Field], seed: int
 ) -> Mapping[str, FieldFacts]:
     """Return the facts of some fields that a recorded sample shows."""
     if not fields:

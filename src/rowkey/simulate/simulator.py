@@ -13,18 +13,17 @@ from rowkey.simulate.split_report import choose_source_splits, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from rowkey.design import Design
     from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.split_report import SplitReport
-    from rowkey.workload import EventBatch, RecordedSample
+    from rowkey.workload import EventBatch, SampleInput
 
 
 @explain_shortage
 def run(
     design: Design,
-    sample: str | Path | RecordedSample | None = None,
+    sample: SampleInput | None = None,
     *,
     format_options: Mapping[str, Any] | None = None,
     second_half: bool = False,
@@ -38,8 +37,9 @@ def run(
 
     Args:
         design: the design.
-        sample: a file of recorded events, or its recording; the design's own `[sample]` if None,
-            and events made from the file if it has none.
+        sample: a file of recorded events, its recording, or a table of them: a pandas or polars
+            DataFrame, a pyarrow Table or reader, a DuckDB relation. If None, the design's own
+            `[sample]`, and events made from the file if it has none.
         format_options: how a file is read, whatever the design says. If None, the design's
             `[sample] format` holds for another file too, unless that file's name tells another
             kind; where nothing is declared the name tells it.

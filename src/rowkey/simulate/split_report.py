@@ -12,7 +12,7 @@ from rowkey.messages import suggest_name
 from rowkey.regions import SPLIT_ALGORITHMS, Boundaries, Sizing, SplitRequest
 from rowkey.simulate.event_source import EventSource, build_generated_source, open_recorded_source
 from rowkey.simulate.replay import sample_keys
-from rowkey.workload import RecordedSample, choose_format, record_sample
+from rowkey.workload import choose_format, record_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Field
     from rowkey.simulate.event_source import PhaseProgress
+    from rowkey.workload import RecordedSample, SampleInput
 
 MAX_SPLIT_KEYS = 1 << 20
 """Keys from which split points are taken: quantiles are exact for samples up to twice as long."""
@@ -46,7 +47,7 @@ class SplitReport:
 
 def record_design_sample(
     design: Design,
-    sample: str | Path | None,
+    sample: SampleInput | None,
     format_options: Mapping[str, Any] | None,
     fields: Iterable[Field] = (),
 ) -> RecordedSample | None:
@@ -54,7 +55,8 @@ def record_design_sample(
 
     Args:
         design: the design.
-        sample: a file of recorded events; the design's own if None.
+        sample: a file of recorded events, its recording, or a table in memory; the design's own if
+            None.
         format_options: how it is read, whatever was declared; if None, as `[sample] format` says
             unless the file's name tells another format.
         fields: what is read in the first pass because a later one needs it.
@@ -65,19 +67,19 @@ def record_design_sample(
     Raises:
         SampleError: the format is unknown, or its options are wrong.
     """
-    path = Path(sample) if sample is not None else design.sample_path
-    if path is None:
+    chosen = design.sample_path if sample is None else sample
+    if chosen is None:
         return None
-    if format_options is None:
-        format_options = choose_format(path, design.sample_format, design.sample_path)
-    recording = record_sample(path, format_options)
+    if format_options is None and isinstance(chosen, (str, Path)):
+        format_options = choose_format(Path(chosen), design.sample_format, design.sample_path)
+    recording = record_sample(chosen, format_options)
     recording.request_columns(field.declaration.source or field.name for field in fields)
     return recording
 
 
 def open_source(
     design: Design,
-    sample: str | Path | RecordedSample | None,
+    sample: SampleInput | None,
     format_options: Mapping[str, Any] | None,
     *,
     second_half: bool,
@@ -89,8 +91,8 @@ def open_source(
 
     Args:
         design: the design.
-        sample: a file of recorded events, or its recording; the design's own if None, or events
-            made from the file.
+        sample: a file of recorded events, its recording, or a table in memory; the design's own if
+            None, or events made from the file.
         format_options: how it is read, whatever was declared; if None, as `[sample] format` says
             unless the file's name tells another format.
         second_half: whether only the second half is replayed.
@@ -102,8 +104,8 @@ def open_source(
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
     """
-    path = Path(sample) if isinstance(sample, str) else sample or design.sample_path
-    if path is None:
+    chosen = design.sample_path if sample is None else sample
+    if chosen is None:
         if design.splits.needs_sample:
             raise SampleError(
                 "splits",
@@ -112,12 +114,12 @@ def open_source(
                 "Give --sample FILE, or declare [sample] path.",
             )
         return build_generated_source(design, seed)
-    if format_options is None and isinstance(path, Path):
-        format_options = choose_format(path, design.sample_format, design.sample_path)
+    if format_options is None and isinstance(chosen, (str, Path)):
+        format_options = choose_format(Path(chosen), design.sample_format, design.sample_path)
     half = second_half or design.splits.needs_sample
     return open_recorded_source(
         design,
-        path,
+        chosen,
         format_options,
         second_half=half,
         seed=seed,
@@ -150,7 +152,7 @@ def choose_source_splits(design: Design, source: EventSource, seed: int) -> Spli
 
 def choose_design_splits(
     design: Design,
-    sample: str | Path | None = None,
+    sample: SampleInput | None = None,
     *,
     format_options: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -159,7 +161,8 @@ def choose_design_splits(
 
     Args:
         design: the design.
-        sample: a file of recorded events, where boundaries follow from one.
+        sample: a file of recorded events, its recording, or a table in memory, where boundaries
+            follow from one.
         format_options: how it is read, as in `run`.
         seed: where randomness begins.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, islice
@@ -12,14 +13,19 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog import TABLE_ID_ATTRIBUTE
 from rowkey.errors import InvalidArgument, RowError, SampleError
 from rowkey.keys import add_row_number, validate_batch
-from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
-from rowkey.workload import SkippedRows, choose_format, open_sample
+from rowkey.workload import (
+    SkippedRows,
+    choose_format,
+    convert_rows,
+    open_sample,
+    read_arrow_rows,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
@@ -38,30 +44,26 @@ _NOTE_PREFIX = "rowkey.load."
 
 
 @explain_shortage
-def load_blocks(get_state: Callable[[], GenerationState], rows: pa.RecordBatch | pa.Table) -> int:
-    """Put the rows of an Arrow batch or table by blocks; return how many.
+def load_blocks(get_state: Callable[[], GenerationState], rows: Any) -> int:
+    """Put the rows of a table in memory by blocks; return how many.
 
     Args:
         get_state: returns the state of the table; called for each block.
-        rows: columns named as the fields.
+        rows: columns named as the fields, in an object that has an Arrow C interface.
 
     Raises:
         RowError: a value is not valid for its field; the message has the number of the row, from
             0. Rows before it are written, rows after it are not.
     """
-    import pyarrow as pa
-
-    if not isinstance(rows, pa.RecordBatch | pa.Table):
-        what = f"{format_value(rows)} is not an Arrow table"
-        raise RowError("rows", what, "a pyarrow RecordBatch or Table")
-    validate_batch(rows)
     first = 0
-    for some in _split_blocks(rows):
-        state = get_state()
-        for index, problem in _write_block(state, some, max_errors=1):
-            _check_columns(state.active_design, some)
-            raise add_row_number(first + index, problem)
-        first += some.num_rows
+    for batch in read_arrow_rows(rows, get_state().active_design.fields):
+        validate_batch(batch, first)
+        for some in _split_blocks(batch):
+            state = get_state()
+            for index, problem in _write_block(state, some, _put_converted_block, max_errors=1):
+                _check_columns(state.active_design, some)
+                raise add_row_number(first + index, problem)
+            first += some.num_rows
     return first
 
 
@@ -77,13 +79,17 @@ def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
 
 
 def _write_block(
-    state: GenerationState, rows: pa.RecordBatch, max_errors: int | None = None
+    state: GenerationState,
+    rows: pa.RecordBatch,
+    put_block: _PutBlock,
+    max_errors: int | None = None,
 ) -> list[tuple[int, RowError]]:
     """Put a block of rows under one timestamp, while all rows of the table are locked.
 
     Args:
         state: the state of the table.
         rows: the rows.
+        put_block: puts them and yields the index and the error of each refused row.
         max_errors: refused rows after which no more rows are put; None for no limit.
 
     Returns:
@@ -92,18 +98,43 @@ def _write_block(
     clock = state.writer.clock
     with clock.lock_all_rows():
         at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
-        refused = list(islice(_put_block(state, rows, at), max_errors))
+        refused = list(islice(put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
     return refused
 
 
-def _split_blocks(rows: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
+def _split_blocks(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Yield the rows, at most `BLOCK_ROWS` at a time."""
-    import pyarrow as pa
+    for start in range(0, rows.num_rows, BLOCK_ROWS):
+        yield rows.slice(start, BLOCK_ROWS)
 
-    for batch in [rows] if isinstance(rows, pa.RecordBatch) else rows.to_batches():
-        for start in range(0, batch.num_rows, BLOCK_ROWS):
-            yield batch.slice(start, BLOCK_ROWS)
+
+_PutBlock = Callable[["GenerationState", "pa.RecordBatch", int], Iterator[tuple[int, RowError]]]
+"""A function that puts a block of rows under a timestamp, and yields the refused ones."""
+
+
+def _put_converted_block(
+    state: GenerationState, rows: pa.RecordBatch, timestamp: int
+) -> Iterator[tuple[int, RowError]]:
+    """Put a block of rows as `_put_block` does; what is refused is converted like a file's rows.
+
+    Cost: where a column is converted, its rows are encoded twice.
+    """
+    try:
+        _put_rows(state, rows, timestamp)
+    except (InvalidArgument, RowError):
+        converted, problem = convert_rows(state.active_design.fields, rows)
+        yield from _put_block(state, converted, timestamp)
+        if problem is not None:
+            yield converted.num_rows, problem
+
+
+def _put_rows(state: GenerationState, rows: pa.RecordBatch, timestamp: int) -> None:
+    """Put a block of rows, or none of them if one is refused."""
+    design = state.active_design
+    salts = compute_load_salts(design, rows) if design.key.is_salted else None
+    blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
+    state.writer.store.load_blocks(blocks)
 
 
 def _put_block(
@@ -115,12 +146,10 @@ def _put_block(
 
     Cost: for each refused row twice the logarithm of the number of rows, in smaller puts.
     """
-    design = state.active_design
+    if not rows.num_rows:
+        return
     try:
-        salts = compute_load_salts(design, rows) if design.key.is_salted else None
-        state.writer.store.load_blocks(
-            design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
-        )
+        _put_rows(state, rows, timestamp)
     except (InvalidArgument, RowError) as refusal:
         if rows.num_rows == 1:
             yield 0, to_row_error(refusal) if isinstance(refusal, InvalidArgument) else refusal
@@ -263,7 +292,7 @@ def _put_batch(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tu
     """Put rows of a file, and yield the number of each refused row, with its error."""
     first = 0
     for some in _split_blocks(batch):
-        for index, problem in _write_block(table.get_state(), some):
+        for index, problem in _write_block(table.get_state(), some, _put_block):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    import pyarrow as pa
-
     from rowkey.catalog import Catalog
     from rowkey.design import Design
     from rowkey.engines import Engine, RegionRequestCounts, Store
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Condition
     from rowkey.table.generations.bucket_change import BucketChangeResult
     from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.workload import ArrowStreamable
 
 
 class Table:
@@ -169,12 +168,16 @@ class Table:
         """Return a buffer of puts and deletes, for a `with` block; see `Batch`."""
         return Batch(self.get_state, rows, sync=sync)
 
-    def load(self, rows: pa.RecordBatch | pa.Table) -> int:
-        """Put many rows from Arrow columns; return how many.
+    def load(self, rows: ArrowStreamable) -> int:
+        """Put many rows from a data frame or Arrow columns; return how many.
+
+        Values are converted as those of a file are: floats to decimals, text to times.
 
         Args:
-            rows: columns named as the fields; a nullable field may have no column. A null writes
-                nothing: the row keeps its value.
+            rows: a pandas or polars DataFrame, a pyarrow Table, RecordBatch or reader, a DuckDB
+                relation. Its columns are named as the fields; a nullable field may have no column.
+                A null writes nothing: the row keeps its value. The unnamed index of a pandas
+                DataFrame is left out.
 
         Raises:
             RowError: a value is not valid for its field; the message has the number of the row,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.workload.arrow_rows import convert_rows, read_arrow_rows
+    from rowkey.workload.arrow_source import ArrowStreamable, SampleInput
     from rowkey.workload.batch_store import BatchStore
     from rowkey.workload.columnar.batches import read_batches
     from rowkey.workload.contract import (
@@ -56,6 +58,8 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "arrow_rows": "convert_rows read_arrow_rows",
+            "arrow_source": "ArrowStreamable SampleInput",
             "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
             "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng",
@@ -95,6 +99,7 @@ __all__ = [
     "POOR_WASTE",
     "RESERVOIR_CAPACITY",
     "ArrivalMode",
+    "ArrowStreamable",
     "BatchStore",
     "DetectedLayout",
     "DetectedNumbers",
@@ -112,6 +117,7 @@ __all__ = [
     "Reservoir",
     "SampleFile",
     "SampleFormat",
+    "SampleInput",
     "SampleSummary",
     "SkippedRows",
     "TimeLayout",
@@ -122,6 +128,7 @@ __all__ = [
     "build_rng",
     "check_values",
     "choose_format",
+    "convert_rows",
     "count_read_operations",
     "describe_layout",
     "describe_numbers",
@@ -131,6 +138,7 @@ __all__ = [
     "measure_packing",
     "measure_stored_bytes",
     "open_sample",
+    "read_arrow_rows",
     "read_batches",
     "record_sample",
     "refuse_uncertain_layout",

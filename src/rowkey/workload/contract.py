@@ -386,7 +386,7 @@ class SampleFormat(ABC):
         """
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the columns that `read_batches` leaves out if all are wanted, with their types.
+        """Return the columns that `read_batches` leaves out if all are wanted, with the reason.
 
         Raises:
             SampleError: the file cannot be read.

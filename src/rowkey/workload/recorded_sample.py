@@ -48,6 +48,11 @@ class RecordedSample:
         self._row_count: int | None = None
         self._skipped_rows: list[SkippedRows] = []
 
+    @property
+    def is_file(self) -> bool:
+        """Return whether the sample is a file that a design can name."""
+        return True
+
     def __str__(self) -> str:
         return str(self.path)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, shorten_text, suggest_name
+from rowkey.workload.arrow_source import ArrowSource
 from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.compression import find_compression
 from rowkey.workload.formats import FORMATS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.keys import ByteColumn, Field, FieldColumn, Key
+    from rowkey.workload.arrow_source import SampleInput
     from rowkey.workload.contract import SampleFormat
 
 
@@ -370,7 +372,7 @@ def to_clock_ms(field: Field, array: pa.Array) -> np.ndarray[Any, Any]:
 
 
 def open_sample(
-    sample: str | Path | RecordedSample,
+    sample: SampleInput,
     fields: Mapping[str, Field],
     time: Field | None,
     format_options: Mapping[str, Any] | None = None,
@@ -378,7 +380,7 @@ def open_sample(
     """Return a sample of a file, or of one that is kept, as events with some fields.
 
     Args:
-        sample: the file, or its recording.
+        sample: the file, its recording, or a table in memory.
         fields: the fields wanted, by name.
         time: the field that holds an event's time, or None.
         format_options: the format's `kind` and options; told by the file's name if None. A
@@ -387,24 +389,32 @@ def open_sample(
     Raises:
         SampleError: the format is unknown, or its options are wrong.
     """
-    if isinstance(sample, RecordedSample):
-        return SampleFile(sample.path, sample.format, fields, time, recording=sample)
-    return SampleFile(Path(sample), build_format(Path(sample), format_options), fields, time)
+    if isinstance(sample, (str, Path)):
+        return SampleFile(Path(sample), build_format(Path(sample), format_options), fields, time)
+    recording = record_sample(sample, format_options)
+    return SampleFile(recording.path, recording.format, fields, time, recording=recording)
 
 
 def record_sample(
-    path: str | Path, format_options: Mapping[str, Any] | None = None
+    sample: SampleInput, format_options: Mapping[str, Any] | None = None
 ) -> RecordedSample:
-    """Return a sample file that is read once, however often its rows are looked at.
+    """Return a sample that is read once, however often its rows are looked at.
 
     Args:
-        path: the file.
+        sample: the file, or a table in memory: a pandas or polars DataFrame, a pyarrow Table or
+            reader, a DuckDB relation. A recording is returned as it is.
         format_options: the format's `kind` and options; told by the file's name if None.
 
     Raises:
-        SampleError: the format is unknown, or its options are wrong.
+        SampleError: the format is unknown, or its options are wrong; or it is nothing that can be
+            a sample.
     """
-    return RecordedSample(Path(path), build_format(Path(path), format_options), format_options)
+    if isinstance(sample, RecordedSample):
+        return sample
+    if isinstance(sample, (str, Path)):
+        path = Path(sample)
+        return RecordedSample(path, build_format(path, format_options), format_options)
+    return ArrowSource(sample, format_options)
 
 
 def build_format(path: Path, format_options: Mapping[str, Any] | None) -> SampleFormat:

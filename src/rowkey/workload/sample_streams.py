@@ -402,10 +402,10 @@ def resolve_columns(
         if name not in available:
             near = suggest_name(name, available)
             remedy = f"{near} " if near else ""
-            remedy += 'Name the column in the field: from = "…"; or rename it in the file.'
+            remedy += 'Name the column in the field: from = "…"; or rename it.'
             raise SampleError(
                 str(path),
-                f"the file has no column {name!r}",
+                f"it has no column {name!r}",
                 f"one of {_format_names(available)}",
                 remedy,
             )

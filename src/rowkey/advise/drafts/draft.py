@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from os.path import relpath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.drafts.cautions import format_unparsed_time
@@ -22,12 +21,14 @@ from rowkey.workload import SkippedRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from rowkey.advise.drafts.inferred_schema import InferredSchema
     from rowkey.advise.drafts.roles import ColumnRoles
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.proposals import FirstKeyProposal
     from rowkey.simulate import PhaseProgress, Simulation
+    from rowkey.workload import SampleInput
 
 DEFAULT_SERVERS = 8
 """Region servers where nobody says how many: the default of a design file."""
@@ -97,7 +98,7 @@ class _JudgedCandidate:
 
 @explain_shortage
 def draft_design(
-    path: str | Path,
+    sample: SampleInput,
     *,
     table: str | None = None,
     format_options: Mapping[str, Any] | None = None,
@@ -113,8 +114,9 @@ def draft_design(
     the sample; the first key without a warning that is not hot is chosen.
 
     Args:
-        path: a file of recorded events.
-        table: the table's name; from the file's name if None.
+        sample: a file of recorded events, its recording, or a table of them: a pandas or polars
+            DataFrame, a pyarrow Table or reader, a DuckDB relation. The draft names only a file.
+        table: the table's name; if None, from the file's name, or `events`.
         format_options: how the file is read; derived from its name if None.
         servers: region servers, from 1.
         folder: where the design file will lie: the sample is named relative to it.
@@ -127,14 +129,14 @@ def draft_design(
         SampleError: no design can be made from the sample; with every reason.
         InvalidDesign: HBase does not accept the table's name.
 
-    Cost: two passes over the file, and two more for each key that is tried, at about 1 µs an event
-    and field.
+    Cost: two passes over the sample, and two more for each key that is tried, at about 1 µs an
+    event and field.
     """
-    path = Path(path)
-    schema = infer_schema(path, format_options, seed, progress)
-    derived_name = "events" if is_temporary else derive_table_name(path)
+    schema = infer_schema(sample, format_options, seed, progress)
+    is_named = schema.recording.is_file and not is_temporary
+    derived_name = derive_table_name(schema.path) if is_named else "events"
     name = table if table is not None else derived_name
-    where = None if is_temporary else relpath(path, folder or ".")
+    where = relpath(schema.path, folder or ".") if is_named else None
     trial = _KeyTrial(schema, name, where, servers, seed, progress)
     roles = trial.settle_roles(assign_roles(schema))
     candidates: list[_JudgedCandidate] = []

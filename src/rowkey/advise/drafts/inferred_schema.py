@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rowkey.schema import FieldFacts
     from rowkey.simulate import PhaseProgress
-    from rowkey.workload import RecordedSample
+    from rowkey.workload import RecordedSample, SampleInput
 
 MAX_COLUMNS = 1_000
 """Fields that a design may have."""
@@ -105,7 +105,7 @@ class InferredSchema:
 
 
 def infer_schema(
-    path: Path,
+    sample: SampleInput,
     format_options: Mapping[str, Any] | None,
     seed: int = 0,
     progress: PhaseProgress | None = None,
@@ -113,8 +113,8 @@ def infer_schema(
     """Read a sample and infer a field from each column.
 
     Args:
-        path: the file.
-        format_options: how it is read; told by its name if None.
+        sample: a file, its recording, or a table in memory.
+        format_options: how a file is read; told by its name if None.
         seed: where the profile's randomness begins.
         progress: called with `reading`, how many rows are read, and of how many.
 
@@ -123,22 +123,22 @@ def infer_schema(
 
     Cost: one pass over the file; a second one where texts stand for null.
     """
-    sample = record_sample(path, format_options)
-    sample.format.detect_options(path)
-    sample.format.check_header(path)
+    recording = record_sample(sample, format_options)
+    recording.format.detect_options(recording.path)
+    recording.format.check_header(recording.path)
     misfits = SkippedRows()
-    column_stats = _scan_columns(sample, misfits, progress)
-    found_options = find_column_options(sample, column_stats)
+    column_stats = _scan_columns(recording, misfits, progress)
+    found_options = find_column_options(recording, column_stats) if recording.is_file else {}
     if found_options:
-        assumptions = sample.format.assumptions
-        sample = record_sample(path, found_options)
-        sample.format.detect_options(path)
-        sample.format.assumptions += assumptions
+        assumptions = recording.format.assumptions
+        recording = record_sample(recording.path, found_options)
+        recording.format.detect_options(recording.path)
+        recording.format.assumptions += assumptions
         misfits = SkippedRows()
-        column_stats = _scan_columns(sample, misfits, progress)
+        column_stats = _scan_columns(recording, misfits, progress)
     marked = [stats for stats in column_stats if stats.null_texts]
     try:
-        schema = _infer_columns(sample, column_stats, seed)
+        schema = _infer_columns(recording, column_stats, seed)
     except SampleError:
         if not marked:
             raise
@@ -148,7 +148,7 @@ def infer_schema(
     # Texts that stand for null are none where they are quoted: their columns are text then.
     for stats in marked:
         stats.possible_forms.clear()
-    return _infer_columns(sample, column_stats, seed)
+    return _infer_columns(recording, column_stats, seed)
 
 
 def _infer_columns(
@@ -162,8 +162,7 @@ def _infer_columns(
         name: stats for name, stats in _name_fields(column_stats).items() if not stats.is_empty
     }
     unread = {stats.name: "holds no value" for stats in column_stats if stats.is_empty}
-    for name, kind in sample.format.find_unreadable_columns(path).items():
-        unread[name] = f"has the type {kind}, which no field type can store"
+    unread.update(sample.format.find_unreadable_columns(path))
     guesses = {}
     for name, stats in filled_columns.items():
         guess = None if not stats.name.strip() else guess_field(stats)

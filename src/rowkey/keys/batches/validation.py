@@ -23,11 +23,12 @@ BYTES_TYPE_BY_TEXT_TYPE = {
 REBUILD_REMEDY = "Build the column again, or read it again from its source."
 
 
-def validate_batch(batch: pa.RecordBatch | pa.Table) -> None:
+def validate_batch(batch: pa.RecordBatch | pa.Table, first_row: int = 0) -> None:
     """Raise an error unless every value of a batch can be read safely.
 
     Args:
         batch: Arrow columns, which may be chunked or dictionary-encoded.
+        first_row: the number of its first row in messages.
 
     Raises:
         RowError: a column is damaged, or a text is not UTF-8.
@@ -35,15 +36,16 @@ def validate_batch(batch: pa.RecordBatch | pa.Table) -> None:
     Cost: 0.3 ns a byte of text, 1 ns a value.
     """
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        validate_column(name, column)
+        validate_column(name, column, first_row)
 
 
-def validate_column(name: str, column: pa.Array | pa.ChunkedArray) -> None:
+def validate_column(name: str, column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> None:
     """Raise an error unless every value of a column can be read safely.
 
     Args:
         name: what the column is called in the message.
         column: the values.
+        first_row: the number of its first row in messages.
 
     Raises:
         RowError: it is damaged, or a text is not UTF-8.
@@ -51,7 +53,6 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray) -> None:
     try:
         column.validate(full=True)
     except pa.ArrowException as problem:
-        first_row = 0
         for chunk in _iterate_chunks(column):
             _require_utf8(name, chunk, first_row)
             first_row += len(chunk)

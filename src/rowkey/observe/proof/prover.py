@@ -30,11 +30,11 @@ from rowkey.workload import EventBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from rowkey.regions import Boundaries
     from rowkey.simulate import EventSource
     from rowkey.table import Table
+    from rowkey.workload import SampleInput
 
 MAX_PHASES = 1_000
 MEGABYTE = 1 << 20
@@ -44,7 +44,7 @@ MEGABYTE = 1 << 20
 def prove_design(
     design: Design,
     url: str,
-    sample: str | Path | None = None,
+    sample: SampleInput | None = None,
     *,
     format_options: Mapping[str, Any] | None = None,
     phases: int = 20,
@@ -61,7 +61,8 @@ def prove_design(
     Args:
         design: the design.
         url: the cluster or engine on which the table is created.
-        sample: a file of recorded events; the design's own if None.
+        sample: a file of recorded events, its recording, or a table in memory; the design's own
+            if None.
         format_options: how the file is read, as in `simulate.run`.
         phases: parts of the sample after which the counters are read, from 1 to 1,000.
         keep_table: whether the table is kept; splitting its regions stays disabled then.

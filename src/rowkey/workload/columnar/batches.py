@@ -7,6 +7,7 @@ bytes once they are written out.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def _read_parts(
         rows += batch.num_rows
         _require_plausible(path, rows=rows)
         with refuse_damaged(path, type(sample_format).__name__):
-            for part in _split_batch(batch, path):
+            for part in split_batch(batch, path):
                 size += part.nbytes
                 _require_plausible(path, size=size)
                 yield part
@@ -145,33 +146,54 @@ def _require_plausible(path: Path, rows: int = 0, size: int = 0) -> None:
     raise SampleError(str(path), what, allowed, "Write the file again, uncompressed.")
 
 
+def find_unread_columns(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns that are left out where none is named, with the reason of each.
+
+    These hold several values a row, or are the unnamed index of a pandas DataFrame.
+    """
+    nested = find_nested_columns(schema)
+    indexes = dict.fromkeys(filter(is_unnamed_index, schema.names), "is an unnamed pandas index")
+    types = {n: f"has the type {kind}, which no field type can store" for n, kind in nested.items()}
+    return {**indexes, **types}
+
+
+def is_unnamed_index(column_name: str) -> bool:
+    """Return whether pandas gives this name to the column of an index without a name.
+
+    >>> is_unnamed_index("__index_level_0__")
+    True
+    """
+    return re.fullmatch(r"__index_level_\d+__", column_name) is not None
+
+
 def find_nested_columns(schema: pa.Schema) -> dict[str, str]:
     """Return the columns that hold several values a row, by name, with their types."""
-    return {one.name: str(one.type) for one in schema if _is_nested(one.type)}
+    return {one.name: str(one.type) for one in schema if is_nested(one.type)}
 
 
-def _is_nested(data_type: pa.DataType) -> bool:
+def is_nested(data_type: pa.DataType) -> bool:
     """Return whether values of a type contain other values."""
     import pyarrow as pa
 
     if isinstance(data_type, pa.BaseExtensionType):
-        return _is_nested(data_type.storage_type)
+        return is_nested(data_type.storage_type)
     if isinstance(data_type, pa.DictionaryType):
-        return isinstance(data_type.value_type, pa.DictionaryType) or _is_nested(
+        return isinstance(data_type.value_type, pa.DictionaryType) or is_nested(
             data_type.value_type
         )
     return bool(pa.types.is_nested(data_type) or pa.types.is_run_end_encoded(data_type))
 
 
 def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path) -> list[int]:
-    """Return the indexes of the columns to read; by default all columns that are not nested.
+    """Return the indexes of the columns to read; by default all that can be fields.
 
     Raises:
         SampleError: the file lacks a column, has it twice, or it has several values in a row.
     """
     nested, names = find_nested_columns(schema), schema.names
     if columns is None:
-        return [place for place, name in enumerate(names) if name not in nested]
+        unread = find_unread_columns(schema)
+        return [place for place, name in enumerate(names) if name not in unread]
     column_names = resolve_columns(names, columns, path)
     for name in column_names:
         if name in nested:
@@ -180,7 +202,7 @@ def choose_columns(schema: pa.Schema, columns: Sequence[str] | None, path: Path)
     return [names.index(name) for name in column_names]
 
 
-def _split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
+def split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
     """Return a batch as batches of plain columns and of a bounded number of bytes."""
     import pyarrow as pa
 
@@ -193,7 +215,7 @@ def _split_batch(batch: pa.RecordBatch, path: Path) -> Iterator[pa.RecordBatch]:
         if not any(map(_is_coded, columns)) and (start, stop) == (0, batch.num_rows):
             parts = columns
         else:
-            parts = [_decode_column(column.slice(start, stop - start)) for column in columns]
+            parts = [decode_column(column.slice(start, stop - start)) for column in columns]
         yield pa.RecordBatch.from_arrays(parts, names=batch.schema.names)
 
 
@@ -253,12 +275,14 @@ def _is_coded(column: pa.Array) -> bool:
     return pa.types.is_dictionary(column.type) or any(one(column.type) for one in views)
 
 
-def _decode_column(column: pa.Array) -> pa.Array:
+def decode_column(column: pa.Array) -> pa.Array:
     """Return a column with one value for each row, without a dictionary and views."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        return _decode_column(column.dictionary_decode())
+        # Arrow decodes no dictionary of views, which polars has.
+        values = decode_column(column.dictionary)
+        return decode_column(values.take(column.indices))
     if pa.types.is_string_view(column.type):
         return column.cast(pa.string())
     return column.cast(pa.binary()) if pa.types.is_binary_view(column.type) else column

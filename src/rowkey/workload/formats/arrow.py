@@ -14,7 +14,7 @@ from rowkey.workload.columnar.arrow_ipc import (
     CheckedMessageStream,
     UnpackedSizeLimit,
 )
-from rowkey.workload.columnar.batches import choose_columns, find_nested_columns, refuse_damaged
+from rowkey.workload.columnar.batches import choose_columns, find_unread_columns, refuse_damaged
 from rowkey.workload.compression import find_compression
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import build_empty_batch
@@ -58,9 +58,9 @@ class ArrowFormat(SampleFormat):
             return list(schema.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the nested columns of an Arrow file, which are not read, with their types."""
+        """Return the columns of an Arrow file that are left out by default, with the reason."""
         with self._open_reader(path) as (schema, _):
-            return find_nested_columns(schema)
+            return find_unread_columns(schema)
 
     def count_rows(self, path: Path) -> int | None:
         """Return the number of rows that an Arrow file declares."""

@@ -10,7 +10,7 @@ from rowkey.workload.columnar.arrow_ipc import UnpackedSizeLimit
 from rowkey.workload.columnar.batches import (
     MAX_BATCH_BYTES,
     choose_columns,
-    find_nested_columns,
+    find_unread_columns,
     refuse_damaged,
 )
 from rowkey.workload.columnar.parquet_pages import (
@@ -72,9 +72,9 @@ class ParquetFormat(SampleFormat):
             return list(file.schema_arrow.names)
 
     def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
-        """Return the nested columns of a Parquet file, which are not read, with their types."""
+        """Return the columns of a Parquet file that are left out by default, with the reason."""
         with self._open_file(path) as (_, file):
-            return find_nested_columns(file.schema_arrow)
+            return find_unread_columns(file.schema_arrow)
 
     def count_rows(self, path: Path) -> int | None:
         """Return the number of rows that a Parquet file declares."""

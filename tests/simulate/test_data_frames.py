@@ -1,0 +1,182 @@
+"""Data frames and other tables in memory as samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from data_frames import ORDERS, SOURCES, build_orders, write_parquet
+from rowkey import Design, SampleError
+from rowkey.advise import JudgedDesign, compare_designs, draft_design
+from rowkey.lint import summarize_sample
+from rowkey.simulate import choose_design_splits, run
+from rowkey.workload import record_sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DESIGN = Design(**ORDERS)
+SAMPLED = Design(**ORDERS | {"splits": {"algorithm": "sample", "regions": 8}})
+OTHER = Design(**ORDERS | {"key": "[shop][at][id]", "splits": {"algorithm": "sample"}})
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_table_in_memory_gives_the_figures_of_its_file(name: str, tmp_path: Path) -> None:
+    """The simulation, the rules and the boundaries are those of the same rows as a Parquet file."""
+    table = build_orders()
+    path, build = write_parquet(table, tmp_path), SOURCES[name]
+    for design in (DESIGN, SAMPLED):
+        expected, actual = run(design, path), run(design, build(table))
+        assert expected.facts == actual.facts
+        assert expected.verdict == actual.verdict
+        assert expected.source.total_count == actual.source.total_count == table.num_rows
+        assert (
+            choose_design_splits(design, path).boundaries
+            == choose_design_splits(design, build(table)).boundaries
+        )
+    expected_facts = summarize_sample(DESIGN, path).facts
+    judged = JudgedDesign(DESIGN, build(table))
+    assert judged.sample is not None
+    assert expected_facts == judged.sample.facts
+    assert str(JudgedDesign(DESIGN, path).verdict) == str(judged.verdict)
+
+
+def test_designs_are_compared_by_a_data_frame(tmp_path: Path) -> None:
+    """A comparison by a frame that is read once has the measures of one by the file."""
+    table = build_orders()
+    expected = compare_designs([DESIGN, OTHER], write_parquet(table, tmp_path))
+    actual = compare_designs([DESIGN, OTHER], table.to_reader())
+    assert expected.measures == actual.measures
+    assert "pyarrow.RecordBatchReader" == str(actual.path)
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "duckdb", "pyarrow reader"])
+def test_a_draft_from_a_table_in_memory_names_no_file(name: str, tmp_path: Path) -> None:
+    """The draft has the key and the fields of a draft from the file, and no sample."""
+    table = build_orders(400).drop_columns(["tax"])  # pandas keeps no precision of decimals
+    path = write_parquet(table, tmp_path)
+    expected, actual = draft_design(path), draft_design(SOURCES[name](table))
+    assert str(expected.design.key) == str(actual.design.key)
+    assert expected.design.declaration.fields == actual.design.declaration.fields
+    assert ("events", None) == (actual.design.table, actual.design.sample_path)
+    assert actual.design == Design.loads(actual.text)
+
+
+class CountedTable:
+    """A table that counts how often its rows are asked for.
+
+    Args:
+        table: its rows.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self.call_count = 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as a stream."""
+        self.call_count += 1
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_a_judgement_reads_a_table_once() -> None:
+    """Rules, reads, replay and a comparison ask a table for its rows once each."""
+    counted = CountedTable(build_orders(300))
+    judged = JudgedDesign(SAMPLED, counted)
+    assert judged.verdict is judged.verdict
+    assert judged.plans == {}
+    assert 1 == counted.call_count
+    compare_designs([DESIGN, SAMPLED, OTHER], counted)
+    assert 2 == counted.call_count
+    draft_design(counted)
+    assert 3 == counted.call_count
+
+
+def test_a_stream_that_is_empty_after_one_use_says_so() -> None:
+    """A reader that was used up is refused with the way to keep its rows."""
+    reader = build_orders(300).to_reader()
+    run(DESIGN, reader)
+    with pytest.raises(SampleError, match=r"RecordBatchReader: it has no rows.*record_sample"):
+        run(DESIGN, reader)
+    recording = record_sample(build_orders(300).to_reader())
+    for design in (DESIGN, OTHER):
+        assert 300 == run(design, recording).source.total_count
+
+
+def test_rows_beyond_the_limit_of_memory_are_kept_in_a_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows that are spilled to a temporary file give the same figures."""
+    expected = run(DESIGN, build_orders())
+    monkeypatch.setattr("rowkey.workload.batch_store.BatchStore.__init__.__defaults__", (1000,))
+    recording = record_sample(build_orders().to_reader(max_chunksize=100))
+    for _ in range(2):
+        assert expected.verdict == run(DESIGN, recording).verdict
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "number": (lambda: 5, r"^sample: 5 is neither a path nor a table; expected a file, a pandas"),
+    "list": (lambda: [{"id": 1}], r"^sample: .* is neither a path nor a table"),
+    "lazy": (lambda: pl.LazyFrame({"id": [1]}), r"^sample: .*collect\(\)"),
+    "column": (lambda: build_orders(3)["id"], r"^pyarrow.ChunkedArray: it cannot be read"),
+    "mixed": (
+        lambda: pd.DataFrame({"id": [1, "x"]}),
+        r"^pandas.DataFrame: it cannot .*Could not convert 'x' with type str.*column id",
+    ),
+    "twice": (
+        lambda: pd.DataFrame([[1, 2]], columns=["id", "id"]),
+        r"^pandas.DataFrame: .*Duplicate column names found: \['id', 'id'\]",
+    ),
+    "missing": (
+        lambda: build_orders(3).drop_columns(["shop"]),
+        r"^pyarrow.Table: it has no column 'shop'; expected one of at, id",
+    ),
+    "nested": (
+        lambda: build_orders(3).set_column(0, "shop", pa.array([[1]] * 3)),
+        r"^pyarrow.Table: the column 'shop' has the type list",
+    ),
+    "values": (
+        lambda: build_orders(3).set_column(2, "id", pa.array([1, -2, -3])),
+        r"^pyarrow.Table: 2 of 3 rows cannot be read as events: row 2: id is -2; expected u32",
+    ),
+    "query": (
+        lambda: duckdb.sql("select error('no such disk') as id from range(3)"),
+        r"^duckdb.DuckDBPyRelation: it cannot be read as an Arrow table: .*no such disk",
+    ),
+    "empty": (lambda: build_orders(0), r"^pyarrow.Table: it has no rows"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_sample_is_refused(name: str) -> None:
+    """The error names the object, the column and the row, and what is taken instead."""
+    build, message = REFUSED[name]
+    with pytest.raises(SampleError, match=message):
+        run(DESIGN, build())
+
+
+def test_few_bad_rows_are_left_out() -> None:
+    """Rows with a value that their field cannot hold are counted, each with its row and column."""
+    table = build_orders()
+    ids = [-1 if n == 1234 else n for n in range(table.num_rows)]
+    simulation = run(DESIGN, pl.from_arrow(table.set_column(2, "id", pa.array(ids))))
+    skipped = simulation.source.skipped_rows
+    assert (1, "row 1235: id is -1; expected u32, 0..4294967295") == (
+        skipped.count,
+        skipped.first_problem,
+    )
+
+
+def test_the_unnamed_index_of_pandas_is_no_field() -> None:
+    """A filtered frame has an index column, which the draft names as left out."""
+    frame = build_orders(400).to_pandas()
+    draft = draft_design(frame[frame["id"] % 4 > 1])
+    assert "__index_level_0__" not in draft.design.fields
+    assert "'__index_level_0__' is left out: it is an unnamed pandas index" in draft.text
+    assert "shop" in draft_design(frame.set_index("shop")).design.fields
