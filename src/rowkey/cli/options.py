@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from rowkey.advise import Grade
     from rowkey.cli.screen import PhasedProgress, Progress
 
 
@@ -132,6 +133,21 @@ def add_fail_on_option(levels: Sequence[str], default: str, help_text: str) -> C
         show_default=True,
         help=help_text,
     )
+
+
+FAIL_ON_GRADE_OPTION = add_fail_on_option(
+    ["poor", "fair"], "poor", "Best grade of a verdict that makes the command exit with 1."
+)
+
+
+def is_failing(grade: Grade, fail_on: str) -> bool:
+    """Return whether a verdict makes a command exit with 1.
+
+    Args:
+        grade: its grade.
+        fail_on: the value of --fail-on.
+    """
+    return fail_on != NEVER_FAIL and grade in ("poor", fail_on)
 
 
 EXIT_ZERO_OPTION = click.option(

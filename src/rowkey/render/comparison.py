@@ -197,6 +197,8 @@ def format_comparison(comparison: Comparison, width: int = 80) -> Iterator[str]:
         decisive = one.verdict.decisive
         text = f"   {decisive.grade.upper()}: {decisive.subject}: {decisive.message}"
         yield from wrap_text(text, width, 5)
+        if decisive.remedy:
+            yield from wrap_text(f"     {decisive.remedy}", width, 5)
     half = ", its second half" if comparison.first_event else ""
     servers = "server" if comparison.servers == 1 else "servers"
     summary = (

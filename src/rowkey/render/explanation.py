@@ -35,6 +35,7 @@ EXPLANATION_FIELDS = {
     "warnings[]": "what it costs, as sentences",
     "proposal": "null where the key serves the read, or no key would",
     "proposal.key": "a key that would serve it; other reads and the writes are not looked at",
+    "proposal.remedy": "the key and its splits as a sentence, as `check` has it",
     "proposal.fan_out": "ranges it would read",
     "proposal.backwards": "whether it would read them from their ends",
     "proposal.residual[]": "fields that would still be tested row by row",
@@ -109,6 +110,7 @@ def build_explanation_document(
             "backwards": new.is_backwards,
             "residual": list(new.residual_fields),
             "moved": list(new.moved_fields),
+            "remedy": redaction.omit_text(new.format_remedy()),
         },
     }
 

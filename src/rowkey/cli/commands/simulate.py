@@ -7,12 +7,13 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
-    EXIT_ZERO_OPTION,
+    FAIL_ON_GRADE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
+    is_failing,
     print_json,
     show_phases,
 )
@@ -31,7 +32,7 @@ from rowkey.cli.options import (
 @OUTPUT_FORMAT_OPTION
 @SEED_OPTION
 @PROGRESS_OPTION
-@EXIT_ZERO_OPTION
+@FAIL_ON_GRADE_OPTION
 def command(
     design: str,
     sample: str | None,
@@ -39,14 +40,14 @@ def command(
     output: str,
     seed: int,
     progress: str,
+    fail_on: str,
     *,
     second_half: bool,
-    exit_zero: bool,
 ) -> int:
     """Judge a design by a recorded sample, or by events generated from its declaration.
 
     The verdict joins writes, declared reads and the findings of the rules: good, fair or poor, the
-    worst first. Exits with 1 if it is poor.
+    worst first. Exits with 1 if it is poor, or as --fail-on says.
 
     \b
     rowkey simulate logs.toml --sample events.csv
@@ -74,4 +75,4 @@ def command(
         from rowkey.render import print_simulation
 
         print_simulation(judged, build_console())
-    return 1 if judged.verdict.grade == "poor" and not exit_zero else 0
+    return int(is_failing(judged.verdict.grade, fail_on))

@@ -1,0 +1,109 @@
+"""Every command says the same of one design: the same words, remedies and figures."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from cli.command import run
+
+DESIGN = """\
+table  = "orders"
+key    = "[bucket(user, 16)][user][desc(at)]"
+splits = "per_bucket"
+
+[fields]
+user   = { type = "text", max_bytes = 8 }
+at     = "timestamp_s"
+number = "u64"
+amount = { type = "decimal", precision = 9, scale = 2 }
+
+[families.d]
+compression = "ZSTD"
+encoding    = "FAST_DIFF"
+ttl         = "90d"
+
+[writes]
+rate = "500/s"
+
+[[reads]]
+name  = "by number"
+where = "number = ?"
+rate  = "100/s"
+
+[[reads]]
+name  = "of a user"
+where = "user = ?"
+limit = 20
+rate  = "50/s"
+"""
+REMEDY = (
+    'A table with key = "[bucket(number, 16)][number][user][desc(at)]" and splits = '
+    '"per_bucket" would serve this read.'
+)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the JSON output of each command on one design and sample, and the page of report."""
+    folder = tmp_path_factory.mktemp("orders")
+    chance = random.Random(5)
+    rows = [
+        f"u{chance.randrange(3_000)},{1_700_000_000 + 3 * n},{n},{chance.randrange(9_999) / 100}"
+        for n in range(20_000)
+    ]
+    sample, one, two = folder / "orders.csv", folder / "one.toml", folder / "two.toml"
+    sample.write_text("\n".join(["user,at,number,amount", *rows]) + "\n")
+    one.write_text(DESIGN)
+    two.write_text(DESIGN.replace("[bucket(user, 16)]", "[bucket(user, 32)]"))
+    from_sample = ("--sample", sample)
+    found = {
+        name: json.loads(run(name, one, *more, *from_sample, "-f", "json").out)
+        for name, more in (("check", ()), ("simulate", ()), ("explain", ()), ("compare", (two,)))
+    }
+    run("report", one, *from_sample, "-o", folder / "page.html")
+    return {**found, "report": (folder / "page.html").read_text()}
+
+
+def find_assessment(verdict: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the assessment of the read with a name."""
+    (found,) = (one for one in verdict["assessments"] if one["name"] == name)
+    return dict(found)
+
+
+def test_every_command_has_the_same_remedy(answers: dict[str, Any]) -> None:
+    """The table that would serve a read is proposed in the same words everywhere."""
+    (finding,) = (one for one in answers["check"]["findings"] if one["code"] == "RK601")
+    (plan,) = (one for one in answers["explain"]["reads"] if one["name"] == "by number")
+    remedies = {
+        finding["remedy"],
+        plan["proposal"]["remedy"],
+        find_assessment(answers["simulate"]["verdict"], "by number")["remedy"],
+        find_assessment(answers["compare"]["designs"][0]["verdict"], "by number")["remedy"],
+    }
+    assert {REMEDY} == remedies
+    assert REMEDY.replace('"', "&#34;") in answers["report"]
+
+
+def test_every_command_has_the_same_verdict(answers: dict[str, Any]) -> None:
+    """Grades, sentences and figures of the writes and of each read are equal."""
+    simulated = answers["simulate"]
+    compared = answers["compare"]["designs"][0]
+    assert "poor" == simulated["verdict"]["grade"]
+    assert simulated["verdict"] == compared["verdict"]
+    assert simulated["writes"] == compared["writes"]
+    for one in simulated["verdict"]["assessments"]:
+        if one["topic"] != "finding":
+            assert one["message"] in answers["report"].replace("&#39;", "'")
+
+
+def test_figures_of_reads_say_what_they_are(answers: dict[str, Any]) -> None:
+    """Ranges are a mean and a maximum in a simulation, and an example in a plan and a check."""
+    (cost,) = (one for one in answers["simulate"]["reads"] if one["name"] == "of a user")
+    assert (1.0, 0.0, 1) == tuple(cost["fan_out"][name] for name in ("mean", "margin", "most"))
+    (checked,) = (one for one in answers["check"]["reads"] if one["name"] == "of a user")
+    (plan,) = (one for one in answers["explain"]["reads"] if one["name"] == "of a user")
+    assert checked["fan_out"] == plan["fan_out"] == cost["fan_out"]["most"]
