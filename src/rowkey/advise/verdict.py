@@ -209,7 +209,7 @@ def _format_share(share: float) -> str:
     """
     percent = 100 * share
     if percent < MIN_SHOWN_PERCENT:
-        return f"under {MIN_SHOWN_PERCENT:g} %"
+        return Message("verdict.tiny_share", "under {percent} %", percent=f"{MIN_SHOWN_PERCENT:g}")
     return f"{percent:,.0f} %" if percent >= 10 else f"{float(f'{percent:.2g}'):.10g} %"
 
 

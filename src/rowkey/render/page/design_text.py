@@ -50,16 +50,18 @@ def list_assessments(design: Mapping[str, Any], translator: Translator) -> list[
         {
             "grade": one["grade"],
             "subject": _format_subject(one, translator),
-            "message": _end_sentence(_translate_assessment(one, translator)),
+            "message": _end_sentence(
+                _translate_assessment(one, translator), translator("subject.end")
+            ),
             "remedy": _translate_remedy(one, design, translator),
         }
         for one in design["verdict"]["assessments"]
     ]
 
 
-def _end_sentence(text: str) -> str:
+def _end_sentence(text: str, stop: str = ".") -> str:
     """Return a text that ends with a full stop."""
-    return text if text.endswith((".", "…", "。")) else f"{text}."
+    return text if text.endswith((".", "…", "。")) else f"{text}{stop}"
 
 
 def _format_subject(assessment: Mapping[str, Any], translator: Translator) -> str:
