@@ -64,6 +64,10 @@ def test_a_heat_map_keeps_every_operation(events: list[tuple[int, int]], columns
     for second, region in events:
         expected[(second - first) // matrix.width_s, region] += 1
     assert expected.tolist() == dense.tolist()
+    grouped = matrix.sum_groups(np.array([1, 0, 1]), 4)
+    assert first == grouped[0]
+    sums = np.stack([dense[:, 1], dense[:, 0] + dense[:, 2]], axis=1)
+    assert [[*row, 0, 0] for row in sums.tolist()] == grouped[1].tolist()
 
 
 def test_an_empty_heat_map_is_empty() -> None:

@@ -253,3 +253,23 @@ def test_more_than_can_be_made_is_refused(arrival: str, rate: str, lasting: str)
     made = build_workload(arrival=arrival, rate=rate, lasting=lasting)
     with pytest.raises(InvalidArgument, match="at most"):
         next(made.generate_events())
+
+
+@pytest.mark.parametrize(
+    ("writes", "duration_s"),
+    [
+        ({"rate": "100000/s"}, 600),
+        ({"rate": "1000000/s"}, 67),
+        ({"rate": "10000000/s"}, 10),
+        ({"rate": "1000000/s", "lasting": "2m"}, 120),
+        ({"arrival": "per(id)", "period": "1ms"}, 223),
+    ],
+)
+def test_a_workload_of_undeclared_duration_ends_after_enough_events(
+    writes: dict[str, Any], duration_s: int
+) -> None:
+    """A high rate shortens a workload to about 67 million events, not below 10 s, and says so."""
+    workload = build_workload(**writes)
+    assert duration_s * 1_000 == workload.writes.duration_ms
+    is_said = any("ends after" in str(one) for one in workload.assumptions)
+    assert is_said == (duration_s < 600 and "lasting" not in writes)

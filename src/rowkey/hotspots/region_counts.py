@@ -137,6 +137,19 @@ class RegionCounts:
             self.counts[entries],
         )
 
+    def sum_groups(self, region_groups: IntArray, group_count: int) -> RegionCounts:
+        """Return the counts with groups of regions in place of the regions.
+
+        Args:
+            region_groups: the group of each region.
+            group_count: how many groups there are.
+        """
+        import numpy as np
+
+        rows = np.repeat(np.arange(len(self)), self.entry_counts)
+        cells = rows * group_count + region_groups[self.regions]
+        return _sum_cells(self.windows, cells, self.counts, group_count)
+
     def fill_table(self, table: IntArray, first: int) -> None:
         """Write the counts into a dense table that is filled with zeros.
 
@@ -263,11 +276,26 @@ class LoadMap:
         factor = self.width_s // other.width_s
         self._append(RegionCounts.merge(other._counts).widen_windows(factor))
 
-    def to_dense(self) -> tuple[int, np.ndarray[Any, Any]]:
-        """Return the first column's start in seconds since 1970, and a dense array of counts."""
+    def to_dense(self) -> tuple[int, IntArray]:
+        """Return the first column's start in seconds since 1970, and a dense array of counts.
+
+        Cost: 8 bytes for each column and region, 192 MB for 100,000 regions.
+        """
+        return self.sum_groups(None, self.regions)
+
+    def sum_groups(self, region_groups: IntArray | None, group_count: int) -> tuple[int, IntArray]:
+        """Return what `to_dense` does, with groups of regions in place of the regions.
+
+        Args:
+            region_groups: the group of each region, from 0; None if each is its own.
+            group_count: how many groups there are.
+        """
         import numpy as np
 
-        table = np.zeros((self._stop - self._first, self.regions), np.int64)
+        table = np.zeros((self._stop - self._first, group_count), np.int64)
         if self._counts:
-            RegionCounts.merge(self._counts).fill_table(table, self._first)
+            counts = RegionCounts.merge(self._counts)
+            if region_groups is not None:
+                counts = counts.sum_groups(region_groups, group_count)
+            counts.fill_table(table, self._first)
         return self._first * self.width_s, table

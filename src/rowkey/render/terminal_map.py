@@ -44,10 +44,13 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
     """
     from rich.text import Text
 
-    if simulation.load_map is None:
+    step = -(-len(simulation.regions) // MAX_ROWS)
+    labels = _format_labels(simulation, step)
+    groups = [region // step for region in range(len(simulation.regions))]
+    load_map = simulation.sum_load_map(groups, len(labels))
+    if load_map is None:
         return [Text("no heat map: the events have no time")]
-    start_s, column_s, counts = simulation.load_map
-    labels, grouped = _group_regions(simulation, counts)
+    start_s, column_s, grouped = load_map
     map_width = max(width - max(map(len, labels)) - 9, 10)
     cells, per_column = _fit_columns(grouped, map_width)
     fair = cells.sum(axis=1) / simulation.design.cluster.servers
@@ -60,20 +63,18 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
         line.append(f" {share:6.1%}")
         lines.append(line)
     lines.append(
-        _draw_times(start_s, column_s * counts.shape[0], len(cells), max(map(len, labels)))
+        _draw_times(start_s, column_s * grouped.shape[0], len(cells), max(map(len, labels)))
     )
     return lines
 
 
-def _group_regions(simulation: Simulation, counts: np.ndarray[Any, Any]) -> tuple[list[str], Any]:
-    """Return labels and summed counts for groups of neighbouring regions."""
-    import numpy as np
-
-    regions = simulation.regions
-    step = -(-len(regions) // MAX_ROWS)
-    firsts = list(range(0, len(regions), step))
-    labels = [_format_label(simulation, first, min(first + step, len(regions))) for first in firsts]
-    return labels, np.add.reduceat(counts, firsts, axis=1)
+def _format_labels(simulation: Simulation, step: int) -> list[str]:
+    """Return the label of each group of `step` neighbouring regions."""
+    count = len(simulation.regions)
+    return [
+        _format_label(simulation, first, min(first + step, count))
+        for first in range(0, count, step)
+    ]
 
 
 def _format_label(simulation: Simulation, first: int, stop: int) -> str:

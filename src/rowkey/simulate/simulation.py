@@ -169,17 +169,37 @@ class Simulation:
         """Return the mean bytes that an event adds to a store, uncompressed."""
         return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
 
-    @cached_property
+    @property
     def load_map(self) -> tuple[int, int, np.ndarray[Any, Any]] | None:
         """Return the load by time and region; None if events have no times.
 
         Start of the first column in seconds since 1970, seconds of a column, and operations by
-        column and region.
+        column and region. For many regions `sum_load_map` takes less memory.
         """
+        return self.sum_load_map(None, len(self.boundaries))
+
+    def sum_load_map(
+        self, region_groups: Sequence[int] | None, group_count: int
+    ) -> tuple[int, int, np.ndarray[Any, Any]] | None:
+        """Return what `load_map` does, with groups of regions in place of the regions.
+
+        Args:
+            region_groups: the group of each region, from 0; None if each is its own.
+            group_count: how many groups there are.
+        """
+        import numpy as np
+
         if not self.replay.has_times:
             return None
-        first, counts = self.replay.load_map.to_dense()
+        groups = None if region_groups is None else np.asarray(region_groups, np.int64)
+        first, counts = self.replay.load_map.sum_groups(groups, group_count)
         return first, self.replay.load_map.width_s, counts
+
+    @property
+    def server_load_map(self) -> tuple[int, int, np.ndarray[Any, Any]] | None:
+        """Return the load by time and server, as `load_map` does by region."""
+        region_servers = [region.server for region in self.regions]
+        return self.sum_load_map(region_servers, self.design.cluster.servers)
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:

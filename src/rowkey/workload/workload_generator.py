@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from rowkey.keys import Domain, Field, Key
     from rowkey.workload.contract import Distribution
 
+ENOUGH_EVENTS = 1 << 26
+"""Events after which a workload ends whose duration is not declared. Derivation: 5 s at 75 ns."""
+SHORTEST_DURATION_MS = 10_000
+"""The shortest duration that is not declared: a window of the width that verdicts are from."""
 BLOCK_EVENTS = 1 << 17
 """Events made at a time: few enough for the cache, enough that Python's share is small.
 With another number a seed would give other events."""
@@ -86,6 +90,25 @@ class WorkloadGenerator:
                     rate=DEFAULT_EVENTS_PER_S,
                 )
             )
+        self._shorten_duration()
+
+    def _shorten_duration(self) -> None:
+        """End a workload of undeclared duration early if its rate is very high."""
+        writes = self.writes
+        whole_s = int(ENOUGH_EVENTS / self.rate)
+        duration_ms = max(whole_s * 1_000, SHORTEST_DURATION_MS)
+        if writes.is_duration_declared or writes.bursts or duration_ms >= writes.duration_ms:
+            return
+        self.writes = replace(writes, duration_ms=duration_ms)
+        self.assumptions.append(
+            Message(
+                "assumption.duration",
+                "the workload ends after {seconds:,} s, with {count:,} events; set [writes] for to "
+                "change it",
+                seconds=duration_ms // 1_000,
+                count=self.event_count,
+            )
+        )
 
     def count_distinct(self, declared: Field) -> int:
         """Return how many values a field has: declared, listed, or assumed."""

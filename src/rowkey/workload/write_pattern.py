@@ -89,6 +89,7 @@ class WritePattern:
         period_ms: time between two events of an entity, for arrival per(field); without it the
             entities take turns at the rate.
         duration_ms: how long a generated workload lasts.
+        is_duration_declared: whether the file says so; else a shorter time will do.
         late_share: share of events that arrive late.
         late_ms: the longest delay.
         bursts: stretches in which more events come.
@@ -102,6 +103,7 @@ class WritePattern:
     is_sorted: bool | None
     period_ms: int | None
     duration_ms: int
+    is_duration_declared: bool
     late_share: float
     late_ms: int
     bursts: tuple[BurstWindow, ...]
@@ -136,6 +138,7 @@ def bind_writes(
         )
     if entity is not None:
         _check_per_arrival(entity, options, fields, mistakes)
+    duration_ms = note.parse_option("writes.for", options.lasting, _parse_milliseconds)
     return WritePattern(
         arrival=arrival,
         entity=entity,
@@ -143,8 +146,8 @@ def bind_writes(
         time=_bind_time(options, fields, mistakes),
         is_sorted=options.sort,
         period_ms=period,
-        duration_ms=note.parse_option("writes.for", options.lasting, _parse_milliseconds)
-        or DEFAULT_DURATION_MS,
+        duration_ms=duration_ms or DEFAULT_DURATION_MS,
+        is_duration_declared=duration_ms is not None,
         late_share=late.share if late else 0.0,
         late_ms=(note.parse_option("writes.late.upto", late.upto, _parse_milliseconds) or 0)
         if late

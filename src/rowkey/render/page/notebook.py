@@ -19,7 +19,7 @@ from rowkey.render.page.figure_format import format_count, format_load
 from rowkey.render.page.heat_png import draw_heat_png, to_data_uri
 from rowkey.render.page.markup import escape_html, read_asset, render_macro
 from rowkey.render.redaction import NO_REDACTION
-from rowkey.render.report import build_key_boxes, build_summary_document, sum_by_server
+from rowkey.render.report import build_key_boxes, build_summary_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -131,13 +131,11 @@ def _render_simulation(simulation: Simulation, language: str) -> str:
 def _draw_picture(simulation: Simulation, translator: Translator) -> dict[str, str] | None:
     """Return a small heat map of the servers with its caption; None if events have no time."""
     servers = simulation.design.cluster.servers
-    if simulation.load_map is None or servers == 1 or not len(simulation.load_map[2]):
+    load_map = simulation.server_load_map
+    if load_map is None or servers == 1 or not len(load_map[2]):
         return None
-    loads = sum_by_server(
-        simulation.load_map[2], [region.server for region in simulation.regions], servers
-    )
     caption = translator("shown.map", skew=format_load(simulation.verdict.skew))
-    return {"address": to_data_uri(draw_heat_png(loads, servers)), "caption": caption}
+    return {"address": to_data_uri(draw_heat_png(load_map[2], servers)), "caption": caption}
 
 
 def _build_read_row(read: Mapping[str, Any], translator: Translator) -> tuple[str, ...]:

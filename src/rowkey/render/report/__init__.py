@@ -4,12 +4,10 @@ from rowkey.render.report.document import (
     build_report_document,
     build_summary_document,
 )
-from rowkey.render.report.heat_map import sum_by_server
 from rowkey.render.report.key_boxes import build_key_boxes
 
 __all__ = [
     "build_key_boxes",
     "build_report_document",
     "build_summary_document",
-    "sum_by_server",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.hotspots import CAUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy as np
 
@@ -29,21 +29,22 @@ def build_heat_map_document(
 ) -> dict[str, Any] | None:
     """Return the load of a design by region, server and time; None without times."""
     simulation = judged_design.simulation
-    if simulation.load_map is None:
-        return None
-    start_s, width_s, counts = simulation.load_map
     placed = [region.server for region in simulation.regions]
-    servers = simulation.design.cluster.servers
-    loads = sum_by_server(counts, placed, servers)
-    step = -(-counts.shape[1] // MAX_ROWS)
-    firsts = range(0, counts.shape[1], step)
-    grouped = _group_regions(counts, step)
+    step = -(-len(placed) // MAX_ROWS)
+    firsts = range(0, len(placed), step)
+    groups = [region // step for region in range(len(placed))]
+    region_map = simulation.sum_load_map(groups, len(firsts))
+    server_map = simulation.server_load_map
+    if region_map is None or server_map is None:
+        return None
+    start_s, width_s, grouped = region_map
+    loads = server_map[2]
     rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
     return {
         "start_s": int(start_s),
         "width_s": int(width_s),
-        "columns": len(counts),
-        "servers": servers,
+        "columns": len(grouped),
+        "servers": loads.shape[1],
         "views": {
             "region": {
                 "rows": rows,
@@ -53,31 +54,12 @@ def build_heat_map_document(
                 ),
             },
             "server": {
-                "rows": [{"first": n, "last": n, "server": n} for n in range(servers)],
+                "rows": [{"first": n, "last": n, "server": n} for n in range(loads.shape[1])],
                 "counts": pack_counts(loads),
                 "marks": _build_marks(judged_design, loads, placed, 0),
             },
         },
     }
-
-
-def sum_by_server(counts: Counts, region_servers: Sequence[int], servers: int) -> Counts:
-    """Return the operations per time column and server, summed over regions."""
-    import numpy as np
-
-    loads = np.zeros((len(counts), servers), np.int64)
-    for region, server in enumerate(region_servers):
-        loads[:, server] += counts[:, region]
-    return loads
-
-
-def _group_regions(counts: Counts, step: int) -> Counts:
-    """Return counts with each `step` neighbouring regions summed to one row."""
-    import numpy as np
-
-    if step == 1:
-        return counts
-    return np.add.reduceat(counts, range(0, counts.shape[1], step), axis=1)
 
 
 def _build_region_row(
