@@ -107,7 +107,8 @@ format  = "github"
 ```"""
 
 COMPLETION = """\
-`Tab` completes commands and options. Put one line into the file that the shell reads at its start:
+`Tab` completes commands, options, their values and names of files. Put one line into the file that
+the shell reads at its start:
 
 * bash, `~/.bashrc`: `eval "$(_ROWKEY_COMPLETE=bash_source rowkey)"`
 * zsh, `~/.zshrc`: `eval "$(_ROWKEY_COMPLETE=zsh_source rowkey)"`
