@@ -15,7 +15,9 @@ from pyarrow import parquet
 from hotspots.applied_remedies import apply_remedy
 from hotspots.recordings import EVEN, FIELDS, HOT, Recording
 from rowkey.design import Design
+from rowkey.hotspots import predict_causes
 from rowkey.hotspots.least_skew import compute_least_skew
+from rowkey.lint import check_design
 from rowkey.simulate import run
 from rowkey.workload import record_sample
 
@@ -232,3 +234,23 @@ def test_the_first_remedy_helps_and_does_not_lead_back(recording: Recording, fol
     assert after.skew / after.even_skew < before.skew / before.even_skew
     back = apply_remedy(better, cooler.causes[0]) if cooler.causes else None
     assert back is None or back.key.terms != found.design.key.terms
+
+
+@pytest.mark.parametrize(
+    ("key", "splits"),
+    [
+        ("[bucket(ts, 16)][ts]", "per_bucket"),
+        ("[mod(ts, 16)][ts]", "per_bucket"),
+        ("[ts]", None),
+        ("[bucket(host, 16)][host]", "per_bucket"),
+    ],
+)
+def test_a_salt_that_a_cause_proposes_is_kept(key: str, splits: str | None) -> None:
+    """Where only a salt spreads the rows, the remedy is a salt, and no rule advises a bucket."""
+    fields = {"ts": "timestamp_s", "host": {"type": "text", "distinct": 12}}
+    design = Design("t", key, splits=splits, fields=fields, writes={"time": "ts"})
+    better = apply_remedy(design, predict_causes(design)[0])
+    assert better is not None
+    assert better.declaration.key.startswith("[salt(16)]")
+    (told,) = (one for one in check_design(better).findings if one.code == "RK118")
+    assert told.remedy.startswith("Keep it")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.design import count_combined_values
 from rowkey.keys import Determinant
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.proposals import has_enough_values, has_only_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,17 +88,35 @@ where = "order = ?"
                 f"; {pluralize(repeats, 'event')} of the sample write{'s' * (repeats == 1)} a row "
                 f"again, and about {duplicates:,.0f} of these rows are stored twice"
             )
+        remedy = "Replace the salt by a bucket of the fields that reads give."
+        verdict = "A bucket spreads as evenly, and a get finds its row."
+        if not _can_have_bucket(subject):
+            remedy = (
+                "Keep it, or add a field to the key that differs between the events of one moment, "
+                "and use a bucket of that field."
+            )
+            verdict = "No bucket of the fields in this key would spread the events of one moment."
         yield self.build_finding(
             "key",
             f"{notation} is random, so a get must try every salt, and a second put of a row may "
             "store a second copy under another salt; reads merge the copies, other clients see both"
             f"{remarks}",
-            "Replace the salt by a bucket of the fields that reads give.",
+            remedy,
             severity="warning" if gets or repeats else "info",
             value=notation,
-            verdict="A bucket spreads as evenly, and a get finds its row.",
+            verdict=verdict,
             salts=salts,
             repeats=repeats,
             duplicates=duplicates,
             gets=[one.read.name for one in gets],
         )
+
+
+def _can_have_bucket(subject: LintSubject) -> bool:
+    """Return whether a bucket of key fields can spread the rows of a moment, as the salt does."""
+    design = subject.design
+    names = tuple(design.key.fields)
+    values = count_combined_values(design, subject.facts, names)
+    return not has_only_times(design.fields, names) and has_enough_values(
+        values, design.cluster.servers
+    )
