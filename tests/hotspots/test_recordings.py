@@ -171,9 +171,11 @@ def test_a_bound_is_at_most_what_was_measured(recording: Recording, folder: Path
 @pytest.mark.parametrize(
     ("recording", "key", "splits"),
     [
-        pytest.param(one, key, splits, id=f"{one.name}, {key}")
+        pytest.param(
+            one, key, splits, id=f"{one.name}, {key}", marks=pytest.mark.long if number else ()
+        )
         for one in HOT
-        for key, splits in one.others
+        for number, (key, splits) in enumerate(one.others)
     ],
 )
 def test_other_regions_of_the_same_kind_stay_above_the_bound(
