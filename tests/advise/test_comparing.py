@@ -276,7 +276,7 @@ WRONG: dict[str, tuple[list[Design], list[str]]] = {
     ),
     "order": (
         [GOOD, build_design(KEYS[0], writes={"sort": True})],
-        ["logs#2: writes.sort: the value is True, but False in logs. "],
+        ["logs#2: writes.sort: the value is True, but none in logs. "],
     ),
     "time": (
         [GOOD, build_design("[host]", fields={"host": "text"}, reads=[TAIL | {"order": ""}])],
