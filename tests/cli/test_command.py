@@ -220,7 +220,7 @@ def test_a_hot_design_is_a_finding(folder: Path) -> None:
     hot = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]").replace('rate = "500/s"\n', "")
     hot = hot.replace('"per_bucket"', '{ algorithm = "uniform", regions = 16 }')
     (folder / "hot.toml").write_text(hot)
-    options = ([], ["--fail-on", "fair"], ["--fail-on", "never"])
+    options: tuple[list[str], ...] = ([], ["--fail-on", "fair"], ["--fail-on", "never"])
     assert [1, 1, 0] == [run("simulate", "hot.toml", *more).code for more in options]
 
 

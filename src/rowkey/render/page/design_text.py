@@ -46,13 +46,12 @@ def list_assessments(design: Mapping[str, Any], translator: Translator) -> list[
         design: the design, as `build_summary_document` describes it.
         translator: the page's language.
     """
+    stop = translator("subject.end")
     return [
         {
             "grade": one["grade"],
             "subject": _format_subject(one, translator),
-            "message": _end_sentence(
-                _translate_assessment(one, translator), translator("subject.end")
-            ),
+            "message": _end_sentence(_translate_assessment(one, translator), stop),
             "remedy": _translate_remedy(one, design, translator),
         }
         for one in design["verdict"]["assessments"]
