@@ -274,10 +274,10 @@ def _encode_values(values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
         else present_values.dictionary_encode()
     )
     listed, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
-    places = {value: place for place, value in enumerate(dict.fromkeys(listed))}
-    if len(places) == len(listed):
+    if not pa.types.is_floating(coded.dictionary.type):
         return listed, codes
-    same = list(map(places.__getitem__, listed))  # 0.0 and -0.0 are equal
+    places: dict[Any, int] = {}
+    same = [places.setdefault(value, len(places)) for value in listed]  # 0.0 and -0.0 are equal
     return list(places), np.array(same, np.int64).take(codes)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
@@ -104,7 +105,11 @@ def _read_parts(
 
 
 def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return batches with small neighbours joined, since each batch has a cost of its own."""
+    """Return batches with small neighbours joined, since each batch has a cost of its own.
+
+    The first one stays alone: from its rows the meaning of digits is guessed.
+    """
+    yield from islice(batches, 1)
     pending: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

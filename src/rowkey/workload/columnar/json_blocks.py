@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     ValuePath = tuple[str, ...]
 
-BLOCK_BYTES = 1 << 21
+BLOCK_BYTES = 1 << 23
 """Bytes that are read at a time, and the rest of their last line."""
 MAX_BLOCK_LINES = 16_384
 """Lines of a block, which bounds the memory of sparse columns."""

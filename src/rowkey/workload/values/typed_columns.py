@@ -44,10 +44,23 @@ def _drop_marked_texts(array: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    strange = pc.match_substring(array, INVALID_BYTE_MARK)
-    if not pc.any(strange).as_py():
+    if INVALID_BYTE_MARK.encode() not in _join_texts(array):
         return array
+    strange = pc.match_substring(array, INVALID_BYTE_MARK)
     return pc.if_else(strange, pa.scalar(None, array.type), array)
+
+
+def _join_texts(array: pa.Array) -> bytes:
+    """Return the bytes of all texts of a column, as they follow each other in memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    _, offsets, data = array.buffers()
+    if not len(array) or data is None:
+        return b""
+    ends = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(array.type) else np.int32)
+    start, stop = ends[[array.offset, array.offset + len(array)]].tolist()
+    return bytes(data.slice(start, stop - start))
 
 
 def is_text_column(array: pa.Array) -> bool:
