@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.workload.batch_store import BatchStore
-from rowkey.workload.columnar.batches import read_batches
+from rowkey.workload.columnar.batches import join_batches, read_batches
 from rowkey.workload.records import SkippedRows
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RecordedSample:
         file_columns = None if columns is None else self._add_requested_columns(columns)
         store, notes, noted = BatchStore(), [], SkippedRows()
         row_count = 0
-        for batch in read_batches(self.format, self.path, file_columns, noted):
+        for batch in join_batches(read_batches(self.format, self.path, file_columns, noted)):
             store.append(batch)
             row_count += batch.num_rows
             notes.append(SkippedRows(noted.count, noted.problems))

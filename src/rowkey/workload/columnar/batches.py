@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_BATCH_BYTES = 1 << 27
 """Bytes of the values of a batch, written out; batches of more are cut."""
-MAX_JOINED_ROWS, MAX_JOINED_BYTES = 1 << 16, 1 << 24
+MAX_JOINED_ROWS, MAX_JOINED_BYTES = 1 << 16, 1 << 23
 """Rows and bytes of small batches that are joined to one."""
 MAX_VALUE_BYTES = 1 << 26
 """Bytes of a value, as many as a line of JSON may have."""
@@ -82,13 +82,6 @@ def read_batches(
     Raises:
         SampleError: the file cannot be read, is damaged, or holds absurdly much for its size.
     """
-    return _join_batches(_read_parts(sample_format, path, columns, left_out))
-
-
-def _read_parts(
-    sample_format: SampleFormat, path: Path, columns: Sequence[str] | None, left_out: SkippedRows
-) -> Iterator[pa.RecordBatch]:
-    """Return the batches of a file, each valid and split to bounded size."""
     _require_plausible(path, rows=sample_format.count_rows(path) or 0)
     rows = size = 0
     joins = sample_format.joins
@@ -104,7 +97,7 @@ def _read_parts(
                 yield part
 
 
-def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Return batches with small neighbours joined, since each batch has a cost of its own.
 
     The first one stays alone: from its rows the meaning of digits is guessed.
@@ -113,13 +106,15 @@ def _join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     pending: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if pending and (
-            rows > MAX_JOINED_ROWS or size > MAX_JOINED_BYTES or batch.schema != pending[0].schema
-        ):
+        is_large = batch.num_rows > MAX_JOINED_ROWS // 2 or batch.nbytes > MAX_JOINED_BYTES // 2
+        if pending and (is_large or batch.schema != pending[0].schema):
             yield _join_rows(pending)
-            pending, rows, size = [], batch.num_rows, batch.nbytes
+            pending, rows, size = [], 0, 0
         pending.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > MAX_JOINED_ROWS // 2 or size > MAX_JOINED_BYTES // 2:
+            yield _join_rows(pending)
+            pending, rows, size = [], 0, 0
     if pending:
         yield _join_rows(pending)
 

@@ -101,7 +101,12 @@ def read_line_blocks(
             first_line += block.line_count
             if block.first_line == 1:
                 block = LineBlock(1, data.removeprefix(b"\xef\xbb\xbf"))
-            yield from block.split(MAX_BLOCK_LINES)
+            if progress is not None:
+                progress.prefetched_bytes += len(block.data)
+            for part in block.split(MAX_BLOCK_LINES):
+                if progress is not None:
+                    progress.delivered_bytes += len(part.data)
+                yield part
 
 
 @dataclass(frozen=True, slots=True)
