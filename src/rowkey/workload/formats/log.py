@@ -18,6 +18,7 @@ from rowkey.workload.records import (
     build_text_batch,
 )
 from rowkey.workload.sample_streams import read_lines, resolve_columns
+from rowkey.workload.values.time_detection import LayoutDetector
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 DETECTION_LINES = 200
 """First lines from which a log is recognized."""
+MAX_TIME_WORDS = 6
+"""Words of a time at the beginning of a line."""
 MIN_MATCHING_SHARE = 0.8
 """Share of the first lines that must follow the pattern of a log."""
 
@@ -156,7 +159,7 @@ class LogFormat(SampleFormat):
         Raises:
             SampleError: always.
         """
-        example = self.suggest_options(pattern="{time:%Y-%m-%d %H:%M:%S} {level:word} {message}")
+        example = self.suggest_options(pattern=_suggest_pattern(lines[0]))
         raise SampleError(
             str(path),
             "the log is not recognized: its first lines follow no known pattern, the first of "
@@ -190,6 +193,19 @@ def _recognize_log(lines: list[str]) -> str:
     counts = {name: int(build_known_log(name).parse_lines(array)[1].sum()) for name in KNOWN_LOGS}
     best = max(counts, key=lambda name: counts[name])
     return best if lines and counts[best] >= MIN_MATCHING_SHARE * len(lines) else ""
+
+
+def _suggest_pattern(line: str) -> str:
+    """Return a pattern for lines such as one, with the time at its beginning if it has one."""
+    import pyarrow as pa
+
+    words = line.split(" ")
+    for count in range(min(len(words) - 1, MAX_TIME_WORDS), 0, -1):
+        detector = LayoutDetector(is_time=False)
+        detector.add_texts(pa.array([" ".join(words[:count])]))
+        if (detected := detector.decide()) is not None and detected.layout.has_year:
+            return f"{{time:{detected.layout.text}}} {{message}}"
+    return "{message}"
 
 
 def _group_lines(lines: Iterator[str]) -> Iterator[list[str]]:

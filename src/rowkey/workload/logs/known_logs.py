@@ -14,8 +14,6 @@ _ACCESS_COLUMNS = (
     "client", "ident", "user", "time", "method", "path", "protocol", "status", "bytes", "referer",
     "agent",
 )  # fmt: skip
-_LEVELS = ("TRACE", "DEBUG", "INFO", "WARNING", "WARN", "ERROR", "FATAL", "CRITICAL", "SEVERE")
-_STAMPS = ("{time:%Y-%m-%d %H:%M:%S,%f}", "{time:%Y-%m-%d %H:%M:%S.%f}")
 _KNOWN_LOGS: dict[str, tuple[str, ...]] = {
     "apache": (_ACCESS + ' "{referer:quoted}" "{agent:quoted}"', _ACCESS, _ACCESS + " {}"),
     "apache_error": (
@@ -66,8 +64,7 @@ _KNOWN_LOGS: dict[str, tuple[str, ...]] = {
     "postgresql": ("{time:%Y-%m-%d %H:%M:%S.%f %z} [{pid:int}] {level:word}: {message}",),
     "redis": ("{pid:int}:{role:word} {time:%d %b %Y %H:%M:%S.%f} {level:word} {message}",),
     "log4j": tuple(
-        f"{stamp}{gap}{shape}"
-        for stamp in _STAMPS
+        f"{{time:%Y-%m-%d %H:%M:%S.%f}}{{:spaces}}{shape}"
         for shape in (
             "{level:word}{:spaces}{pid:int} --- [{thread}] {logger:word}{:spaces}: {message}",
             "- {level:word}{:spaces}[{thread}] - {message}",
@@ -80,7 +77,6 @@ _KNOWN_LOGS: dict[str, tuple[str, ...]] = {
             "{level:word}{:spaces}{logger:word} - {message}",
             "{level:word}{:spaces}{message}",
         )
-        for gap in ("{:spaces}",)
     ),
 }
 KNOWN_LOGS = tuple(_KNOWN_LOGS)

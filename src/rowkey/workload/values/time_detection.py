@@ -252,7 +252,8 @@ def _derive_tails(tail: str, has_year: bool) -> Iterator[str]:
             rest = tail[len(gap) :].lstrip(" ")
             if is_possible and _compile(clock + zone).fullmatch(rest):
                 whole_seconds = _compile(clock.removesuffix(".%f").removesuffix(",%f") + zone)
-                if "%f" not in clock or not whole_seconds.fullmatch(rest):
+                mark = clock.partition("%f")[0][-1:] if "%f" in clock else ""
+                if not mark or (mark in rest and not whole_seconds.fullmatch(rest)):
                     yield gap + clock + zone
 
 

@@ -114,8 +114,8 @@ class DirectiveLayout(TimeLayout):
     """Times of digits and names in a fixed order.
 
     Args:
-        text: fixed text and directives. A space stands for one or more spaces, and a fraction of a
-            second, %f, may be absent together with the point or comma before it.
+        text: fixed text and directives. A space stands for one or more spaces. A fraction of a
+            second, %f, may be absent together with the mark before it, a point or a comma.
 
     Raises:
         InvalidArgument: a directive is unknown or repeated, or parts of a date are missing.
@@ -319,7 +319,7 @@ def build_pattern(text: str) -> str:
         is_packed = letter in _VARIABLE_WIDTHS and "%" in (following, before)
         group = f"(?P<{letter}>{'[0-9]{2}' if is_packed else _DIRECTIVES[letter]})"
         if letter == "f" and before in (".", ",") and len(pieces[number - 1]) == 1:
-            group = f"(?:{re.escape(before)}{group})?"
+            group = f"(?:[.,]{group})?"
         pattern += group
     return pattern
 
