@@ -53,7 +53,11 @@ def test_a_file_of_decimal_commas_is_drafted_simulated_and_loaded(folder: Path) 
         "times": {"Datum": layout},
     } == design.sample_format
     assert 0 == run("simulate", "umsatz.toml").code
-    assert 0 == run("check", "umsatz.toml", "--sample", "umsatz.csv").code
+    checked = run("check", "umsatz.toml", "--sample", "umsatz.csv")
+    assert (0, "") == (checked.code, checked.err)
+    options = ("--sample-format", "csv")
+    checked = run("check", "umsatz.toml", "--sample", "umsatz.csv", *options)
+    assert "umsatz.toml: assumed: the numbers of Betrag are written as 1.234,56" in checked.err
     run("create", "umsatz.toml", "--on", "rocks:data")
     loaded = run("load", "umsatz.toml", "umsatz.csv", "--on", "rocks:data")
     assert (0, "2,000 rows written") == (loaded.code, loaded.err.splitlines()[0])

@@ -104,7 +104,7 @@ def command(
             select=_split_commas(select),
             ignore=_split_commas(ignore),
         )
-        remarks = _note_unread_sample(path, judged)
+        remarks = _note_sample(path, judged)
         if diff:
             is_bad |= _print_diff(path, design, _apply_fixes(judged))
             continue
@@ -154,8 +154,14 @@ def _print_notices(
         print_lines(format_github_commands(checked_files))
 
 
-def _note_unread_sample(path: str, judged: JudgedDesign) -> list[str]:
-    """Read the sample of a design; print and return why a declared sample cannot be used."""
+def _note_sample(path: str, judged: JudgedDesign) -> list[str]:
+    """Read the sample of a design; print what was detected in it.
+
+    Returns:
+        Why a declared sample cannot be used; it is printed too.
+    """
+    if judged.sample is not None:
+        print_notes(f"{path}: assumed: {sentence}" for sentence in judged.sample.assumptions)
     if judged.sample is not None or judged.sample_problem is None:
         return []
     remark = f"the rules run without the declared sample: {judged.sample_problem}"

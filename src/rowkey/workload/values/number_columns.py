@@ -69,7 +69,7 @@ class NumberColumn:
             self._decide(array)
         if self._layout is not None:
             array = self._layout.normalize_texts(array)
-        if self.field.type.is_plain_integer:
+        if self.field.type.is_plain_integer and pc.any(pc.match_substring(array, ".")).as_py():
             array = pc.replace_substring_regex(array, _WHOLE_FLOAT, r"\1")
         return convert_column(self.field, array)
 
