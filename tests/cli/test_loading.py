@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -339,15 +340,21 @@ def test_a_load_of_other_fields_begins_anew(logs: Path) -> None:
 
 
 def test_what_a_file_leaves_open_is_told(logs: Path) -> None:
-    """A load says which digits it read as seconds or as a calendar date."""
+    """A load says which digits it read as a calendar date, and refuses seconds for milliseconds."""
     del logs
-    for name, first, what in (("s.csv", 1_609_459_200, ""), ("c.csv", 20_210_101, "calendar")):
-        Path(name).write_text("host,ts\n" + "".join(f"a,{first + n}\n" for n in range(3)))
-        wrote, *told = run("load", "logs.toml", name, *PLACE_OPTION).err.splitlines()
-        assert ("3 rows written", 1) == (wrote, len(told))
-        assert told[0].startswith("assumed: ")
-        assert " ts " in told[0]
-        assert what in told[0]
+    Path("c.csv").write_text("host,ts\n" + "".join(f"a,{20_210_101 + n}\n" for n in range(3)))
+    wrote, *told = run("load", "logs.toml", "c.csv", *PLACE_OPTION).err.splitlines()
+    assert ("3 rows written", 1) == (wrote, len(told))
+    assert "calendar" in told[0]
+    Path("s.csv").write_text("host,ts\n" + "".join(f"a,{1_609_459_200 + n}\n" for n in range(3)))
+    refused = run("load", "logs.toml", "s.csv", *PLACE_OPTION)
+    assert 2 == refused.code
+    for unit, notes in (("epoch_s", 0), ("epoch_ms", 1)):
+        option = f"""--sample-format '{{ kind = "csv", times = {{ ts = "{unit}" }} }}'"""
+        assert option in refused.err
+        found = run("load", "logs.toml", "s.csv", *PLACE_OPTION, *shlex.split(option))
+        wrote, *told = found.err.splitlines()
+        assert ("3 rows written", notes) == (wrote, len(told))
 
 
 def test_an_empty_table_goes_out_and_in(logs: Path) -> None:
