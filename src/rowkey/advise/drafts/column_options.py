@@ -41,9 +41,15 @@ def find_column_options(
         names = {stats.name for stats in column_stats}
         joined = next(n for n in (JOINED_NAME, "date_time", "event_time", "t") if n not in names)
         found["join"] = {joined: parts}
-        text = "{parts} are joined to {column}: the first is a date, the second a time of day"
         shown = join_names(parts)
-        sample_format.assumptions.append(Message("sample.join", text, parts=shown, column=joined))
+        sample_format.assumptions.append(
+            Message(
+                "sample.join",
+                "{parts} are joined to {column}: the first is a date, the second a time of day",
+                parts=shown,
+                column=joined,
+            )
+        )
     if not found:
         return {}
     declared = dict(sample.format_options or {})

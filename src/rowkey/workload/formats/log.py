@@ -93,9 +93,13 @@ class LogFormat(SampleFormat):
         if not name:
             self._refuse_unknown_log(path, lines)
         self.detected_options["pattern"] = name
-        text = "{file} is read as a log of {pattern}: its first lines are of this form"
         self.assumptions.append(
-            Message("sample.log_pattern", text, file=shorten_text(path.name), pattern=name)
+            Message(
+                "sample.log_pattern",
+                "{file} is read as a log of {pattern}: its first lines are of this form",
+                file=shorten_text(path.name),
+                pattern=name,
+            )
         )
         self._use_layout(build_known_log(name))
         if self.year is None and any(not one.has_year for one in self.time_layouts.values()):

@@ -105,8 +105,13 @@ class TimeColumn:
         self._is_decided = True
         if is_calendar:
             self._is_calendar = True
-            what = "{field} is read as calendar digits, yyyyMMdd[HHmmss]"
-            self.assumptions.append(Message("sample.calendar_digits", what, field=self.field.name))
+            self.assumptions.append(
+                Message(
+                    "sample.calendar_digits",
+                    "{field} is read as calendar digits, yyyyMMdd[HHmmss]",
+                    field=self.field.name,
+                )
+            )
             return
         if is_text_column(array):
             self._decide_for_texts(array)
@@ -325,20 +330,30 @@ def describe_layout(column: str, detected: DetectedLayout) -> Message:
     """Return what was decided on a column of times, and why."""
     example = shorten_text(detected.example)
     if detected.has_proof:
-        text = "the times of {column} are read as {layout}: {example} fits no other order"
-        return Message("sample.proven_layout", text, column=column, layout=detected.layout.text,
-                       example=example)  # fmt: skip
-    text = "the times of {column} are read as {layout}, such as {example}"
+        return Message(
+            "sample.proven_layout",
+            "the times of {column} are read as {layout}: {example} fits no other order",
+            column=column,
+            layout=detected.layout.text,
+            example=example,
+        )
     return Message(
-        "sample.time_layout", text, column=column, layout=detected.layout.text, example=example
+        "sample.time_layout",
+        "the times of {column} are read as {layout}, such as {example}",
+        column=column,
+        layout=detected.layout.text,
+        example=example,
     )
 
 
 def describe_count_layout(column: str, layout: CountLayout, example: Any) -> Message:
     """Return what was decided on a column of counted times, and why."""
-    text = "the numbers of {column} are read as {layout}: {example} is then between 1990 and 2100"
     return Message(
-        "sample.count_layout", text, column=column, layout=layout.text, example=str(example)
+        "sample.count_layout",
+        "the numbers of {column} are read as {layout}: {example} is then between 1990 and 2100",
+        column=column,
+        layout=layout.text,
+        example=str(example),
     )
 
 
