@@ -320,8 +320,11 @@ def test_a_table_may_be_named(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("a,b\n", "the sample has no rows after the line of column names"),
-        ("a,b,a,b\n1,2,3,4\n", "several columns have the same name: 'a', 'b'"),
-        ("a,a\n", "several columns have the same name: 'a'; the sample has no rows"),
+        (
+            "a,b,a,b\n1,2,3,4\n",
+            "several columns have the same name: 'a' and 'b'",
+        ),
+        ("a,a\n", "several columns have the same name: 'a'; expected distinct names"),
         ("a,b\n,\n,\n", "no column can become a field: 'a' holds no value; 'b' holds no value"),
     ],
 )

@@ -101,3 +101,14 @@ def test_writes_and_reads_are_added() -> None:
     }
     verdict = judge(SPREAD_KEY, read, **options)
     assert ("poor", "load") == (verdict.grade, verdict.decisive.subject)
+
+
+def test_reads_of_one_region_have_one_server() -> None:
+    """More servers than regions do not help a read: it is judged by those that have rows."""
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "9500/s"}
+    declared = {"fields": FIELDS, "reads": [read], "cluster": {"servers": 4}}
+    design = Design("logs", "[host][ts]", writes={"rate": "10/s", "for": "60s"}, **declared)
+    verdict = JudgedDesign(design).verdict
+    (found,) = (one for one in verdict.assessments if one.name == "one")
+    assert "poor" == found.grade
+    assert "of what 1 server can do" in found.message

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_file_of_decimal_commas_is_drafted_simulated_and_loaded(folder: Path) -> None:
     """Semicolons, dates and commas are detected, told and declared; no option is needed."""
     (folder / "umsatz.csv").write_text(GERMAN)
-    found = run("init", "--sample", "umsatz.csv", "-o", "umsatz.toml")
+    found = run("init", "umsatz.csv", "-o", "umsatz.toml")
     assert 0 == found.code
     layout, proof = "%d.%m.%Y %H:%M:%S", "13.11.2025 00:00:01 fits no other order"
     assert [
@@ -77,12 +77,12 @@ def test_an_uncertain_file_is_refused_with_an_option_that_works(
 ) -> None:
     """The printed option is given as it stands, and the draft then needs none."""
     (folder / name).write_text(text)
-    found = run("init", "--sample", name, "-o", "a.toml")
+    found = run("init", name, "-o", "a.toml")
     assert 2 == found.code
     assert problem in found.err
     options = re.findall(r"--sample-format '\{.*?\}'(?=[.,]|$)", found.err)
     assert options
     for option in options:
-        drafted = run("init", "--sample", name, "-o", "a.toml", "--force", *shlex.split(option))
+        drafted = run("init", name, "-o", "a.toml", "--force", *shlex.split(option))
         assert 0 == drafted.code
         assert run("simulate", "a.toml").code in (0, 1)

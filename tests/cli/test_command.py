@@ -342,14 +342,6 @@ def test_the_version_is_printed() -> None:
     assert [expected, expected] == [run(option).out for option in ("-V", "--version")]
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_sample_is_no_standard_input() -> None:
-    """A sample `-` is refused with a remedy, since a sample is read twice."""
-    found = run("init", "-")
-    assert 2 == found.code
-    assert "Save it to a file first" in found.err
-
-
 @pytest.mark.parametrize("line", ["init rows.csv", "report logs.toml"])
 def test_a_file_is_overwritten_only_by_force(folder: Path, line: str) -> None:
     """An existing file is overwritten only with `--force`."""

@@ -66,7 +66,7 @@ def test_what_cannot_be_drafted_is_told(folder: Path) -> None:
     (folder / "rows.xyz").write_text("a\n1\n")
     for name, said in (
         ("none.csv", "there is no such file"),
-        ("empty.csv", "several columns have the same name: 'a'; the sample has no"),
+        ("empty.csv", "several columns have the same name: 'a'; expected distinct names"),
         ("rows.xyz", "the format of a file with the suffix"),
     ):
         found = run("init", name)

@@ -29,7 +29,7 @@ COMMANDS = {
 LIMITS = (5, 6, 9, 14)
 """File descriptors of a process. Python itself needs two beside the three standard streams; the
 table has a dozen files, and some commands open their own after them."""
-FIRST_LIMITS = {"check": 5, "compare": 5, "scan": 5, "load": 9, "dump": 14}
+FIRST_LIMITS = {"check": 6, "compare": 6, "scan": 5, "load": 9, "dump": 14}
 """With which the modules of a command are imported too; in the long profile all commands do, with
 every limit."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"

@@ -70,7 +70,6 @@ servers = 8
 
 [writes]
 arrival = "clock"
-sort    = false
 bursts  = []
 """
 SHORTEST = 'table = "t"\nkey   = "[id]"\n\n[fields]\nid   = "u64"\nnote = "text"\n'

@@ -75,9 +75,12 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
         "note    nothing in the key narrows this read: every row of the table is read.",
     ] == lines[6:11]
     assert [
-        "propose [bucket(host, 16)][user][desc(ts)][host][kind] would serve it from 16 ranges",
+        (
+            'propose A table with key = "[bucket(user, 16)][user][desc(ts)][host][kind]" and '
+            'splits = "per_bucket" would serve this read.'
+        ),
+        "        it would read 1 range for this answer",
         "        user is a column now; declare it nullable if rows may lack it",
-        "        check its effect on the other reads and on the spread of the writes",
     ] == lines[-3:]
 
 

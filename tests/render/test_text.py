@@ -169,7 +169,7 @@ def test_a_scan_goes_over_its_regions() -> None:
 def test_rows_written_again_at_their_own_time_are_versions(tmp_path: Path) -> None:
     """Overwritten rows are printed as versions where the time is the timestamp."""
     path = tmp_path / "rows.csv"
-    path.write_text("host,ts\n" + "".join(f"h{n % 9},{1_700_000_000 + n}\n" for n in range(90)))
+    path.write_text("host,ts\n" + "".join(f"h{n % 9},{1_700_000_000 + n}000\n" for n in range(90)))
     fields = {"host": "text", "ts": {"type": "timestamp_ms", "at": "timestamp"}}
     design = Design("logs", "[host]", fields=fields, families={"d": {"versions": 3}})
     lines = print_result(run(design, path), 200)

@@ -50,7 +50,7 @@ DESIGNS = {
     "fast": ("[bucket(host, 16)][host][ts]", "", '[writes]\nrate = "1000000/s"\n'),
 }
 """The key, the splits and other tables of each design."""
-VERDICTS = ("EVEN: ", "WARM: ", "HOT: ")
+VERDICTS = ("GOOD: ", "FAIR: ", "POOR: ")
 SHORT_RUNS = {
     ("simulate", "buckets"): VERDICTS,
     ("simulate", "spread"): VERDICTS,

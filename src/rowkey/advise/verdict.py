@@ -57,7 +57,7 @@ class Assessment:
         remedy: what to write instead, as a sentence; empty if nothing is better.
         remedy_code: the code of the rule or cause that the remedy is from; empty without one.
         utilization: share of the capacity that it takes: of the busiest server for writes, of all
-            servers for a read; None without a rate.
+            servers with rows for a read; None without a rate.
     """
 
     topic: Topic
@@ -145,6 +145,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         grade = _choose_worse(grade, "fair")
     elif verdict.level != "even":
         level = Message("verdict.harmless", "uneven but harmless")
+        remedy = code = ""
     message = Message(
         "verdict.writes_rate",
         "{level}, {share}; at {rate} that is {utilization} of one server ({capacity})",
@@ -245,8 +246,8 @@ def _assess_read(
     """Return the grade of a read from what its answers cost at its rate."""
     remedy, code = (finding.remedy, finding.code) if finding is not None else ("", "")
     if cost.error:
-        message = Message("verdict.read_error", "it cannot be run")
-        return Assessment("read", read.name, "poor", message, cost.error)
+        message = Message("verdict.read_error", "it cannot be run: {reason}", reason=cost.error)
+        return Assessment("read", read.name, "poor", message)
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
     rows_read = cost.read_rows * (_estimate_growth(simulation) if cost.is_full_scan else 1.0)
     message = _describe_read(cost, rows_read, is_scan=is_scan)
@@ -254,10 +255,14 @@ def _assess_read(
         if is_scan:
             return Assessment("read", read.name, "poor", message, remedy, code)
         return Assessment("read", read.name, "good", message)
-    grade, utilization = _grade_read(simulation.design, read.rate, cost, rows_read, is_scan=is_scan)
+    servers = _count_used_servers(simulation)
+    grade, utilization = _grade_read(
+        simulation.design, servers, read.rate, cost, rows_read, is_scan=is_scan
+    )
     message = Message(
         "verdict.read_rate",
-        "{cost}; at {rate} that is {utilization} of all servers' capacity",
+        "{cost}; at {rate} that is {utilization} of what {servers} can do",
+        servers=_count_servers(servers),
         cost=message,
         rate=_format_rate(read.rate),
         utilization=_format_share(utilization),
@@ -268,10 +273,10 @@ def _assess_read(
 
 
 def _grade_read(
-    design: Design, rate: float, cost: ReadCost, rows_read: float, *, is_scan: bool
+    design: Design, servers: int, rate: float, cost: ReadCost, rows_read: float, *, is_scan: bool
 ) -> tuple[Grade, float]:
-    """Return the grade of a read at its rate, and the share of all servers' capacity it takes."""
-    capacity, regions = get_capacity(design)[0] * design.cluster.servers, cost.regions[0]
+    """Return the grade of a read at its rate, and the share it takes of the servers it can use."""
+    capacity, regions = get_capacity(design)[0] * servers, cost.regions[0]
     operations = count_read_operations(regions, rows_read)
     needed = count_read_operations(min(regions, 1), min(cost.returned_rows, rows_read))
     utilization, waste = rate * operations / capacity, rate * (operations - needed) / capacity
@@ -297,6 +302,19 @@ def _describe_read(cost: ReadCost, rows_read: float, *, is_scan: bool) -> Messag
     if not is_scan:
         return answer
     return Message("verdict.read_scan", "it scans the whole table; {answer}", answer=answer)
+
+
+def _count_used_servers(simulation: Simulation) -> int:
+    """Return how many servers can take reads: at most one for each region with rows."""
+    regions = len(simulation.regions) - simulation.empty_region_count
+    return max(min(simulation.design.cluster.servers, regions), 1)
+
+
+def _count_servers(number: int) -> Message:
+    """Return a number of servers as text."""
+    if number == 1:
+        return Message("count.server", "1 server")
+    return Message("count.servers", "{number} servers", number=f"{number:,}")
 
 
 def _count_rows(number: float) -> Message:
@@ -345,7 +363,7 @@ def _assess_load(writes: Assessment, reads: Sequence[Assessment]) -> Iterator[As
     if GRADES.index(grade) > max(one.rank for one in (writes, *reads)):
         message = Message(
             "verdict.load",
-            "writes and reads together take {utilization} of the busiest server's capacity",
+            "writes and reads together take {utilization} of one server, if reads are even",
             utilization=_format_share(total),
         )
         remedy = Message("verdict.more_servers", "Use more servers.")

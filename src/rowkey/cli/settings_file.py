@@ -57,7 +57,10 @@ def read_defaults(command: click.Command, ctx: click.Context) -> dict[str, Any]:
 
 def _find_file() -> tuple[str, str] | None:
     """Return the path and the text of the nearest file with settings; None if there is none."""
-    folder = os.getcwd()  # noqa: PTH109 - pathlib is slow
+    try:
+        folder = os.getcwd()  # noqa: PTH109 - pathlib is slow
+    except FileNotFoundError:  # the directory was removed
+        return None
     while True:
         for name in ("rowkey.toml", "pyproject.toml"):
             path = os.path.join(folder, name)  # noqa: PTH118 - as above

@@ -27,9 +27,9 @@ VERDICT_FIELDS = {
     "verdict.assessments[].remedy_code": "the rule or cause that the remedy is from, or empty",
     "verdict.assessments[].utilization": (
         "share of the capacity that it takes: of the busiest server for writes, of all servers "
-        "for a read; null without a rate"
+        "with rows for a read; null without a rate"
     ),
-    "writes.level": "even, warm or hot: the skew of the writes next to that of an even design",
+    "writes.level": "even, warm or hot: the skew of the writes, whatever load it makes",
     "writes.skew": "the skew over servers",
     "writes.even_skew": "what an even design would show",
     "writes.basis": "the windows it is from",
@@ -87,12 +87,17 @@ def _build_assessment(assessment: Assessment, redaction: Redaction) -> dict[str,
         "name": assessment.name,
         "grade": assessment.grade,
         "message": redaction.omit_text(assessment.message)
-        if assessment.topic == "finding"
+        if assessment.topic == "finding" or _is_read_error(assessment)
         else assessment.message,
         "remedy": redaction.omit_text(assessment.remedy),
         "remedy_code": assessment.remedy_code,
         "utilization": assessment.utilization,
     }
+
+
+def _is_read_error(assessment: Assessment) -> bool:
+    """Return whether an assessment says why a read cannot be run, which may hold a value."""
+    return getattr(assessment.message, "key", "") == "verdict.read_error"
 
 
 def format_verdict(verdict: DesignVerdict, simulation: Simulation) -> Iterator[VerdictLine]:

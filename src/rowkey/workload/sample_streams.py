@@ -158,7 +158,7 @@ def open_uncompressed(
 
 
 class TranscodedStream(io.RawIOBase):
-    """A text of another encoding as UTF-8; bytes that it does not have become U+FFFD.
+    """A text of another encoding as UTF-8; bytes that it does not have are marked, as in UTF-8.
 
     Args:
         stream: the bytes.
@@ -167,7 +167,7 @@ class TranscodedStream(io.RawIOBase):
 
     def __init__(self, stream: IO[bytes], encoding: str) -> None:
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._decoder = codecs.getincrementaldecoder(encoding)(MARK_INVALID_BYTES)
         self._buffer = b""
 
     def readable(self) -> bool:

@@ -156,3 +156,39 @@ def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: st
     assert said.startswith("sample.format.")
     assert problem in said
     assert "expected" in said
+
+
+@pytest.mark.parametrize("unit", ["epoch_s", "epoch_ms", "epoch_us", "epoch_ns"])
+def test_counts_of_today_are_read_in_every_unit(tmp_path: Path, unit: str) -> None:
+    """A declared count is read as text, with 10 to 19 digits, to the millisecond."""
+    digits = {"epoch_s": 0, "epoch_ms": 3, "epoch_us": 6, "epoch_ns": 9}[unit]
+    path = tmp_path / "a.csv"
+    path.write_text("v,when\n" + f"1,{1_764_191_234 * 10**digits}\n" * 30)
+    fields = {"v": "u32", "when": "timestamp_ms"}
+    rows = read_rows(path, fields, {"kind": "csv", "times": {"when": unit}})
+    assert ["2025-11-26T21:07:14"] * 30 == [when for _, when in rows]
+
+
+@pytest.mark.parametrize("digits", [0, 6, 9])
+def test_counts_of_another_unit_are_refused(tmp_path: Path, digits: int) -> None:
+    """Seconds, micro- and nanoseconds in a field of milliseconds are refused with the option."""
+    path = tmp_path / "a.csv"
+    path.write_text("v,when\n" + f"1,{1_764_191_234 * 10**digits}\n" * 30)
+    unit = {0: "epoch_s", 6: "epoch_us", 9: "epoch_ns"}[digits]
+    assert f'when = "{unit}"' in get_refusal(path, {"v": "u32", "when": "timestamp_ms"})
+
+
+def test_bytes_that_an_encoding_does_not_have_are_no_values(tmp_path: Path) -> None:
+    """A row with such bytes is left out and counted, as one that is not UTF-8."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"host,v\n" + "\u4f60,1\n".encode("gbk") * 60 + b"h\xff\xff,2\n")
+    assert [("\u4f60", 1)] * 60 == read_rows(
+        path, {"host": "text", "v": "u32"}, {"kind": "csv", "encoding": "gbk"}
+    )
+
+
+def test_addresses_are_no_numbers(tmp_path: Path) -> None:
+    """An IPv4 address is not taken for a number with groups of digits."""
+    path = tmp_path / "a.csv"
+    path.write_text("v,ip\n" + "1,0.100.100.100\n" * 30)
+    assert [(1, "0.100.100.100")] * 30 == read_rows(path, {"v": "u32", "ip": "ipv4"})

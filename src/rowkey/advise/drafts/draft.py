@@ -156,6 +156,7 @@ def draft_design(
 def derive_table_name(path: Path) -> str:
     """Derive a table name from a file name without its suffixes.
 
+    >>> from pathlib import Path
     >>> derive_table_name(Path("data/server logs-2024.csv.gz"))
     'server_logs_2024'
     """

@@ -82,7 +82,8 @@ def _build_finding(
     regions_text = pluralize(regions, "region")
     measurement = "" if measured_skew is None else f"; {measured_skew:.2f} was measured"
     message = (
-        f"{regions_text} do not divide evenly among {pluralize(servers, 'server')}: {effect}, so "
+        f"{regions_text} {'does' if regions == 1 else 'do'} not divide evenly among "
+        f"{pluralize(servers, 'server')}: {effect}, so "
         f"equally busy regions give a skew of {bound:.2f}{measurement}."
     )
     figures = {"regions": regions, "servers": servers, "bound": bound}

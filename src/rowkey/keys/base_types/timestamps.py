@@ -74,6 +74,8 @@ class TimestampField(FieldType):
             InvalidArgument: it has no time zone, so that it is another instant on each machine; or
                 it is more precise than the unit.
         """
+        if value != value:  # noqa: PLR0124 - NaT of pandas is a datetime that equals nothing
+            raise InvalidArgument("", "NaT is not a time", "a time, or None")
         if value.utcoffset() is None:
             raise InvalidArgument(
                 "",

@@ -109,6 +109,7 @@ class CsvFormat(SampleFormat):
         lines: dict[int, int] = {}
         with self._open_text(path) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+            csv.field_size_limit(MAX_LINE_BYTES)  # as long as a line may be
             reader = csv.reader(text, delimiter=self._find_delimiter(path))
             names = self.option_values["names"] or next(reader, [])
             skipped = self.option_values["skip_lines"]

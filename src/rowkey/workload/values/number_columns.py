@@ -24,8 +24,13 @@ _WHOLE_FLOAT = r"^\s*([+-]?[0-9]+)\.0+\s*$"
 
 def is_number_field(field: Field) -> bool:
     """Return whether a field holds numbers that files write in several ways."""
-    kind = field.type
-    return not kind.is_sequence and kind.unit_ns is None and kind.possible_values is None
+    import pyarrow as pa
+
+    if field.type.unit_ns is not None:
+        return False
+    kind = field.type.build_arrow_type()
+    is_fraction = pa.types.is_decimal(kind) or pa.types.is_floating(kind)
+    return bool(pa.types.is_integer(kind) or is_fraction)
 
 
 class NumberColumn:

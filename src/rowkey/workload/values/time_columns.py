@@ -11,6 +11,7 @@ from rowkey.workload.values.calendar_digits import has_calendar_digits, parse_ca
 from rowkey.workload.values.rejection import CALENDAR_FORMAT
 from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import (
+    COUNT_DIGITS,
     COUNT_LAYOUTS,
     LEAP_YEAR,
     SECOND_NS,
@@ -40,7 +41,7 @@ _STANDARD_TIME = (
     "(?:Z|[+-][0-9]{2}:?[0-9]{2}(?::[0-9]{2})?)?)?)$"
 )
 """Counts and ISO 8601, which the types read themselves."""
-_DECIMAL = r"^[0-9]{1,18}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{1,2})$"
+_DECIMAL = rf"^{COUNT_DIGITS}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{{1,2}})$"
 """Numbers with a point or an exponent, which no type reads as a time."""
 
 
@@ -180,7 +181,7 @@ class TimeColumn:
         if is_text_column(values):
             import pyarrow.compute as pc
 
-            values = values.filter(pc.match_substring_regex(values, "^[0-9]{1,18}$"))
+            values = values.filter(pc.match_substring_regex(values, f"^{COUNT_DIGITS}$"))
         if not len(values):
             return
         own_unit = find_unit_name(self.field.type.unit_ns or 0)
@@ -316,14 +317,23 @@ def refuse_uncertain_layout(
             f"Declare it: {', or '.join(options)}.",
         )
     if not layout.has_year and sample_format.year is None:
-        year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
         raise SampleError(
             where,
             f"times such as {shorten_text(detected.example)!r} have no year",
             "the year of the first row",
-            f"The file was last changed in {year}; if it begins in that year, declare "
-            f"{sample_format.suggest_options(year=year)}.",
+            _suggest_year(path, sample_format),
         )
+
+
+def _suggest_year(path: Path, sample_format: SampleFormat) -> str:
+    """Return how to declare the year of the first row; a table in memory has no last change."""
+    if not path.is_file():
+        return f"Declare it, such as {sample_format.suggest_options(year=2024)}."
+    year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
+    return (
+        f"The file was last changed in {year}; if it begins in that year, declare "
+        f"{sample_format.suggest_options(year=year)}."
+    )
 
 
 def describe_layout(column: str, detected: DetectedLayout) -> Message:

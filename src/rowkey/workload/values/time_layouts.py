@@ -262,7 +262,9 @@ class CountLayout(TimeLayout):
         return ParsedTimes(seconds + nanoseconds // SECOND_NS, nanoseconds % SECOND_NS, is_valid)
 
 
-_NUMBER = r"^[+-]?[0-9]{1,18}(?:\.[0-9]*)?(?:[eE][+]?[0-9]{1,2})?$"
+COUNT_DIGITS = "(?:[0-9]{1,18}|[1-8][0-9]{18})"
+"""Digits of a count that fits 64 bits with its sign; nanoseconds since 1970 have 19."""
+_NUMBER = rf"^[+-]?{COUNT_DIGITS}(?:\.[0-9]*)?(?:[eE][+]?[0-9]{{1,2}})?$"
 
 
 def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray] | None:
