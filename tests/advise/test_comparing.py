@@ -7,9 +7,11 @@ from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from rowkey.advise import MAX_DESIGNS, Comparison, Figure, Measure, compare_designs
 from rowkey.design import Design
@@ -256,6 +258,17 @@ def test_a_read_of_the_whole_table_is_not_best_for_its_one_range(sample: Path, s
     lines = list(format_comparison(found))
     assert any(line.split() == ["ranges", "1*", "4", "all"] for line in lines), lines
     assert 1 == sum(line.startswith("all: the read scans the whole table") for line in lines)
+
+
+def test_times_without_a_zone_are_compared(tmp_path: Path) -> None:
+    """A Parquet file whose times have no zone, as pandas writes it, is compared as others are."""
+    times = pa.array([1_700_000_000_000 + n for n in range(300)], pa.timestamp("ms"))
+    path = tmp_path / "frame.parquet"
+    parquet.write_table(pa.table({"host": [f"h{n % 40}" for n in range(300)], "ts": times}), path)
+    fields = {"host": "text", "ts": "timestamp_ms"}
+    designs = [Design("t", key, fields=fields) for key in ("[host][ts]", "[ts][host]")]
+    found = compare_designs(designs, path, clock=iter(range(10_000)).__next__)
+    assert all(one.encode_us is not None for one in found.designs)
 
 
 GOOD = build_design(KEYS[0])

@@ -112,3 +112,11 @@ def test_reads_of_one_region_have_one_server() -> None:
     (found,) = (one for one in verdict.assessments if one.name == "one")
     assert "poor" == found.grade
     assert "of what 1 server can do" in found.message
+
+
+def test_few_events_are_no_verdict() -> None:
+    """Writes of few events are not good: the verdict says that they cannot be judged."""
+    design = Design("logs", "[host][ts]", fields=FIELDS, writes={"rate": "2/s", "for": "10s"})
+    writes = JudgedDesign(design).verdict.decisive
+    assert ("fair", "20 events are too few to judge the writes") == (writes.grade, writes.message)
+    assert "Give a sample of 100 events or more." == writes.remedy

@@ -10,7 +10,9 @@ from rowkey.simulate import open_source
 from rowkey.workload import Reservoir, measure_stored_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
 
     from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
@@ -58,6 +60,15 @@ def _make_nullable(field: Field) -> Field:
     return replace(field, nullable=True)
 
 
+def _list_rows(design: Design, batch: pa.RecordBatch) -> list[Mapping[str, Any]]:
+    """Return the rows of a batch as a program would put them, their times as counts."""
+    from rowkey.keys import ColumnBatch
+
+    names = [name for name in batch.schema.names if name in design.key.fields]
+    fields = [design.fields[name] for name in names]
+    return list(ColumnBatch.from_batch(batch.select(names), fields).iterate_rows(names))
+
+
 class StorageSize:
     """The stored bytes of the replayed events under one design.
 
@@ -82,13 +93,13 @@ class StorageSize:
         for events in source.read_replayed_events():
             reservoir.offer(events.rows)
             self._add_rows(events.rows)
-        self.rows: Sequence[dict[str, Any]] = reservoir.collect_rows().to_pylist()
+        self.rows = _list_rows(design, reservoir.collect_rows())
         salts = design.key.draw_salts(len(self.rows), np.random.default_rng(seed))
         self.salts: Sequence[int | None] = (
             [None] * len(self.rows) if salts is None else salts.tolist()
         )
 
-    def _add_rows(self, rows: Any) -> None:
+    def _add_rows(self, rows: pa.RecordBatch) -> None:
         """Add the key and cell bytes of some rows to the sums."""
         import numpy as np
         import pyarrow.compute as pc

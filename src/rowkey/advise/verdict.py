@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rowkey.lint import RULES
 from rowkey.messages import Message
+from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
@@ -124,6 +125,8 @@ def _assess_writes(simulation: Simulation) -> Assessment:
     design, verdict = simulation.design, simulation.verdict
     servers, rate = design.cluster.servers, design.writes.rate
     capacity, _ = get_capacity(design)
+    if simulation.is_thin:
+        return _assess_few_events(simulation)
     skew = max(verdict.skew, 1.0)
     cause = simulation.causes[0] if simulation.causes and verdict.level != "even" else None
     remedy, code = (cause.remedy, cause.code) if cause is not None else ("", "")
@@ -156,6 +159,21 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(design),
     )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _assess_few_events(simulation: Simulation) -> Assessment:
+    """Return the assessment of writes that are too few to be judged."""
+    message = Message(
+        "verdict.few_events",
+        "{count} events are too few to judge the writes",
+        count=simulation.operation_count,
+    )
+    remedy = Message(
+        "verdict.more_events",
+        "Give a sample of {count} events or more.",
+        count=MIN_VALUES_FOR_FACTS,
+    )
+    return Assessment("writes", "", "fair", message, remedy)
 
 
 def _describe_level(simulation: Simulation) -> Message:

@@ -126,7 +126,7 @@ def _format_assessment(
             yield VerdictLine(f"{indent}    {remedy}", step + 2)
         if not simulation.causes and simulation.verdict.level != "even" and not simulation.is_thin:
             yield VerdictLine(f"{indent}  {NO_CAUSE}", step + 2)
-    elif assessment.remedy:
+    if assessment.remedy and (assessment.topic != "writes" or not simulation.causes):
         yield VerdictLine(f"{indent}  {assessment.remedy}", step)
 
 
