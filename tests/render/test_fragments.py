@@ -160,7 +160,7 @@ def test_one_server_has_no_picture() -> None:
         "t",
         "[a]",
         fields={"a": "u32"},
-        writes={"rate": "9/s", "for": "9s"},
+        writes={"rate": "9/s", "for": "20s"},
         cluster={"servers": 1},
     )
     piece = show(simulate.run(design))._repr_html_()

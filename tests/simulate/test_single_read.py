@@ -67,7 +67,8 @@ def test_a_command_reads_its_sample_once(
 
     monkeypatch.setattr(FORMATS["csv"], "read_batches", count_pass)
     output = ["-o", str(tmp_path / "page.html")] if command == "report" else []
-    sample = ["--sample", str(tmp_path / "events.csv")]
+    path = str(tmp_path / "events.csv")
+    sample = [path] if command == "init" else ["--sample", path]
     outcome = run(command, *designs[:design_count], *sample, *output)
     assert outcome.code in (0, 1), outcome.err
     assert 1 == len(passes)

@@ -87,10 +87,8 @@ class JudgedDesign:
         if self._given_sample is None and self.design.sample_path is None:
             return None
         from rowkey.simulate import record_design_sample
-        from rowkey.workload import measure_packing
 
-        is_packed = measure_packing(self.design.layout, None) is not None
-        fields = self.design.fields.values() if is_packed else ()
+        fields = self.design.fields.values()  # the rules look at all, and packed cells hold them
         return record_design_sample(self.design, self._given_sample, self._format_options, fields)
 
     @cached_property

@@ -163,11 +163,14 @@ def _assess_writes(simulation: Simulation) -> Assessment:
 
 def _assess_few_events(simulation: Simulation) -> Assessment:
     """Return the assessment of writes that are too few to be judged."""
-    message = Message(
-        "verdict.few_events",
-        "{count} events are too few to judge the writes",
-        count=simulation.operation_count,
-    )
+    if simulation.operation_count == 1:
+        message = Message("verdict.one_event", "1 event is too little to judge the writes")
+    else:
+        message = Message(
+            "verdict.few_events",
+            "{count} events are too few to judge the writes",
+            count=simulation.operation_count,
+        )
     remedy = Message(
         "verdict.more_events",
         "Give a sample of {count} events or more.",
