@@ -61,7 +61,7 @@ def prefix(hbase_cluster: Cluster, hbase_judge: Judge) -> Iterator[str]:
     many = [str(one) for one in (METRICS, HOSTS, HOURS)]
     order = [*start, hbase_cluster.zookeeper, prefix, *many]
     done = subprocess.run(order, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert (0, "") == (done.returncode, done.stdout), done.stdout + done.stderr
+    assert 0 == done.returncode, done.stdout + done.stderr  # its client may print warnings
     yield prefix
     for name in FAMILIES:
         hbase_judge.drop(f"{prefix}{name}")
