@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,7 +16,7 @@ from rowkey import Design, SampleError
 from rowkey.advise import JudgedDesign, compare_designs, draft_design
 from rowkey.lint import summarize_sample
 from rowkey.simulate import choose_design_splits, run
-from rowkey.workload import record_sample
+from rowkey.workload import SkippedRows, open_sample, record_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +119,35 @@ def test_rows_beyond_the_limit_of_memory_are_kept_in_a_file(
     recording = record_sample(build_orders().to_reader(max_chunksize=100))
     for _ in range(2):
         assert expected.verdict == run(DESIGN, recording).verdict
+
+
+def test_passes_over_one_reader_may_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of two passes that take turns over a reader, kept in memory or a file, has all rows."""
+    table = build_orders(300)
+    for limit in (1 << 27, 1000):
+        monkeypatch.setattr(
+            "rowkey.workload.batch_store.BatchStore.__init__.__defaults__", (limit,)
+        )
+        recording = record_sample(table.to_reader(max_chunksize=50))
+        one, two = (recording.read_batches(["id"], SkippedRows()) for _ in range(2))
+        pairs = list(zip(one, two, strict=True))
+        rows = [
+            [n for b in batches for n in b.column(0).to_pylist()]
+            for batches in zip(*pairs, strict=True)
+        ]
+        assert [table["id"].to_pylist()] * 2 == rows
+
+
+def test_columns_of_a_frame_are_joined_as_those_of_a_file() -> None:
+    """A date and a time of day in two columns of a frame become one column of times."""
+    frame = pl.DataFrame({"day": ["03.11.2025"] * 30, "hour": ["12:00:01"] * 30, "id": range(30)})
+    design = Design("t", "[at][id]", fields={"at": "timestamp_s", "id": "u32"})
+    options = {"join": {"at": ["day", "hour"]}}
+    sample = open_sample(frame, design.fields, design.fields["at"], options)
+    instants = pa.chunked_array(one.rows["at"] for one in sample.read_events()).unique()
+    assert [datetime(2025, 11, 3, 12, 0, 1, tzinfo=UTC)] == instants.to_pylist()
+    with pytest.raises(SampleError, match=r"join\.at names 'hours'; expected one of day, hour, id"):
+        record_sample(frame, {"join": {"at": ["day", "hours"]}})
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {

@@ -14,12 +14,14 @@ from rowkey.errors import SampleError
 from rowkey.messages import format_value
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.batches import (
+    MAX_BATCH_ROWS,
     choose_columns,
     find_nested_columns,
     find_unread_columns,
     split_batch,
 )
 from rowkey.workload.contract import SampleFormat
+from rowkey.workload.joined_columns import expand_names, join_batch, replace_joined_names
 from rowkey.workload.recorded_sample import RecordedSample
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
     from rowkey.workload.records import SkippedRows
 
-MAX_BATCH_ROWS = 65_536
-"""Rows that are converted together, as many as of a Parquet file."""
 ALLOWED_SOURCES = "a pandas or polars DataFrame, a pyarrow Table or reader, or a DuckDB relation"
 COLLECT_REMEDY = "Of a polars LazyFrame give collect(), of a pyarrow Dataset scanner().to_reader()."
 
@@ -166,13 +166,15 @@ class ArrowSource(RecordedSample):
         if not is_arrow_source(source):
             what = f"{format_value(source)} is neither a path nor a table"
             raise SampleError("sample", what, f"a file, {ALLOWED_SOURCES}", COLLECT_REMEDY)
-        self._reader = open_arrow_source(source)
-        sample_format = ArrowSourceFormat(format_options or {}, self._reader.schema)
+        reader = open_arrow_source(source)
+        sample_format = ArrowSourceFormat(format_options or {}, reader.schema)
         super().__init__(Path(name_source(source)), sample_format, format_options)
+        sample_format.check_option_columns(self.path, self.read_column_names())
+        self._new_batches = read_new_batches(reader, name_source(source))
         self._rows = BatchStore()
-        nested = find_nested_columns(self._reader.schema)
+        nested = find_nested_columns(reader.schema)
         self._kept_columns = [
-            index for index, name in enumerate(self._reader.schema.names) if name not in nested
+            index for index, name in enumerate(reader.schema.names) if name not in nested
         ]
 
     @property
@@ -180,9 +182,9 @@ class ArrowSource(RecordedSample):
         """Return False: the sample is no file."""
         return False
 
-    def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str] | None:
+    def read_column_names(self, wanted_names: Iterable[str] = ()) -> list[str]:
         """Return the names of the columns, in order."""
-        return list(self.format.schema.names)
+        return replace_joined_names(self.format.joins, self.format.schema.names)
 
     def read_batches(
         self, columns: Sequence[str] | None, skipped_rows: SkippedRows
@@ -192,12 +194,13 @@ class ArrowSource(RecordedSample):
         Raises:
             SampleError: the table has no such column, or its owner fails to read it.
         """
-        wanted = choose_columns(self.format.schema, columns, self.path)
+        joins = self.format.joins
+        own_columns = None if columns is None else expand_names(joins, columns)
+        wanted = choose_columns(self.format.schema, own_columns, self.path)
         places = [self._kept_columns.index(index) for index in wanted]
-        for batch in self._rows:
-            yield batch.select(places)
-        for batch in self._read_new_rows():
-            yield batch.select(places)
+        for batch in self._read_rows():
+            rows = batch.select(places)
+            yield join_batch(joins, rows, columns) if joins else rows
         if not self._rows.row_count:
             remedy = (
                 "What can be read only once, such as a RecordBatchReader, is empty after that; "
@@ -205,13 +208,22 @@ class ArrowSource(RecordedSample):
             )
             raise SampleError(str(self.path), "it has no rows", "at least one row", remedy)
 
-    def _read_new_rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that no earlier pass has read, and keep them."""
-        name = str(self.path)
-        for batch in read_new_batches(self._reader, name):
-            for start in range(0, batch.num_rows, MAX_BATCH_ROWS):
-                rows = batch.slice(start, MAX_BATCH_ROWS).select(self._kept_columns)
-                with refuse_unreadable(name):
-                    for part in split_batch(rows, self.path):
-                        self._rows.append(part)
-                        yield part
+    def _read_rows(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows: those that are kept, then new ones, also with other passes under way."""
+        read_count = 0
+        while len(self._rows) > read_count or self._keep_next_rows():
+            for batch in self._rows.read_from(read_count):
+                read_count += 1
+                yield batch
+
+    def _keep_next_rows(self) -> bool:
+        """Keep the next rows of the reader, and return whether there are more."""
+        batch = next(self._new_batches, None)
+        if batch is None:
+            return False
+        for start in range(0, batch.num_rows, MAX_BATCH_ROWS):
+            rows = batch.slice(start, MAX_BATCH_ROWS).select(self._kept_columns)
+            with refuse_unreadable(str(self.path)):
+                for part in split_batch(rows, self.path):
+                    self._rows.append(part)
+        return True

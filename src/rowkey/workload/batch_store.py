@@ -62,14 +62,19 @@ class BatchStore:
         self._spans.append((start, self._file.tell() - start))
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.read_from(0)
+
+    def read_from(self, index: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches from one on; those that are added meanwhile may be missing."""
         import pyarrow as pa
 
-        yield from self._batches
-        if self._path is None:
+        yield from self._batches[index:]
+        spans = self._spans[max(index - len(self._batches), 0) :]
+        if not spans:
             return
         self._file.flush()
         with pa.memory_map(str(self._path)) as source:
-            for start, size in self._spans:
+            for start, size in spans:
                 source.seek(start)
                 yield from pa.ipc.open_stream(pa.BufferReader(source.read_buffer(size)))
 

@@ -325,7 +325,7 @@ class SampleFile:
         if remedy == CONVERT_REMEDY and "encoding" in self.format.option_values:
             option = self.format.suggest_options(encoding="latin-1")
             remedy += f" Or declare its encoding, such as by {option}."
-        if kept_count:
+        if 2 * skipped_count <= row_count:
             remedy += (
                 f" Or allow {share:.0%} of the rows to be skipped by max_skipped = {share:g} in "
                 "the format of the sample."

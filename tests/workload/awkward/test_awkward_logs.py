@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from rowkey.advise import draft_design
+from rowkey.design import Design
 from rowkey.errors import SampleError
 from rowkey.workload import open_sample
 from workload.awkward.files import find_options, get_refusal, read_rows
@@ -254,3 +255,27 @@ def _count_skipped(path: Path, fields: dict[str, Any], options: dict[str, Any]) 
     sample = open_sample(path, design.fields, None, options)
     assert sum(map(len, sample.read_events()))
     return sample.skipped_rows.count
+
+
+def test_a_line_that_does_not_fit_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+    """Empty lines count too where the line of a problem is named."""
+    path = tmp_path / "a.log"
+    lines = ["h 1", "", " ", "wrong", "h 2", "h 3"]
+    path.write_text("\n".join(lines) + "\n")
+    design = Design("t", "[host]", fields={"host": "text", "n": "u32"})
+    sample = open_sample(path, design.fields, None, {"kind": "log", "pattern": "{host} {n}"})
+    assert 3 == sum(map(len, sample.read_events()))
+    assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems({})
+
+
+def test_the_years_that_rows_were_given_are_told(tmp_path: Path) -> None:
+    """A log of times without a year says which years its rows are of, where these are several."""
+    path = tmp_path / "a.log"
+    times = ["Dec 30 10:00:00", "Dec 31 10:00:00", "Jan  1 10:00:00"]
+    path.write_text("".join(f"{time} web su[1]: x\n" for time in times))
+    options = {"kind": "log", "pattern": "syslog", "year": 2023}
+    design = Design("t", "[time]", fields={"time": "timestamp_s"})
+    sample = open_sample(path, design.fields, None, options)
+    assert 3 == sum(map(len, sample.read_events()))
+    said = "the times of time have no year: by their order they are of 2023 to 2024"
+    assert said in [str(one) for one in sample.assumptions]

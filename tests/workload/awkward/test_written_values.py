@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
+from rowkey.workload.values.time_layouts import parse_layout
 from workload.awkward.files import find_options, get_refusal, read_rows
 
 if TYPE_CHECKING:
@@ -156,6 +159,59 @@ def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: st
     assert said.startswith("sample.format.")
     assert problem in said
     assert "expected" in said
+
+
+@pytest.mark.parametrize("kind", ["csv", "json_lines"])
+def test_options_about_missing_columns_are_refused(tmp_path: Path, kind: str) -> None:
+    """A misspelt column of `times`, `numbers` and `join` is refused, all of them at once."""
+    path = tmp_path / "a"
+    path.write_text("v,when\n1,2\n" if kind == "csv" else '{"v": 1, "when": 2}\n')
+    options = {
+        "kind": kind,
+        "times": {"wen": "epoch_s"},
+        "numbers": {"w": "1,234.56"},
+        "join": {"ts": ["when", "hour"]},
+    }
+    said = get_refusal(path, {"v": "u32"}, options)
+    assert "join.ts names 'hour'; times names 'wen'; numbers names 'w'; expected one of" in said
+    assert "v, when" in said
+
+
+EXACT_NS = [1_764_191_234_123_456_789, 1_764_191_234_123_456_787]
+
+
+@pytest.mark.parametrize("other", ["-1764191234123456789", "+1764191234123456789", "1.5e18"])
+def test_a_sign_or_an_exponent_changes_no_other_count(other: str) -> None:
+    """Counts of 19 digits are exact next to one with a sign or an exponent, which is read too."""
+    times = parse_layout("epoch_ns").parse_column(pa.array([*map(str, EXACT_NS), other]))
+    counts = [
+        int(s) * 10**9 + int(n) for s, n in zip(times.seconds, times.nanoseconds, strict=True)
+    ]
+    assert [*EXACT_NS, int(float(other)) if "e" in other else int(other)] == counts
+    assert times.is_valid.all()
+
+
+@pytest.mark.parametrize("text", ["-0.25", "-1.5", "-7", "-0.000001", "-2.000000001"])
+def test_counts_before_1970_are_read_exactly(text: str) -> None:
+    """A negative count with a fraction is the instant that far before 1970."""
+    times = parse_layout("epoch_s").parse_column(pa.array([text]))
+    count = int(times.seconds[0]) * 10**9 + int(times.nanoseconds[0])
+    assert Decimal(text) * 10**9 == count
+
+
+def test_counts_beyond_64_bits_with_a_sign_are_no_times() -> None:
+    """An unsigned count that has no signed value is no time, and no other one."""
+    times = parse_layout("epoch_ns").parse_column(
+        pa.array([1, 2**63 - 1, 2**63, 2**64 - 1], pa.uint64())
+    )
+    assert [True, True, False, False] == times.is_valid.tolist()
+
+
+@pytest.mark.parametrize("zone", ["+9999", "+2400", "-0060", "+24:00"])
+def test_zones_that_no_clock_has_are_no_times(zone: str) -> None:
+    """An offset has less than 24 hours and 60 minutes."""
+    times = parse_layout("%Y-%m-%d %H:%M %z").parse_column(pa.array([f"2024-01-31 10:00 {zone}"]))
+    assert not times.is_valid.any()
 
 
 @pytest.mark.parametrize("unit", ["epoch_s", "epoch_ms", "epoch_us", "epoch_ns"])

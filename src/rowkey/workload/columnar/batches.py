@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_BATCH_BYTES = 1 << 27
 """Bytes of the values of a batch, written out; batches of more are cut."""
+MAX_BATCH_ROWS = 65_536
+"""Rows of a typed table that are converted together."""
 MAX_JOINED_ROWS, MAX_JOINED_BYTES = 1 << 16, 1 << 23
 """Rows and bytes of small batches that are joined to one."""
 MAX_VALUE_BYTES = 1 << 26
@@ -86,6 +88,9 @@ def read_batches(
     rows = size = 0
     joins = sample_format.joins
     own_columns = columns if columns is None else expand_names(joins, columns)
+    if sample_format.option_columns:
+        column_names = sample_format.list_columns(path, sample_format.option_columns)
+        sample_format.check_option_columns(path, column_names or sample_format.option_columns)
     for raw in sample_format.read_batches(path, own_columns, left_out):
         batch = join_batch(joins, raw, columns) if joins else raw
         rows += batch.num_rows

@@ -86,7 +86,7 @@ class LogFormat(SampleFormat):
         """
         if self._layout is not None:
             return
-        lines = list(islice(self._read_lines(path), DETECTION_LINES))
+        lines = [line for _, line in islice(self._read_lines(path), DETECTION_LINES)]
         if not lines:
             return
         name = _recognize_log(lines)
@@ -125,14 +125,15 @@ class LogFormat(SampleFormat):
         names = resolve_columns(layout.columns, columns, path)
         expected = self.option_values["pattern"] or self.detected_options["pattern"]
         misfits = MalformedLines(path, f"lines of the form {expected}", skipped_rows)
-        number = 0
+        line_count = 0
         for lines in _group_lines(self._read_lines(path, is_watched=True)):
-            batch, is_valid = layout.parse_lines(pa.array(lines, pa.string()))
+            texts = [line for _, line in lines]
+            batch, is_valid = layout.parse_lines(pa.array(texts, pa.string()))
             for place in (~is_valid).nonzero()[0].tolist():
-                misfits.add(number + place + 1, lines[place])
-            number += len(lines)
+                misfits.add(*lines[place])
+            line_count += len(lines)
             yield batch.select(names)
-        misfits.check_count(number)
+        misfits.check_count(line_count)
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         """Return the column names of a log; None if it has no lines."""
@@ -151,11 +152,12 @@ class LogFormat(SampleFormat):
         self._layout = layout
         self.time_layouts = {**layout.time_layouts, **self.time_layouts}
 
-    def _read_lines(self, path: Path, *, is_watched: bool = False) -> Iterator[str]:
-        """Return the lines that are not empty."""
+    def _read_lines(self, path: Path, *, is_watched: bool = False) -> Iterator[tuple[int, str]]:
+        """Return the lines that are not empty, with their numbers from 1."""
         progress = self.progress if is_watched else None
         lines = read_lines(path, progress, encoding=self.option_values["encoding"])
-        return (line for line in lines if line and not line.isspace())
+        numbered = enumerate(lines, 1)
+        return (one for one in numbered if one[1] and not one[1].isspace())
 
     def _refuse_unknown_log(self, path: Path, lines: list[str]) -> None:
         """Raise an error about a log that is not recognized.
@@ -212,13 +214,13 @@ def _suggest_pattern(line: str) -> str:
     return "{message}"
 
 
-def _group_lines(lines: Iterator[str]) -> Iterator[list[str]]:
-    """Yield lines in groups of bounded size."""
-    group: list[str] = []
+def _group_lines(lines: Iterator[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """Yield numbered lines in groups of bounded size."""
+    group: list[tuple[int, str]] = []
     size = 0
-    for line in lines:
-        group.append(line)
-        size += len(line)
+    for numbered in lines:
+        group.append(numbered)
+        size += len(numbered[1])
         if len(group) >= MAX_BATCH_RECORDS or size >= MAX_BATCH_CHARACTERS:
             yield group
             group, size = [], 0

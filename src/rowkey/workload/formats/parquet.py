@@ -9,6 +9,7 @@ from rowkey.errors import SampleError
 from rowkey.workload.columnar.arrow_ipc import UnpackedSizeLimit
 from rowkey.workload.columnar.batches import (
     MAX_BATCH_BYTES,
+    MAX_BATCH_ROWS,
     choose_columns,
     find_unread_columns,
     refuse_damaged,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
     from rowkey.workload.records import SkippedRows
-
-MAX_BATCH_ROWS = 65_536
 
 
 class ParquetFormat(SampleFormat):

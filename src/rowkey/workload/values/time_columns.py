@@ -57,7 +57,7 @@ class TimeColumn:
 
     def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:
         self.field = field
-        self.assumptions: list[Message] = []
+        self._decisions: list[Message] = []
         self._column = column
         self._path = path
         self._format = sample_format
@@ -65,6 +65,12 @@ class TimeColumn:
         self._is_calendar = False
         self._is_decided = self._layout is not None
         self._years = YearCounter(sample_format.year) if sample_format.year is not None else None
+
+    @property
+    def assumptions(self) -> list[Message]:
+        """Return what was decided while values were read."""
+        years = self._years.describe(self._column) if self._years else []
+        return [*self._decisions, *years]
 
     @property
     def expected_form(self) -> str:
@@ -106,7 +112,7 @@ class TimeColumn:
         self._is_decided = True
         if is_calendar:
             self._is_calendar = True
-            self.assumptions.append(
+            self._decisions.append(
                 Message(
                     "sample.calendar_digits",
                     "{field} is read as calendar digits, yyyyMMdd[HHmmss]",
@@ -144,7 +150,7 @@ class TimeColumn:
             return
         refuse_uncertain_layout(self._path, self._column, detected, self._format)
         self._layout = detected.layout
-        self.assumptions.append(describe_layout(self._column, detected))
+        self._decisions.append(describe_layout(self._column, detected))
 
     def _decide_for_numbers(self, array: pa.Array) -> None:
         """Decide how a column of numbers is read."""
@@ -170,7 +176,7 @@ class TimeColumn:
         if layout.text == "excel":
             self._refuse_unit(values, "excel")
         self._layout = layout
-        self.assumptions.append(describe_count_layout(self._column, layout, values[0].as_py()))
+        self._decisions.append(describe_count_layout(self._column, layout, values[0].as_py()))
 
     def _check_unit(self, values: pa.Array) -> None:
         """Raise if whole numbers are times of 1990 to 2100 in another unit than the field's.
@@ -225,8 +231,22 @@ class YearCounter:
     """
 
     def __init__(self, first_year: int) -> None:
-        self._year = first_year
+        self._year = self._first = self._last = first_year
         self._last_s: int | None = None
+
+    def describe(self, column: str) -> list[Message]:
+        """Return which years the times of a column were given, if they are several."""
+        if self._first == self._last:
+            return []
+        return [
+            Message(
+                "sample.counted_years",
+                "the times of {column} have no year: by their order they are of {first} to {last}",
+                column=column,
+                first=self._first,
+                last=self._last,
+            )
+        ]
 
     def add_years(self, times: ParsedTimes) -> ParsedTimes:
         """Return times of the leap year that stands for all, in the years of their rows."""
@@ -241,6 +261,8 @@ class YearCounter:
         years = self._year + np.cumsum(
             (steps < -_MAX_STEP_BACK_S).astype(np.int64) - (steps > _MAX_STEP_FORWARD_S)
         )
+        self._first = min(self._first, int(years.min()))
+        self._last = max(self._last, int(years.max()))
         self._year, self._last_s = int(years[-1]), int(seconds[-1])
         days, rest = np.divmod(seconds, 86_400)
         dates = days.astype("M8[D]")

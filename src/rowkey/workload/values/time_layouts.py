@@ -51,7 +51,7 @@ _DIRECTIVES = {
     "M": "[0-9]{2}",
     "S": "[0-9]{2}",
     "f": "[0-9]{1,9}",
-    "z": "(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)",
+    "z": "(?:Z|UTC|GMT|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)",
 }
 DIRECTIVES = " ".join(f"%{letter}" for letter in _DIRECTIVES)
 _VARIABLE_WIDTHS = "mdHI"
@@ -88,7 +88,6 @@ class TimeLayout(ABC):
 
     has_year: bool = True
     has_clock: bool = True
-    has_date: bool = True
 
     @abstractmethod
     def parse_column(self, array: pa.Array) -> ParsedTimes:
@@ -127,15 +126,15 @@ class DirectiveLayout(TimeLayout):
         given = set(self.directives)
         self.has_year = bool(given & {"Y", "y"})
         self.has_clock = bool(given & {"H", "I"})
-        self.has_date = bool(given & {"d", "j"})
         self._check_completeness(given)
         self.pattern = build_pattern(text)
 
     def _check_completeness(self, given: set[str]) -> None:
         """Raise if parts of the date are missing or declared twice."""
         has_month = bool(given & {"m", "b", "B"})
-        if not self.has_date or ("d" in given and not has_month):
-            missing = "month" if self.has_date else "day"
+        has_day = bool(given & {"d", "j"})
+        if not has_day or ("d" in given and not has_month):
+            missing = "month" if has_day else "day"
             what = f"the layout {self.text!r} has no {missing}"
             raise InvalidArgument("", what, "a date, such as %Y-%m-%d")
         for group, meaning in (("Yy", "the year"), ("mbBj", "the month"), ("HI", "the hour")):
@@ -227,11 +226,13 @@ class CountLayout(TimeLayout):
             is_number = pc.match_substring_regex(texts, _NUMBER).fill_null(False)
             is_valid &= is_number.to_numpy(zero_copy_only=False)
             texts = pc.if_else(is_number, texts, "0")
-            plain = None if self.text == "excel" else _split_decimals(texts)
-            if plain is not None:
-                return self._scale_counts(*plain, is_valid)
+            if self.text != "excel":
+                return self._scale_counts(*_split_decimals(texts), is_valid)
             array = texts.cast(pa.float64())
         if pa.types.is_integer(array.type):
+            if pa.types.is_uint64(array.type):
+                is_small = pc.less(array, pa.scalar(2**63, pa.uint64())).fill_null(False)
+                is_valid &= is_small.to_numpy(zero_copy_only=False)
             counts = array.fill_null(0).cast(pa.int64(), safe=False).to_numpy()
             if self.text != "excel":
                 return self._scale_counts(counts, np.zeros_like(counts), is_valid)
@@ -244,10 +245,7 @@ class CountLayout(TimeLayout):
             milliseconds = np.rint(np.where(is_valid, numbers, 0.0) * DAY_S * 1_000)
             seconds, rest = np.divmod(milliseconds.astype(np.int64), 1_000)
             return ParsedTimes(seconds + _EXCEL_EPOCH_S, rest * 1_000_000, is_valid)
-        whole = np.floor(numbers)
-        # A double holds the microseconds of a count of seconds, and no more.
-        millionths = np.rint((numbers - whole) * 1e6).astype(np.int64)
-        return self._scale_counts(whole.astype(np.int64), millionths * 1_000, is_valid)
+        return self._scale_counts(*_split_floats(numbers), is_valid)
 
     def _scale_counts(
         self, counts: IntArray, billionths: IntArray, is_valid: BoolArray
@@ -267,18 +265,40 @@ COUNT_DIGITS = "(?:[0-9]{1,18}|[1-8][0-9]{18})"
 _NUMBER = rf"^[+-]?{COUNT_DIGITS}(?:\.[0-9]*)?(?:[eE][+]?[0-9]{{1,2}})?$"
 
 
-def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray] | None:
-    """Return the whole parts and billionths of decimals; None if one has an exponent or sign."""
+def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray]:
+    """Return the whole parts and billionths of decimals; one with an exponent is a double."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    pieces = pc.extract_regex(texts, r"^(?P<whole>[0-9]+)(?:\.(?P<rest>[0-9]*))?$")
-    if pieces.null_count:
-        return None
+    pieces = pc.extract_regex(texts, r"^(?P<sign>[+-]?)(?P<whole>[0-9]+)(?:\.(?P<rest>[0-9]*))?$")
+    has_exponent = pieces.is_null().to_numpy(zero_copy_only=False)
     rest = pc.utf8_slice_codeunits(pc.utf8_rpad(pc.struct_field(pieces, "rest"), 9, "0"), 0, 9)
-    whole = pc.struct_field(pieces, "whole").cast(pa.int64()).to_numpy()
-    return whole, rest.cast(pa.int64()).to_numpy().astype(np.int64)
+    whole = pc.struct_field(pieces, "whole").fill_null("0").cast(pa.int64()).to_numpy()
+    billionths = rest.fill_null("0").cast(pa.int64()).to_numpy().astype(np.int64)
+    is_negative = pc.equal(pc.struct_field(pieces, "sign"), "-").fill_null(False)
+    if pc.any(is_negative).as_py():
+        below = is_negative.to_numpy(zero_copy_only=False)
+        has_rest = billionths > 0
+        whole = np.where(below, -whole - has_rest, whole)
+        billionths = np.where(below & has_rest, SECOND_NS - billionths, billionths)
+    if has_exponent.any():
+        whole, billionths = whole.copy(), billionths.copy()
+        numbers = texts.filter(pa.array(has_exponent)).cast(pa.float64()).to_numpy()
+        whole[has_exponent], billionths[has_exponent] = _split_floats(numbers)
+    return whole, billionths
+
+
+def _split_floats(numbers: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
+    """Return the whole parts and billionths of doubles.
+
+    A double holds the microseconds of a count of seconds, and no more.
+    """
+    import numpy as np
+
+    whole = np.floor(numbers)
+    millionths = np.rint((numbers - whole) * 1e6).astype(np.int64)
+    return whole.astype(np.int64), millionths * 1_000
 
 
 def find_directives(text: str) -> list[str]:
