@@ -74,6 +74,14 @@ def test_the_rate_of_a_full_scan_decides(read: dict[str, Any], grade: str) -> No
     assert grade == verdict.grade
 
 
+def test_a_warning_about_a_read_without_a_rate_counts() -> None:
+    """A read that skips rows of other hosts in its range is fair, with the remedy of the rule."""
+    read = {"name": "hour", "where": "host = ? and ts >= ? and ts < ?", "span": "1h"}
+    [found] = [v for v in judge("[ts][host]", read).assessments if v.subject == "read hour"]
+    assert "fair" == found.grade
+    assert "Put host before ts in this key" in found.remedy
+
+
 def test_a_read_that_wastes_the_cluster_is_poor() -> None:
     """A point get under a random salt asks every region; at a high rate that is poor."""
     key = "[salt(16)][host][ts]"

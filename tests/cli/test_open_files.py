@@ -90,8 +90,8 @@ def test_a_command_without_files_left_says_so(things_folder: Path, name: str) ->
             assert found.code in {0, 1}, found.err
             assert "Traceback" not in found.err
         assert count_rows() in ({5, 3_005} if name == "load" else {5})
-    assert (4 in codes) == uses_table
     if uses_table:
+        assert 4 in codes
         done = run_limited(things_folder, 64, *COMMANDS[name])
         assert done.code in {0, 1}
         assert (3_005 if name == "load" else 5) == count_rows()

@@ -273,9 +273,12 @@ def _assess_read(
     rows_read = cost.read_rows * (_estimate_growth(simulation) if cost.is_full_scan else 1.0)
     message = _describe_read(cost, rows_read, is_scan=is_scan)
     if read.rate is None:
-        if is_scan:
-            return Assessment("read", read.name, "poor", message, remedy, code)
-        return Assessment("read", read.name, "good", message)
+        grade: Grade = "poor" if is_scan else "good"
+        if finding is not None:
+            grade = _choose_worse(grade, _grade_finding(finding))
+        if grade == "good":
+            remedy = code = ""
+        return Assessment("read", read.name, grade, message, remedy, code)
     servers = _count_used_servers(simulation)
     grade, utilization = _grade_read(
         simulation.design, servers, read.rate, cost, rows_read, is_scan=is_scan
@@ -401,7 +404,16 @@ def _assess_findings(findings: Sequence[Finding]) -> Iterator[Assessment]:
     """Yield the grades of warnings and errors that neither writes nor reads show in figures."""
     for finding in findings:
         if finding.severity != "info" and not _get_measured_load(finding):
-            grade: Grade = "poor" if finding.severity == "error" else "fair"
             yield Assessment(
-                "finding", finding.code, grade, finding.message, finding.remedy, finding.code
+                "finding",
+                finding.code,
+                _grade_finding(finding),
+                finding.message,
+                finding.remedy,
+                finding.code,
             )
+
+
+def _grade_finding(finding: Finding) -> Grade:
+    """Return the grade of what a finding is about."""
+    return {"info": GRADES[0], "warning": GRADES[1], "error": GRADES[2]}[finding.severity]
