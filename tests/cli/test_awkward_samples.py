@@ -41,7 +41,7 @@ def test_a_file_of_decimal_commas_is_drafted_simulated_and_loaded(folder: Path) 
     assert [
         "assumed: the values of umsatz.csv are separated by ;, as in its first lines",
         "assumed: the numbers of Betrag are written as 1.234,56, such as 1.100,50",
-        f"assumed: the times of Datum are read as {layout}: {proof}",
+        f"assumed: the times of Datum are read as {layout} in UTC: {proof}",
     ] == found.err.splitlines()[:3]
     design = Design.read("umsatz.toml")
     kinds = {name: field.type.name for name, field in design.fields.items()}

@@ -151,8 +151,11 @@ def _format_figures(simulation: Simulation, width: int) -> Iterator[str]:
 def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
     """Return the table of skews by window width, with times shortened to fit.
 
-    Reasons why there is no figure are not cut here: they are wrapped like any other line.
+    Reasons why there is no figure are not cut here: they are wrapped like any other line. Without
+    any figure there is no table, and the reason for the widest windows holds for all.
     """
+    if all(skew.server_skew is None for skew in skews):
+        return [format_missing_skews(skews)] if skews else []
     tables = (_format_skew_lines(skews, since) for since in TIME_START_OFFSETS)
     for lines in tables:
         if all(
@@ -160,6 +163,12 @@ def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
         ):
             return lines
     return lines
+
+
+def format_missing_skews(skews: Sequence[Skew]) -> str:
+    """Return why there is no skew for some widths of windows: the reason for the widest."""
+    widths = ", ".join(f"{skew.width_s} s" for skew in skews)
+    return f"no skew in windows of {widths}: {skews[-1].reason}"
 
 
 def _format_skew_lines(skews: Sequence[Skew], time_offset: int) -> list[str]:

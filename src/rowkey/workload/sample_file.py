@@ -14,6 +14,7 @@ from rowkey.workload.columnar.batches import read_batches
 from rowkey.workload.compression import find_compression
 from rowkey.workload.formats import FORMATS
 from rowkey.workload.joined_columns import expand_names
+from rowkey.workload.logs.known_logs import KNOWN_LOGS
 from rowkey.workload.recorded_sample import RecordedSample
 from rowkey.workload.records import MAX_SKIPPED_ROWS_NAMED, SkippedRows
 from rowkey.workload.sample_streams import CONVERT_REMEDY, find_format_suffix
@@ -431,7 +432,7 @@ def build_format(path: Path, format_options: Mapping[str, Any] | None) -> Sample
             "sample.format",
             f"{name!r} is not a sample format",
             f"one of {', '.join(FORMATS)}",
-            suggest_name(name, FORMATS),
+            _suggest_format(name),
         )
     try:
         sample_format = plugin(options)
@@ -450,6 +451,14 @@ def build_format(path: Path, format_options: Mapping[str, Any] | None) -> Sample
             )
         )
     return sample_format
+
+
+def _suggest_format(name: str) -> str:
+    """Return the format that an unknown name may mean: a known log, a suffix, or a similar name."""
+    if name in KNOWN_LOGS:
+        return f'Logs have one format: {{ kind = "log", pattern = "{name}" }}.'
+    suffixes = {end[1:]: kind for kind, plugin in FORMATS.items() for end in plugin.suffixes}
+    return suggest_name(name, FORMATS, suffixes)
 
 
 def choose_format(

@@ -41,6 +41,8 @@ _STANDARD_TIME = (
     "(?:Z|[+-][0-9]{2}:?[0-9]{2}(?::[0-9]{2})?)?)?)$"
 )
 """Counts and ISO 8601, which the types read themselves."""
+_ZONELESS_TIME = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?$"
+"""A time of day without the zone that it is of."""
 _DECIMAL = rf"^{COUNT_DIGITS}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{{1,2}})$"
 """Numbers with a point or an exponent, which no type reads as a time."""
 
@@ -136,6 +138,14 @@ class TimeColumn:
             self._is_decided = False
         elif 2 * (pc.sum(is_standard).as_py() or 0) >= len(texts):
             self._check_unit(texts)
+            if pc.any(pc.match_substring_regex(texts, _ZONELESS_TIME)).as_py():
+                self._decisions.append(
+                    Message(
+                        "sample.no_zone",
+                        "the times of {column} have no zone and are read as UTC",
+                        column=self._column,
+                    )
+                )
         elif pc.all(pc.match_substring_regex(texts, _DECIMAL)).as_py():
             self._decide_for_counts(texts)
         else:
@@ -361,19 +371,23 @@ def _suggest_year(path: Path, sample_format: SampleFormat) -> str:
 def describe_layout(column: str, detected: DetectedLayout) -> Message:
     """Return what was decided on a column of times, and why."""
     example = shorten_text(detected.example)
+    is_zoneless = detected.layout.has_clock and "%z" not in detected.layout.text
+    zone = Message("sample.utc", " in UTC") if is_zoneless else ""
     if detected.has_proof:
         return Message(
             "sample.proven_layout",
-            "the times of {column} are read as {layout}: {example} fits no other order",
+            "the times of {column} are read as {layout}{zone}: {example} fits no other order",
             column=column,
             layout=detected.layout.text,
+            zone=zone,
             example=example,
         )
     return Message(
         "sample.time_layout",
-        "the times of {column} are read as {layout}, such as {example}",
+        "the times of {column} are read as {layout}{zone}, such as {example}",
         column=column,
         layout=detected.layout.text,
+        zone=zone,
         example=example,
     )
 
