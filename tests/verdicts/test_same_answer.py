@@ -41,7 +41,7 @@ limit = 20
 rate  = "50/s"
 """
 REMEDY = (
-    'A table with key = "[bucket(number, 16)][number][user][desc(at)]" and splits = '
+    'A second table with key = "[bucket(number, 16)][number][user][desc(at)]" and splits = '
     '"per_bucket" would serve this read.'
 )
 
@@ -95,6 +95,9 @@ def test_every_command_has_the_same_verdict(answers: dict[str, Any]) -> None:
     assert "poor" == simulated["verdict"]["grade"]
     assert simulated["verdict"] == compared["verdict"]
     assert simulated["writes"] == compared["writes"]
+    (measure,) = (one for one in answers["compare"]["measures"] if one["name"] == "event_bytes")
+    counted = measure["figures"]["A"]["value"]
+    assert pytest.approx(counted, rel=0.002) == simulated["bytes"]["event"]
     for one in simulated["verdict"]["assessments"]:
         if one["topic"] != "finding":
             assert one["message"] in answers["report"].replace("&#39;", "'")

@@ -136,6 +136,8 @@ class JudgedDesign:
             seed=self._seed,
             progress=self._progress,
         )
+        if self.sample is not None:
+            simulation.source.add_facts(self.sample.facts)
         if self._progress is not None:
             self._progress(SEARCHING_CAUSES, 0, 0)
             _ = simulation.causes  # computed now, while the progress is shown
@@ -176,7 +178,7 @@ class JudgedDesign:
     @cached_property
     def event_bytes(self) -> float:
         """Return the mean bytes that an event adds to a store, uncompressed."""
-        return self.design.layout.estimate_event_bytes(self.simulation.key_bytes, self.facts)
+        return self.simulation.event_bytes
 
     @cached_property
     def packing(self) -> PackingSavings | None:

@@ -212,7 +212,7 @@ def _parse_file(path: str, text: str) -> tuple[dict[str, Any], SourceMap]:
 def _anchor_path(key: str, value: Any, settings_path: str) -> Any:
     """Return the value of a setting; paths in it are relative to the folder of its file."""
     folder = os.path.dirname(settings_path)  # noqa: PTH120 - pathlib is slow
-    if key == "sample":
+    if key == "sample" and value != "-":
         return os.path.join(folder, value)  # noqa: PTH118 - as above
     if key == "on":
         from rowkey.engines import anchor_url

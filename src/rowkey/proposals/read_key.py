@@ -51,7 +51,7 @@ class ReadKeyProposal(KeyProposal):
 
     def format_remedy(self) -> str:
         """Return the proposal as a sentence, the same in every command."""
-        return f"A table with {self.toml_text} would serve this read."
+        return f"A second table with {self.toml_text} would serve this read."
 
 
 def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> ReadKeyProposal | None:

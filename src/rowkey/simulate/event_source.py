@@ -90,6 +90,12 @@ class EventSource:
         """Estimate the size and load of the design's table from the events."""
         return design.estimate_demand(self.facts, counts=self.row_counts)
 
+    def add_facts(self, facts: Mapping[str, FieldFacts]) -> None:
+        """Add what a sample shows of fields that the events were read without, as those in cells."""
+        measured = {} if self.summary is None else self.summary.measured_facts
+        others = {name: one for name, one in facts.items() if name not in measured}
+        self.facts = {**self.facts, **others}
+
     def assign_codes(self, design: Design) -> Design:
         """Return the design with `code` values numbered in the order of these events.
 
