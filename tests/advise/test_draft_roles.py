@@ -55,7 +55,8 @@ def test_written_times_are_read_by_their_layout(
     assert "[bucket(device, 16)][device][time]" == format_key(draft)
     assert {"kind": "csv", "times": {"time": layout}} == draft.design.sample_format
     assert kind == draft.design.fields["time"].type.name
-    said = f"the times of time are read as {layout}, such as {shown(moments[0])}"
+    zone = " in UTC" if "%" in layout and "%z" not in layout else ""
+    said = f"the times of time are read as {layout}{zone}, such as {shown(moments[0])}"
     assert (said,) == tuple(map(str, draft.assumptions))
     assert () == draft.missing_data
 

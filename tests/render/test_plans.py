@@ -76,8 +76,8 @@ def test_a_full_scan_is_told_with_what_would_serve_it() -> None:
     ] == lines[6:11]
     assert [
         (
-            'propose A second table with key = "[bucket(user, 16)][user][desc(ts)][host][kind]" and '
-            'splits = "per_bucket" would serve this read.'
+            'propose A second table with key = "[bucket(user, 16)][user][desc(ts)][host][kind]" '
+            'and splits = "per_bucket" would serve this read.'
         ),
         "        it would read 1 range for this answer",
         "        user is a column now; declare it nullable if rows may lack it",

@@ -116,13 +116,15 @@ def propose_first_keys(
     if entity is not None and heavy and len(columns) > 1:
         spread = count_heavy_buckets(max(share for _, share in heavy), servers, n)
         value_texts = ", ".join(entity.field.type.format_value(value)[:24] for value, _ in heavy)
-        yield build_proposal(
-            build_bucket([one.name for one in columns], n, spread),
-            f"each heavy value of {entity.name} ({value_texts}) is spread over "
-            f"{pluralize(spread, 'bucket')}, so its reads need {pluralize(spread, 'range')}; "
-            "every other value has one bucket",
-            {entity.name: tuple(value for value, _ in heavy)},
-        )
+        while spread <= n:
+            yield build_proposal(
+                build_bucket([one.name for one in columns], n, spread),
+                f"each heavy value of {entity.name} ({value_texts}) is spread over "
+                f"{pluralize(spread, 'bucket')}, so its reads need {pluralize(spread, 'range')}; "
+                "every other value has one bucket",
+                {entity.name: tuple(value for value, _ in heavy)},
+            )
+            spread *= 2
     if first is not None and len(adds) > (entity is None):
         names = list(dict.fromkeys(one.name for one in (first, *adds)))
         why = (

@@ -91,7 +91,7 @@ class EventSource:
         return design.estimate_demand(self.facts, counts=self.row_counts)
 
     def add_facts(self, facts: Mapping[str, FieldFacts]) -> None:
-        """Add what a sample shows of fields that the events were read without, as those in cells."""
+        """Add what a sample shows of fields that the events do not have, as those in cells."""
         measured = {} if self.summary is None else self.summary.measured_facts
         others = {name: one for name, one in facts.items() if name not in measured}
         self.facts = {**self.facts, **others}

@@ -91,8 +91,9 @@ class _JudgedCandidate:
             if one.name not in allowed and one.name not in ALLOWED_REASONS
         ]
         verdict = self.judged.simulation.verdict
-        is_hot = verdict.is_hot and self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
-        load = [f"hot, {verdict.skew:.1f} times a server's share"] if is_hot else []
+        is_judged = self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
+        is_uneven = is_judged and verdict.level != "even"
+        load = [f"{verdict.level}, {verdict.skew:.1f} times a server's share"] if is_uneven else []
         return (*load, *(one.message for one in findings))
 
 
@@ -111,7 +112,7 @@ def draft_design(
     """Draft a first design from a sample; the same sample gives the same draft.
 
     Keys are tried in the order of their read costs. Each is checked by the rules and by replaying
-    the sample; the first key without a warning that is not hot is chosen.
+    the sample; the first key without a warning whose writes are even is chosen.
 
     Args:
         sample: a file of recorded events, its recording, or a table of them: a pandas or polars

@@ -16,7 +16,6 @@ from rowkey.advise.drafts.roles import MIN_ROWS_TO_JUDGE
 from rowkey.advise.verdict import judge_design
 from rowkey.design import Design, format_path, format_toml_value
 from rowkey.messages import pluralize, shorten_text
-from rowkey.proposals import BUCKETS_PER_SERVER, build_bucket
 from rowkey.schema import Condition, Ordering, Parameter
 
 if TYPE_CHECKING:
@@ -247,36 +246,23 @@ def _describe_key(
             "bucket and before the time; a read of one of its values then needs one range.",
         )
     if roles.schema.event_count >= MIN_ROWS_TO_JUDGE:
-        yield from _describe_verdict(roles, simulation)
+        yield from _describe_verdict(simulation)
     if rejected_keys:
         yield "Keys that were tried and rejected:"
     for key, why in rejected_keys:
         yield from wrap_comment(shorten_text(f"{key}: {why}"), "  ")
 
 
-def _describe_verdict(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
+def _describe_verdict(simulation: Simulation) -> Iterator[str]:
     """Yield the comment lines about the simulated load of the key."""
     verdict = judge_design(simulation, [])
     yield from wrap_comment(
         f"Verdict on the writes of the sample: {verdict.grade.upper()}: {verdict.decisive.message}."
     )
     if simulation.verdict.level != "even":
-        yield from _describe_hot_spot(roles, simulation)
-
-
-def _describe_hot_spot(roles: ColumnRoles, simulation: Simulation) -> Iterator[str]:
-    """Yield the comment lines about why the load is uneven and what would spread it."""
-    for cause in simulation.causes[:1]:
-        yield from wrap_comment(shorten_text(f"Cause: {cause.message}"), "  ")
-    buckets, one = BUCKETS_PER_SERVER * simulation.design.cluster.servers, roles.entity
-    if simulation.verdict.is_hot:
-        yield "No key made of these fields spreads this load."
-    elif one is not None:
-        bucket = build_bucket([column.name for column in roles.key_columns], buckets)
-        yield from wrap_comment(
-            f"[{bucket}] in front would spread this load too, but a read of "
-            f"one {one.name} would then need {pluralize(buckets, 'range')}."
-        )
+        for cause in simulation.causes[:1]:
+            yield from wrap_comment(shorten_text(f"Cause: {cause.message}"), "  ")
+        yield "No key made of these fields that was tried spreads this load evenly."
 
 
 def format_facts(column: InferredColumn) -> str:

@@ -371,14 +371,15 @@ def _suggest_year(path: Path, sample_format: SampleFormat) -> str:
 def describe_layout(column: str, detected: DetectedLayout) -> Message:
     """Return what was decided on a column of times, and why."""
     example = shorten_text(detected.example)
-    is_zoneless = detected.layout.has_clock and "%z" not in detected.layout.text
+    layout = detected.layout
+    is_zoneless = layout.has_clock and "%" in layout.text and "%z" not in layout.text
     zone = Message("sample.utc", " in UTC") if is_zoneless else ""
     if detected.has_proof:
         return Message(
             "sample.proven_layout",
             "the times of {column} are read as {layout}{zone}: {example} fits no other order",
             column=column,
-            layout=detected.layout.text,
+            layout=layout.text,
             zone=zone,
             example=example,
         )
@@ -386,7 +387,7 @@ def describe_layout(column: str, detected: DetectedLayout) -> Message:
         "sample.time_layout",
         "the times of {column} are read as {layout}{zone}, such as {example}",
         column=column,
-        layout=detected.layout.text,
+        layout=layout.text,
         zone=zone,
         example=example,
     )
