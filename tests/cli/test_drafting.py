@@ -30,7 +30,7 @@ def test_a_draft_is_printed() -> None:
     assert (0, "") == (found.code, found.err)
     design = Design.loads(found.out)
     assert "web_logs" == design.table
-    assert "[bucket(host, 16)][host][time][seq]" == design.declaration.key
+    assert "[bucket(host, seq, 16)][host][time][seq]" == design.declaration.key
 
 
 def test_a_draft_is_written_checked_and_simulated(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import threading
 import time
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 WRITERS, SCANS, BUCKETS = 4, 2, 8
 BATCH = 20
-PAUSE_S = 0.02
-"""The pause between two batches of a writer, which leaves time to scans and servers."""
+PAUSE_S = 0.02 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 0.2
+"""The pause after each batch of a writer and each scan, which leaves time to the servers."""
 
 DEADLINE_S = Settings().operation_timeout_s + 5.0
 """The deadline of a call, plus the delays of two busy cores."""

@@ -289,7 +289,7 @@ def _append_to_key(words: Words, _finding: Finding, match: re.Match[str]) -> Ite
 
 
 CHANGES: list[tuple[str, Change]] = [
-    (r'^A table with key = ("(?:[^"\\]|\\.)*")', _build_second_table),
+    (r'^A second table with key = ("(?:[^"\\]|\\.)*")', _build_second_table),
     (r'\bkey = ("(?:[^"\\]|\\.)*")', _replace_key),
     (r"put (\w+) into the key and (\[.+?\]) in front", _move_to_key_front),
     (r"(\[\w+\([^\]]*\)\]) in front(?! of)", _prepend_part),

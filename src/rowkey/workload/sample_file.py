@@ -98,6 +98,8 @@ class EventBatch:
 
 MIN_SKIPPED_ROWS = 20
 """Skipped rows below which a file is read all the same, unless they are most of its rows."""
+MAX_ALLOWED_SHARE = 0.9
+"""Share of skipped rows above which a file is read wrong, and allowing them is no remedy."""
 MAX_BATCH_BYTES = 1 << 25
 """Bytes of the events, with their row keys, that are handed on at once."""
 
@@ -326,7 +328,7 @@ class SampleFile:
         if remedy == CONVERT_REMEDY and "encoding" in self.format.option_values:
             option = self.format.suggest_options(encoding="latin-1")
             remedy += f" Or declare its encoding, such as by {option}."
-        if 2 * skipped_count <= row_count:
+        if skipped_count <= MAX_ALLOWED_SHARE * row_count:
             remedy += (
                 f" Or allow {share:.0%} of the rows to be skipped by max_skipped = {share:g} in "
                 "the format of the sample."
