@@ -157,6 +157,7 @@ def build_jvm_flags(heap_mb: int, directory: Path) -> list[str]:
     return [
         "-XX:+UseSerialGC",
         f"-Xmx{heap_mb}m",
+        "-XX:TieredStopAtLevel=1",  # a run is too short for the second compiler to pay
         "-Xshare:auto",
         "--add-modules=jdk.unsupported",
         *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
