@@ -5,7 +5,7 @@ RUN := .venv/run-ready
 DEV := .venv/dev-ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # Of the three processes one works with the cluster and mostly waits for it.
-PYTEST := $(BIN)/pytest --numprocesses 3 --dist loadgroup
+PYTEST := $(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo proof test test-long test-hbase check format docs site bench hbase lock clean

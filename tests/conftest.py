@@ -14,6 +14,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
 
 MAX_ID_LENGTH = 60
+EARLY_PLACES = ("cluster", "reliability", "render", "docs", "verdicts", "table", "simulate", "cli")
+"""Folders whose tests take long: begun first, they leave no process alone at the end."""
 IGNORED_HEALTH_CHECKS = [
     HealthCheck.too_slow,
     HealthCheck.filter_too_much,
@@ -23,7 +25,7 @@ IGNORED_HEALTH_CHECKS = [
 # nothing else; `make test-long` draws new ones each time.
 settings.register_profile(
     "test",
-    max_examples=16,
+    max_examples=12,
     derandomize=True,
     deadline=None,
     suppress_health_check=IGNORED_HEALTH_CHECKS,
@@ -55,6 +57,20 @@ class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadGroupScheduling | None:
     """Return the scheduler of `--dist loadgroup`."""
     return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of the cluster, one long piece of work, and of slow folders."""
+    places = {name: rank for rank, name in enumerate(EARLY_PLACES)}
+
+    def rank(item: pytest.Item) -> int:
+        if item.get_closest_marker("cluster"):
+            return -1
+        folder = item.path.relative_to(item.config.rootpath).parts[1]
+        return places.get(folder, len(places))
+
+    items.sort(key=rank)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -34,6 +34,8 @@ FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms"}
 STALE_S, PATIENT_S = 2.0, 15.0
 BACK_S = 10.0
 """Within that time all is as before once an outage is over."""
+BUSY_S = 30.0
+"""How long the table is tried to be created before the outage."""
 PAUSE_S = 0.001
 """Between two puts: 1,000 in a second at most."""
 OUTAGES = ("killed", "paused", "held")
@@ -52,7 +54,13 @@ def create_table(way: ZooKeeperLink, tmp_path: Path, stale_s: float) -> Table:
     design = rowkey.Design(
         "logs", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket", catalog=url
     )
-    return rowkey.open(design, f"memory:{tmp_path}", max_stale=stale_s)
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            return rowkey.open(design, f"memory:{tmp_path}", max_stale=stale_s)
+        except Unavailable:  # half a second may be too short on a busy machine
+            if time.monotonic() > until:
+                raise
 
 
 class PuttingClient:
