@@ -67,8 +67,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         if item.get_closest_marker("cluster"):
             return -1
-        folder = item.path.relative_to(item.config.rootpath).parts[1]
-        return places.get(folder, len(places))
+        folders = item.path.relative_to(item.config.rootpath).parts[1:]
+        return places.get(folders[0], len(places)) if folders else len(places)
 
     items.sort(key=rank)
 

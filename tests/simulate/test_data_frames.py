@@ -19,7 +19,7 @@ from rowkey.simulate import choose_design_splits, run
 from rowkey.workload import SkippedRows, open_sample, record_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 DESIGN = Design(**ORDERS)
@@ -146,8 +146,32 @@ def test_columns_of_a_frame_are_joined_as_those_of_a_file() -> None:
     sample = open_sample(frame, design.fields, design.fields["at"], options)
     instants = pa.chunked_array(one.rows["at"] for one in sample.read_events()).unique()
     assert [datetime(2025, 11, 3, 12, 0, 1, tzinfo=UTC)] == instants.to_pylist()
-    with pytest.raises(SampleError, match=r"join\.at names 'hours'; expected one of day, hour, id"):
-        record_sample(frame, {"join": {"at": ["day", "hours"]}})
+
+
+def test_a_pass_may_be_overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that has read one batch has all rows, though another read on into the file."""
+    monkeypatch.setattr("rowkey.workload.batch_store.BatchStore.__init__.__defaults__", (1000,))
+    table = build_orders(300)
+    recording = record_sample(table.to_reader(max_chunksize=50))
+    slow = recording.read_batches(["id"], SkippedRows())
+    first = next(slow).column(0).to_pylist()
+    assert 300 == sum(len(one) for one in recording.read_batches(["id"], SkippedRows()))
+    later = [n for one in slow for n in one.column(0).to_pylist()]
+    assert table["id"].to_pylist() == [*first, *later]
+
+
+def test_a_reader_that_failed_is_no_shorter_sample() -> None:
+    """A second pass over a reader that broke off fails as the first one did."""
+
+    def fail_after_one() -> Iterator[pa.RecordBatch]:
+        yield build_orders(50).to_batches()[0]
+        raise OSError("the connection is lost")
+
+    schema = build_orders(50).schema
+    recording = record_sample(pa.RecordBatchReader.from_batches(schema, fail_after_one()))
+    for _ in range(2):
+        with pytest.raises(SampleError, match="the connection is lost"):
+            list(recording.read_batches(["id"], SkippedRows()))
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {

@@ -253,8 +253,8 @@ def _format_rate(rate: float) -> str:
 def _assess_reads(simulation: Simulation, findings: Sequence[Finding]) -> Iterator[Assessment]:
     """Yield the grade of each declared read."""
     found = {
-        finding.value: finding
-        for finding in reversed(findings)
+        finding.evidence.get("read", finding.value): finding
+        for finding in sorted(findings, key=lambda one: -one.rank)[::-1]
         if _get_measured_load(finding) == "reads"
     }
     for read, cost in zip(simulation.design.reads, simulation.reads, strict=False):

@@ -110,13 +110,13 @@ def propose_first_keys(
         if entity is not None or len(columns) == 1:
             why = f"rows of one {first.name} share a bucket, so its reads scan one bucket"
         yield build_proposal(build_bucket([first.name], n), why)
+        objection = find_objection()
     if entity is not None and is_missing_time:
         return
     heavy = _find_heavy_values(entity, servers) if entity is not None else ()
     if entity is not None and heavy and len(columns) > 1:
-        spread = count_heavy_buckets(max(share for _, share in heavy), servers, n)
         value_texts = ", ".join(entity.field.type.format_value(value)[:24] for value, _ in heavy)
-        while spread <= n:
+        for spread in _list_spreads(heavy, servers, n):
             yield build_proposal(
                 build_bucket([one.name for one in columns], n, spread),
                 f"each heavy value of {entity.name} ({value_texts}) is spread over "
@@ -124,11 +124,10 @@ def propose_first_keys(
                 "every other value has one bucket",
                 {entity.name: tuple(value for value, _ in heavy)},
             )
-            spread *= 2
     if first is not None and len(adds) > (entity is None):
         names = list(dict.fromkeys(one.name for one in (first, *adds)))
         why = (
-            f"a bucket of {first.name} alone was rejected ({find_objection()}), so it is "
+            f"a bucket of {first.name} alone was rejected ({objection}), so it is "
             f"computed from {join_names(names)}"
         )
         bucketed = [one.name for one in columns if one.name in names]
@@ -146,6 +145,15 @@ def propose_first_keys(
         "a row that is put twice may be stored under two salts"
     )
     yield build_proposal(build_salt(n), why)
+
+
+def _list_spreads(heavy: Sequence[tuple[Any, float]], servers: int, buckets: int) -> Iterator[int]:
+    """Yield over how many buckets heavy values can be spread, the fewest that are enough first."""
+    spread = count_heavy_buckets(max(share for _, share in heavy), servers, buckets)
+    while spread < buckets:
+        yield spread
+        spread *= 2
+    yield buckets
 
 
 def _format_reason(spreading_term: FunctionCall, reason: str, n: int, servers: int) -> str:

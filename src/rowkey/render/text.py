@@ -154,8 +154,9 @@ def _format_skew_table(skews: Sequence[Skew], width: int) -> list[str]:
     Reasons why there is no figure are not cut here: they are wrapped like any other line. Without
     any figure there is no table, and the reason for the widest windows holds for all.
     """
-    if all(skew.server_skew is None for skew in skews):
-        return [format_missing_skews(skews)] if skews else []
+    reasons = {skew.reason.replace(f" {skew.width_s} s ", " ") for skew in skews}
+    if len(reasons) == 1 and all(skew.server_skew is None for skew in skews):
+        return [format_missing_skews(skews)]
     tables = (_format_skew_lines(skews, since) for since in TIME_START_OFFSETS)
     for lines in tables:
         if all(

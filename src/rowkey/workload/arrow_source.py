@@ -169,9 +169,9 @@ class ArrowSource(RecordedSample):
         reader = open_arrow_source(source)
         sample_format = ArrowSourceFormat(format_options or {}, reader.schema)
         super().__init__(Path(name_source(source)), sample_format, format_options)
-        sample_format.check_option_columns(self.path, self.read_column_names())
         self._new_batches = read_new_batches(reader, name_source(source))
         self._rows = BatchStore()
+        self._failure: SampleError | None = None
         nested = find_nested_columns(reader.schema)
         self._kept_columns = [
             index for index, name in enumerate(reader.schema.names) if name not in nested
@@ -218,12 +218,21 @@ class ArrowSource(RecordedSample):
 
     def _keep_next_rows(self) -> bool:
         """Keep the next rows of the reader, and return whether there are more."""
-        batch = next(self._new_batches, None)
-        if batch is None:
-            return False
+        if self._failure is not None:
+            raise self._failure
+        try:
+            batch = next(self._new_batches, None)
+            if batch is not None:
+                self._keep_rows(batch)
+        except SampleError as failure:
+            self._failure = failure  # what is kept is no complete sample for a later pass either
+            raise
+        return batch is not None
+
+    def _keep_rows(self, batch: pa.RecordBatch) -> None:
+        """Keep the rows of a batch, a bounded number at a time."""
         for start in range(0, batch.num_rows, MAX_BATCH_ROWS):
             rows = batch.slice(start, MAX_BATCH_ROWS).select(self._kept_columns)
             with refuse_unreadable(str(self.path)):
                 for part in split_batch(rows, self.path):
                     self._rows.append(part)
-        return True

@@ -68,8 +68,9 @@ class BatchStore:
         """Yield the batches from one on; those that are added meanwhile may be missing."""
         import pyarrow as pa
 
-        yield from self._batches[index:]
+        batches = self._batches[index:]
         spans = self._spans[max(index - len(self._batches), 0) :]
+        yield from batches
         if not spans:
             return
         self._file.flush()

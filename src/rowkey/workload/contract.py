@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from rowkey.errors import InvalidArgument, SampleError
+from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 from rowkey.workload.joined_columns import expand_names, replace_joined_names
 from rowkey.workload.records import SkippedRows
-from rowkey.workload.sample_streams import ReadProgress, format_names
+from rowkey.workload.sample_streams import ReadProgress
 from rowkey.workload.values.number_layouts import NUMBER_LAYOUTS, parse_number_layout
 from rowkey.workload.values.time_layouts import parse_layout
 
@@ -131,7 +131,7 @@ JOIN_OPTION = PluginOption(
 """The option of every format that joins columns, such as a date and a time of day."""
 
 _COMMON_OPTIONS = (TIMES_OPTION, YEAR_OPTION, NUMBERS_OPTION, JOIN_OPTION, MAX_SKIPPED_OPTION)
-_COLUMN_OPTIONS = (TIMES_OPTION, NUMBERS_OPTION, JOIN_OPTION)
+_LAYOUT_OPTIONS = (TIMES_OPTION.name, NUMBERS_OPTION.name)
 
 
 def _read_joins(option_values: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -363,40 +363,20 @@ class SampleFormat(ABC):
         names = self.read_column_names(path, expand_names(self.joins, wanted_names))
         return None if names is None else replace_joined_names(self.joins, names)
 
-    @property
-    def option_columns(self) -> list[str]:
-        """Return the columns that declared options are about, after joining."""
-        named = (self.option_values[option.name] or {} for option in _COLUMN_OPTIONS)
-        return [column for columns in named for column in columns]
-
-    def check_option_columns(self, path: Path, column_names: Collection[str]) -> None:
-        """Raise if an option is about a column that the file does not have.
+    def find_missing_columns(self, column_names: Collection[str]) -> list[str]:
+        """Return the columns that declared options are about and that a file does not show.
 
         Args:
-            path: the file.
-            column_names: its columns after joining; those of a join that lacks one are not joined.
-
-        Raises:
-            SampleError: for all such columns at once.
+            column_names: the columns that it shows, after joining.
         """
-        missing = [
-            f"{JOIN_OPTION.name}.{name} names {part!r}"
-            for name, parts in self.joins.items()
-            for part in parts
-            if name not in column_names and part not in column_names
-        ] + [
-            f"{option.name} names {column!r}"
-            for option in (TIMES_OPTION, NUMBERS_OPTION)
-            for column in self.option_values[option.name] or ()
-            if column not in column_names and column not in self.joins
+        shown = {*column_names, *(name.strip() for name in column_names)}
+        shown |= {part for name in shown & self.joins.keys() for part in self.joins[name]}
+        named = [
+            column for option in _LAYOUT_OPTIONS for column in self.option_values[option] or ()
         ]
-        if missing:
-            raise SampleError(
-                str(path),
-                f"the format of the sample is about columns that are not there: "
-                f"{'; '.join(missing)}",
-                f"one of {format_names(column_names)}",
-            )
+        parts = [part for parts in self.joins.values() for part in parts]
+        missing = [name for name in named if name not in self.joins] + parts
+        return [name for name in dict.fromkeys(missing) if name not in shown]
 
     @classmethod
     def is_bound_to_suffixes(cls, raw_options: Mapping[str, Any]) -> bool:

@@ -159,6 +159,7 @@ class SampleFile:
         self.skipped_rows, self._first_remedy = SkippedRows(), MISSING_VALUE_REMEDY
         self.read_count, kept_count = 0, 0
         self.format.detect_options(self.path)
+        self._note_missing_columns()
         self._written_columns = {
             name: (TimeColumn if f.type.unit_ns is not None else NumberColumn)(
                 f, sources[name], self.path, self.format
@@ -245,6 +246,30 @@ class SampleFile:
         if self._row_count or not share:
             return self._row_count or None
         return round(self.read_count / share)
+
+    def _note_missing_columns(self) -> None:
+        """Note which columns the options of the format name and the file does not show.
+
+        That is no mistake: a nullable field may lack its column, and a dump has other names.
+        """
+        options = self.format.option_values
+        if not (self.format.joins or options["times"] or options["numbers"]):
+            return
+        missing = self.format.find_missing_columns(self._read_column_names() or ())
+        sources = {_find_column(one) for one in self.fields.values()}
+        lacking = [
+            name for name in missing if not (self.format.has_named_values and name in sources)
+        ]
+        if lacking:
+            self._note_assumptions(
+                [
+                    Message(
+                        "sample.missing_columns",
+                        "the sample has no {columns}, which its format names",
+                        columns=", ".join(map(shorten_text, lacking)),
+                    )
+                ]
+            )
 
     def _note_assumptions(self, sentences: Iterable[str]) -> None:
         """Note assumptions, each once however often the file is read."""

@@ -20,7 +20,7 @@ from rowkey.open_file_limit import raise_shortage
 from rowkey.workload.compression import COMPRESSED_SUFFIXES, find_compression, open_decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
@@ -406,15 +406,14 @@ def resolve_columns(
             raise SampleError(
                 str(path),
                 f"it has no column {name!r}",
-                f"one of {format_names(available)}",
+                f"one of {_format_names(available)}",
                 remedy,
             )
     return list(columns)
 
 
-def format_names(names: Iterable[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     """Return names as a short list on one line."""
-    names = list(names)
     listed = [
         shorten_text(
             name if len(name) <= MAX_SHOWN_NAME_LENGTH else f"{name[:MAX_SHOWN_NAME_LENGTH]}…"

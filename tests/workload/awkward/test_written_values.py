@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from rowkey.design import Design
+from rowkey.workload import open_sample
 from rowkey.workload.values.time_layouts import parse_layout
 from workload.awkward.files import find_options, get_refusal, read_rows
 
@@ -162,19 +164,42 @@ def test_malformed_options_are_refused(tmp_path: Path, options: Any, problem: st
 
 
 @pytest.mark.parametrize("kind", ["csv", "json_lines"])
-def test_options_about_missing_columns_are_refused(tmp_path: Path, kind: str) -> None:
-    """A misspelt column of `times`, `numbers` and `join` is refused, all of them at once."""
+def test_columns_that_only_the_options_name_are_told(tmp_path: Path, kind: str) -> None:
+    """A misspelt column of `times`, `numbers` and `join` is told; the others are read."""
     path = tmp_path / "a"
-    path.write_text("v,when\n1,2\n" if kind == "csv" else '{"v": 1, "when": 2}\n')
+    path.write_text("v, when \n1,2\n" if kind == "csv" else '{"v": 1, "when": 2}\n')
     options = {
         "kind": kind,
-        "times": {"wen": "epoch_s"},
+        "times": {"wen": "epoch_s", "when": "epoch_s"},
         "numbers": {"w": "1,234.56"},
         "join": {"ts": ["when", "hour"]},
     }
-    said = get_refusal(path, {"v": "u32"}, options)
-    assert "join.ts names 'hour'; times names 'wen'; numbers names 'w'; expected one of" in said
-    assert "v, when" in said
+    design = Design("t", "[v]", fields={"v": "u32", "when": "timestamp_s"})
+    sample = open_sample(path, design.fields, None, options)
+    assert 1 == sum(map(len, sample.read_events()))
+    said = "the sample has no wen, w, hour, which its format names"
+    assert said in [str(one) for one in sample.assumptions]
+
+
+def test_joins_may_share_a_column(tmp_path: Path) -> None:
+    """A date that is joined with two times of day makes two times, and nothing is missing."""
+    path = tmp_path / "a.csv"
+    path.write_text("date,t1,t2\n2024-01-31,10:00,11:00\n")
+    joins = {"departure": ["date", "t1"], "arrival": ["date", "t2"]}
+    kind = "timestamp_s"
+    fields = {"departure": kind, "arrival": kind}
+    design = Design("t", "[departure][arrival]", fields=fields, writes={"time": "departure"})
+    sample = open_sample(path, design.fields, None, {"kind": "csv", "join": joins})
+    [events] = sample.read_events()
+    assert [10, 11] == [events.rows.column(n)[0].as_py().hour for n in range(2)]
+    assert not any("has no" in str(one) for one in sample.assumptions)
+
+
+@pytest.mark.parametrize("text", ["1e19", "9.3e18", "1e30"])
+def test_counts_with_an_exponent_beyond_64_bits_are_no_times(text: str) -> None:
+    """Such a count is no time, and the others of its column are."""
+    times = parse_layout("epoch_ns").parse_column(pa.array([text, "1700000000000000000"]))
+    assert [False, True] == times.is_valid.tolist()
 
 
 EXACT_NS = [1_764_191_234_123_456_789, 1_764_191_234_123_456_787]

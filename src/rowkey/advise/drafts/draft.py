@@ -82,6 +82,12 @@ class _JudgedCandidate:
         return max((self.judged.sample.repeat_count or 0) - self.roles.schema.copy_count, 0)
 
     @property
+    def is_hot(self) -> bool:
+        """Return whether the sample has enough rows to say that its writes are hot."""
+        is_judged = self.roles.schema.event_count >= MIN_ROWS_TO_JUDGE
+        return is_judged and self.judged.simulation.verdict.is_hot
+
+    @property
     def objections(self) -> tuple[str, ...]:
         """Return the reasons against the key, worst first; empty if it can be used."""
         allowed = allow_few_values(self.roles, self.proposal)
@@ -147,7 +153,7 @@ def draft_design(
         candidates.append(_JudgedCandidate(roles, proposal, trial.judge_key(roles, proposal)))
         if not candidates[-1].objections:
             break
-    best = min(candidates, key=lambda one: len(one.objections))
+    best = min(candidates, key=lambda one: (one.is_hot, len(one.objections)))
     rejected_keys = tuple(
         (t.proposal.key, t.objections[0]) for t in candidates if t is not best and t.objections
     )

@@ -262,7 +262,7 @@ def _describe_verdict(simulation: Simulation) -> Iterator[str]:
     if simulation.verdict.level != "even":
         for cause in simulation.causes[:1]:
             yield from wrap_comment(shorten_text(f"Cause: {cause.message}"), "  ")
-        yield "No key made of these fields that was tried spreads this load evenly."
+        yield "No key that was tried is even and without a warning."
 
 
 def format_facts(column: InferredColumn) -> str:

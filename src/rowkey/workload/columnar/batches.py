@@ -88,9 +88,6 @@ def read_batches(
     rows = size = 0
     joins = sample_format.joins
     own_columns = columns if columns is None else expand_names(joins, columns)
-    if sample_format.option_columns:
-        column_names = sample_format.list_columns(path, sample_format.option_columns)
-        sample_format.check_option_columns(path, column_names or sample_format.option_columns)
     for raw in sample_format.read_batches(path, own_columns, left_out):
         batch = join_batch(joins, raw, columns) if joins else raw
         rows += batch.num_rows

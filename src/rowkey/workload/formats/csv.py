@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from rowkey.workload.records import SkippedRows
 
+MAX_NAME_CHARACTERS = 1 << 17
+"""Characters of the name of a column."""
 FIRST_PRINTABLE = 0x20
 _ALLOWED_CONTROLS = b"\t\r\n"
 """Control characters that a header line may hold."""
@@ -348,9 +350,10 @@ def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path:
 def _split_record(head: str, delimiter: str) -> list[str] | None:
     """Return a record split at a delimiter; None if it is not a record."""
     try:
-        return next(csv.reader([head], delimiter=delimiter), [])
+        names = next(csv.reader([head], delimiter=delimiter), [])
     except csv.Error:
         return None
+    return names if all(len(name) <= MAX_NAME_CHARACTERS for name in names) else None
 
 
 def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: Path) -> None:

@@ -142,7 +142,7 @@ class TimeColumn:
                 self._decisions.append(
                     Message(
                         "sample.no_zone",
-                        "the times of {column} have no zone and are read as UTC",
+                        "times of {column} without a zone are read as UTC",
                         column=self._column,
                     )
                 )
@@ -271,8 +271,6 @@ class YearCounter:
         years = self._year + np.cumsum(
             (steps < -_MAX_STEP_BACK_S).astype(np.int64) - (steps > _MAX_STEP_FORWARD_S)
         )
-        self._first = min(self._first, int(years.min()))
-        self._last = max(self._last, int(years.max()))
         self._year, self._last_s = int(years[-1]), int(seconds[-1])
         days, rest = np.divmod(seconds, 86_400)
         dates = days.astype("M8[D]")
@@ -281,6 +279,9 @@ class YearCounter:
         # A zone may have moved a time of the stand-in year over its end.
         years = years + dates.astype("M8[Y]").astype(np.int64) + 1970 - LEAP_YEAR
         true_days, is_date = count_days(years, months, day)
+        if is_date.any():
+            self._first = min(self._first, int(years[is_date].min()))
+            self._last = max(self._last, int(years[is_date].max()))
         all_seconds, is_valid = times.seconds.copy(), times.is_valid.copy()
         all_seconds[rows] = true_days * 86_400 + rest
         is_valid[rows] = is_date

@@ -58,6 +58,8 @@ _VARIABLE_WIDTHS = "mdHI"
 """Directives of one or two digits, and of two where no text separates them from the next."""
 _COUNT_UNITS = {"epoch_s": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
 """Nanoseconds of one unit of each count since 1970."""
+MAX_FLOAT_COUNT = 9.2e18
+"""Doubles from which on a count does not fit 64 bits with a sign."""
 COUNT_LAYOUTS = (*_COUNT_UNITS, "excel")
 
 
@@ -227,7 +229,8 @@ class CountLayout(TimeLayout):
             is_valid &= is_number.to_numpy(zero_copy_only=False)
             texts = pc.if_else(is_number, texts, "0")
             if self.text != "excel":
-                return self._scale_counts(*_split_decimals(texts), is_valid)
+                whole, billionths, is_in_range = _split_decimals(texts)
+                return self._scale_counts(whole, billionths, is_valid & is_in_range)
             array = texts.cast(pa.float64())
         if pa.types.is_integer(array.type):
             if pa.types.is_uint64(array.type):
@@ -238,7 +241,7 @@ class CountLayout(TimeLayout):
                 return self._scale_counts(counts, np.zeros_like(counts), is_valid)
             array = pa.array(counts, pa.int64())
         numbers = array.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy()
-        is_valid &= np.isfinite(numbers) & (np.abs(numbers) < 9.2e18)
+        is_valid &= np.isfinite(numbers) & (np.abs(numbers) < MAX_FLOAT_COUNT)
         numbers = np.where(is_valid, numbers, 0.0)
         if self.text == "excel":
             is_valid &= np.abs(numbers) < 3e6
@@ -265,14 +268,18 @@ COUNT_DIGITS = "(?:[0-9]{1,18}|[1-8][0-9]{18})"
 _NUMBER = rf"^[+-]?{COUNT_DIGITS}(?:\.[0-9]*)?(?:[eE][+]?[0-9]{{1,2}})?$"
 
 
-def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray]:
-    """Return the whole parts and billionths of decimals; one with an exponent is a double."""
+def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray, BoolArray]:
+    """Return the whole parts and billionths of decimals, and which of them 64 bits hold.
+
+    One with an exponent is a double.
+    """
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     pieces = pc.extract_regex(texts, r"^(?P<sign>[+-]?)(?P<whole>[0-9]+)(?:\.(?P<rest>[0-9]*))?$")
     has_exponent = pieces.is_null().to_numpy(zero_copy_only=False)
+    is_in_range = np.ones(len(texts), np.bool_)
     rest = pc.utf8_slice_codeunits(pc.utf8_rpad(pc.struct_field(pieces, "rest"), 9, "0"), 0, 9)
     whole = pc.struct_field(pieces, "whole").fill_null("0").cast(pa.int64()).to_numpy()
     billionths = rest.fill_null("0").cast(pa.int64()).to_numpy().astype(np.int64)
@@ -285,8 +292,11 @@ def _split_decimals(texts: pa.Array) -> tuple[IntArray, IntArray]:
     if has_exponent.any():
         whole, billionths = whole.copy(), billionths.copy()
         numbers = texts.filter(pa.array(has_exponent)).cast(pa.float64()).to_numpy()
-        whole[has_exponent], billionths[has_exponent] = _split_floats(numbers)
-    return whole, billionths
+        fits = np.abs(numbers) < MAX_FLOAT_COUNT
+        is_in_range[has_exponent] = fits
+        split = _split_floats(np.where(fits, numbers, 0.0))
+        whole[has_exponent], billionths[has_exponent] = split
+    return whole, billionths, is_in_range
 
 
 def _split_floats(numbers: np.ndarray[Any, Any]) -> tuple[IntArray, IntArray]:
