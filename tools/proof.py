@@ -154,7 +154,7 @@ def compute_fingerprint(path: Path) -> dict[str, str]:
     design = Design.read(path)
     data = design.sample_path
     assert data is not None
-    source = open_source(design, None, None, second_half=False, seed=0, fields=design.fields)
+    source = open_source(design, None, None, second_half=False, seed=0, keeps_all_fields=True)
     boundaries = choose_source_splits(design, source, seed=0).boundaries
     return {
         "design": _hash(path.read_bytes()),

@@ -16,9 +16,10 @@ from pyarrow import parquet
 from rowkey.advise import MAX_DESIGNS, Comparison, Figure, Measure, compare_designs
 from rowkey.design import Design
 from rowkey.errors import IncomparableDesigns
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.render import format_comparison
 from rowkey.simulate import run
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,9 +17,10 @@ from hypothesis import assume, example, given, settings
 from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign, SampleError
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.simulate import run
 from rowkey.workload import open_sample
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

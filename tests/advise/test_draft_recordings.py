@@ -13,8 +13,9 @@ import pytest
 
 from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.workload import open_sample
+from samples import summarize_sample
 from table.recordings import SHARED
 
 ROOT = Path(__file__).parents[2]

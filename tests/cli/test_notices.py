@@ -20,8 +20,9 @@ from xmlschema import XMLSchema10
 
 from cli.command import run
 from rowkey import Design
-from rowkey.lint import RULES, SEVERITIES, check_design, summarize_sample
+from rowkey.lint import RULES, SEVERITIES, check_design
 from rowkey.render import CheckedFile, build_sarif_document, format_github_commands, format_junit
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

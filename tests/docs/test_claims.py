@@ -20,7 +20,8 @@ from tools.reference.claims import (
 
 from docs.blocks import ROOT
 from rowkey.design import Design
-from rowkey.lint import RULES, check_design, summarize_sample
+from rowkey.lint import RULES, check_design
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,9 @@ import pytest
 from rowkey.design import Design
 from rowkey.hotspots import CAUSES, CauseFinding
 from rowkey.keys import bind_key
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.simulate import run
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

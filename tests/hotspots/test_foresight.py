@@ -10,10 +10,11 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.hotspots import predict_causes
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.regions import Boundaries
 from rowkey.schema import FieldFacts
 from rowkey.simulate import run
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

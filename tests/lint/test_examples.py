@@ -8,7 +8,8 @@ import pytest
 
 import rowkey
 from rowkey.design import Design
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
+from samples import summarize_sample
 
 EXAMPLES = Path(rowkey.__file__).parent / "examples"
 EXPECTED_FINDINGS = {

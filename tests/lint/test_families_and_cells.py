@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import RULES, LintSubject, check_design, summarize_sample
+from rowkey.lint import RULES, LintSubject, check_design
 from rowkey.schema import FieldFacts
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey.design import Design, derive_properties
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.render import build_check_document, format_check
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

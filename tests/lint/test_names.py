@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import RULES, check_design, summarize_sample
+from rowkey.lint import RULES, check_design
 from rowkey.schema import FieldRef
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

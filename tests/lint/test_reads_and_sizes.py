@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import Finding, LintSubject, check_design, summarize_sample
+from rowkey.lint import Finding, LintSubject, check_design
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from pathlib import Path

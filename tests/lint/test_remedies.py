@@ -17,10 +17,11 @@ import pytest
 import rowkey
 from lint.remedies import NOTATION, apply_remedy
 from rowkey.design import Design
-from rowkey.lint import RULES, LintSubject, check_design, summarize_sample
+from rowkey.lint import RULES, LintSubject, check_design
 from rowkey.regions import to_string_binary
 from rowkey.simulate import run
 from rowkey.workload import WorkloadGenerator
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ from rowkey.lint import (
     apply_fixes,
     check_design,
     format_rule_name,
-    summarize_sample,
 )
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from rowkey.lint import LintResult

@@ -8,7 +8,8 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.errors import InvalidArgument
-from rowkey.lint import RULES, check_design, format_rule_name, select_rules, summarize_sample
+from rowkey.lint import RULES, check_design, format_rule_name, select_rules
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -116,7 +116,7 @@ def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> N
     design = build_design(name)
     source = open_source(
         design, RECORDINGS[name].sample(400, tmp_path), None,
-        second_half=False, seed=0, fields=design.fields,
+        second_half=False, seed=0, keeps_all_fields=True,
     )  # fmt: skip
     source.first_replayed = 0
     found = CellSizeCounter(design)
@@ -139,7 +139,7 @@ def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
     design = build_design("nab", families={"d": {"versions": 3}})
     source = open_source(
         design, RECORDINGS["nab"].sample(40, tmp_path), None,
-        second_half=False, seed=0, fields=design.fields,
+        second_half=False, seed=0, keeps_all_fields=True,
     )  # fmt: skip
     found = CellSizeCounter(design)
     (events,) = source.read_replayed_events()

@@ -13,8 +13,9 @@ from rich.console import Console
 
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.design import Design, derive_properties
-from rowkey.lint import RULES, check_design, summarize_sample
+from rowkey.lint import RULES, check_design
 from rowkey.render import format_check, print_comparison, print_simulation
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ import pytest
 from data_frames import ORDERS, SOURCES, build_orders, write_parquet
 from rowkey import Design, SampleError
 from rowkey.advise import JudgedDesign, compare_designs, draft_design
-from rowkey.lint import summarize_sample
 from rowkey.simulate import choose_design_splits, run
 from rowkey.workload import SkippedRows, open_sample, record_sample
+from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

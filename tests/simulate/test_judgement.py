@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from rowkey.advise import compare_designs
 from rowkey.design import Design
 from rowkey.hotspots import BusiestShares, Skew, compute_even_skew
-from rowkey.lint import LintSubject, summarize_sample
+from rowkey.lint import LintSubject
 from rowkey.simulate import choose_design_splits, run
 from rowkey.simulate.verdict import judge_skew
+from samples import summarize_sample
 from simulate.test_naive import draw_designs, draw_samples, write_rows
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ import pyarrow as pa
 import rowkey
 from rowkey.design import Design
 from rowkey.explanations import explain_read
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.plan import bind_example, bind_read
+from samples import summarize_sample
 from simulate.naive import replay_naively
 
 if TYPE_CHECKING:

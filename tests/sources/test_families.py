@@ -8,7 +8,8 @@ import pytest
 
 from rowkey.cells import FOREVER_S, Cell, Family, select_kept_cells
 from rowkey.errors import InvalidDesign
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
+from samples import summarize_sample
 from sources.evaluations import (
     NAMES,
     change_design,

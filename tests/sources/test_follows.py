@@ -10,8 +10,9 @@ import mmh3
 import pytest
 
 import rowkey
-from rowkey.lint import check_design, summarize_sample
+from rowkey.lint import check_design
 from rowkey.regions import compute_prefix_stop
+from samples import summarize_sample
 from sources.evaluations import (
     change_design,
     explain_conditions,

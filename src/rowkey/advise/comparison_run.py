@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.advise.comparison import ComparedDesign, Comparison
 from rowkey.advise.comparison_setup import build_setup
-from rowkey.advise.judgement import JudgedDesign
 from rowkey.advise.measures import build_measures, compute_read_weights
-from rowkey.advise.storage_size import StorageSize, open_events, time_encoding
+from rowkey.advise.storage_size import StorageSize, time_encoding
 from rowkey.errors import IncomparableDesigns, InvalidDesign, Mistake, SampleError
+from rowkey.lint import check_design
 from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
-from rowkey.simulate import run_on_source
+from rowkey.simulate import open_source, run_on_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,7 +133,6 @@ class _DesignTrial:
         self.seed = seed
         self.used_design = declared_design
         self.source: EventSource | None = None
-        self.has_all_fields = False
         self.simulation: Simulation | None = None
 
     def open_sample(self, progress: PhaseProgress | None, mistakes: list[Mistake]) -> None:
@@ -143,9 +142,16 @@ class _DesignTrial:
         if self.setup.recording is None:
             return
         try:
-            self.source, self.has_all_fields = open_events(
-                self.used_design, self.setup, self.seed, progress
+            self.source = open_source(
+                self.used_design,
+                self.setup.recording,
+                None,
+                second_half=self.setup.second_half,
+                seed=self.seed,
+                keeps_all_fields=True,
+                progress=progress,
             )
+            self.source.check_events()
         except SampleError as problem:
             mistakes.append(self._label_mistake(problem.mistake))
 
@@ -167,27 +173,20 @@ class _DesignTrial:
     def measure_storage(self) -> StorageSize:
         """Measure the bytes that the replayed events take when stored."""
         assert self.source is not None
-        return StorageSize(
-            self.used_design, self.source, has_all_fields=self.has_all_fields, seed=self.seed
-        )
+        return StorageSize(self.used_design, self.source, seed=self.seed)
 
     def build_result(
         self, label: str, storage: StorageSize, encode_us: float | None, *, measured: bool
     ) -> ComparedDesign:
         """Return the compared design with all its results."""
         assert self.simulation is not None
-        assert self.setup.recording is not None
-        judged = JudgedDesign(
-            self.declared_design,
-            self.setup.recording,
-            seed=self.seed,
-        )
+        assert self.source is not None
         return ComparedDesign(
             label,
             self.name,
             self.declared_design,
             self.simulation,
-            judged.lint_result,
+            check_design(self.declared_design, self.source.summary),
             storage.key_bytes,
             storage.compute_event_bytes(measured=measured),
             measured,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rowkey.lint import FixedDesign, LintResult
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
-    from rowkey.simulate import PhaseProgress, Simulation
+    from rowkey.simulate import EventSource, PhaseProgress, Simulation
     from rowkey.workload import PackingSavings, RecordedSample, SampleInput, SampleSummary
 
 
@@ -88,8 +88,25 @@ class JudgedDesign:
             return None
         from rowkey.simulate import record_design_sample
 
-        fields = self.design.fields.values()  # the rules look at all, and packed cells hold them
-        return record_design_sample(self.design, self._given_sample, self._format_options, fields)
+        return record_design_sample(self.design, self._given_sample, self._format_options)
+
+    @cached_property
+    def source(self) -> EventSource:
+        """Return the events, read and summarized in one pass; generated ones without a sample.
+
+        Raises:
+            SampleError: the sample cannot be read, or lacks a field that judging needs.
+        """
+        from rowkey.simulate import open_source
+
+        return open_source(
+            self.design,
+            self.recording,
+            None,
+            second_half=self._second_half,
+            seed=self._seed,
+            progress=self._progress,
+        )
 
     @cached_property
     def sample(self) -> SampleSummary | None:
@@ -102,12 +119,7 @@ class JudgedDesign:
             SampleError: a sample that was given cannot be read, or lacks a field of the key.
         """
         try:
-            recording = self.recording
-            if recording is None:
-                return None
-            from rowkey.lint import summarize_sample
-
-            return summarize_sample(self.design, recording, seed=self._seed)
+            return None if self.recording is None else self.source.summary
         except SampleError as problem:
             if self._given_sample is not None:
                 raise
@@ -127,17 +139,11 @@ class JudgedDesign:
     @cached_property
     def simulation(self) -> Simulation:
         """Return the simulation: a replay of the sample, or of generated events."""
-        from rowkey.simulate import run
+        from rowkey.simulate import run_on_source
 
-        simulation = run(
-            self.design,
-            self.recording,
-            second_half=self._second_half,
-            seed=self._seed,
-            progress=self._progress,
+        simulation = run_on_source(
+            self.design, self.source, seed=self._seed, progress=self._progress
         )
-        if self.sample is not None:
-            simulation.source.add_facts(self.sample.facts)
         if self._progress is not None:
             self._progress(SEARCHING_CAUSES, 0, 0)
             _ = simulation.causes  # computed now, while the progress is shown
@@ -237,9 +243,8 @@ def judge_simulation(simulation: Simulation) -> JudgedDesign:
         simulation: the result of `rowkey.simulate.run`.
     """
     judged = JudgedDesign(simulation.design, seed=simulation.seed)
-    summary = simulation.source.summary
     judged.recording, judged.simulation = None, simulation
-    judged.sample = summary if summary is not None and summary.key is not None else None
+    judged.sample = simulation.source.summary
     return judged
 
 

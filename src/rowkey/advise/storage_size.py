@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import RowError, SampleError
-from rowkey.simulate import open_source
+from rowkey.errors import RowError
 from rowkey.workload import Reservoir, measure_stored_bytes
 
 if TYPE_CHECKING:
@@ -14,50 +12,14 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.advise.comparison_setup import ComparisonSetup
     from rowkey.design import Design
-    from rowkey.keys import Field, Key
-    from rowkey.simulate import EventSource, PhaseProgress
+    from rowkey.keys import Key
+    from rowkey.simulate import EventSource
 
 TIMED_ROWS = 2_000
 """Rows of which keys are made by the clock."""
 TIMING_ROUNDS = 7
 """Times each design makes them; the least counts, for whatever disturbs only adds."""
-
-
-def open_events(
-    design: Design, setup: ComparisonSetup, seed: int, progress: PhaseProgress | None = None
-) -> tuple[EventSource, bool]:
-    """Open the sample of a comparison, and return whether it has all fields of a design.
-
-    Where they have not, what they have is still looked at: its widths tell of the bytes.
-
-    Raises:
-        SampleError: it lacks what judging needs, or cannot be read.
-    """
-
-    def source(fields: Any) -> EventSource:
-        return open_source(
-            design,
-            setup.recording,
-            None,
-            second_half=setup.second_half,
-            seed=seed,
-            fields=fields,
-            progress=progress,
-        )
-
-    try:
-        return source(design.fields), True
-    except SampleError:
-        needed_fields = design.collect_needed_fields()
-        fields = design.fields.items()
-        return source({n: f if n in needed_fields else _make_nullable(f) for n, f in fields}), False
-
-
-def _make_nullable(field: Field) -> Field:
-    """Return a copy of a field that events may lack."""
-    return replace(field, nullable=True)
 
 
 def _list_rows(design: Design, batch: pa.RecordBatch) -> list[Mapping[str, Any]]:
@@ -74,19 +36,17 @@ class StorageSize:
 
     Args:
         design: the design.
-        source: its events.
-        has_all_fields: whether they have all that it stores; else bytes are told from widths.
+        source: its events, with all fields that the sample has; bytes are told from widths where it
+            lacks one.
         seed: where the choice of rows to time, and of their salts, begins.
     """
 
-    def __init__(
-        self, design: Design, source: EventSource, *, has_all_fields: bool, seed: int
-    ) -> None:
+    def __init__(self, design: Design, source: EventSource, *, seed: int) -> None:
         import numpy as np
 
         self.design = design
         self.source = source
-        self.is_measured = has_all_fields
+        self.is_measured = source.has_all_fields
         self.key_bytes = 0
         self._stored_bytes = 0
         reservoir = Reservoir(TIMED_ROWS, seed)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from rowkey.lint.finding import SEVERITIES, Finding, Severity
     from rowkey.lint.fixes import FixedDesign, apply_fixes
     from rowkey.lint.rules import RULES as RULES
-    from rowkey.lint.sample_summary import summarize_sample
     from rowkey.lint.subject import LintSubject, PlannedRead
     from rowkey.lint.toml_edit import edit_toml
 else:
@@ -25,7 +24,6 @@ else:
             "toml_edit": "edit_toml",
             "rules": "RULES",
             "checker": "AllowedFinding LintResult check_design select_rules",
-            "sample_summary": "summarize_sample",
             "subject": "PlannedRead LintSubject",
         },
     )
@@ -48,5 +46,4 @@ __all__ = [
     "edit_toml",
     "format_rule_name",
     "select_rules",
-    "summarize_sample",
 ]

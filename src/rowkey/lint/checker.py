@@ -84,7 +84,7 @@ def check_design(
 
     Args:
         design: the design.
-        sample: the summary of a sample, from `summarize_sample`; if None, only the declaration is
+        sample: the summary of a sample, as `JudgedDesign.sample`; if None, only the declaration is
             judged.
         facts: further facts of fields, by name.
         select: names, codes or beginnings of codes of the rules to run; all rules if empty.

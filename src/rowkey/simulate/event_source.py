@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError, SampleError
@@ -16,28 +15,28 @@ from rowkey.keys import (
     check_key_lengths,
     encode_repeated_texts,
 )
+from rowkey.messages import Message
+from rowkey.open_file_limit import explain_shortage
 from rowkey.schema import FieldFacts, RowCounts
 from rowkey.workload import (
     EventBatch,
     EventStore,
-    RecordedSample,
     SampleSummary,
     SkippedRows,
     WorkloadGenerator,
     open_sample,
-    record_sample,
     split_events,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
-    from rowkey.workload import SampleFile, SampleInput
+    from rowkey.workload import RecordedSample, SampleFile
 
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
@@ -67,6 +66,7 @@ class EventSource:
         summary: what the sample shows; None of generated events.
         disorder: the share of a sample's times below an earlier one, if it was sorted because it
             was in no order of time; else None.
+        has_all_fields: whether a sample has all fields of the design.
     """
 
     origin: str
@@ -80,6 +80,7 @@ class EventSource:
     row_counts: RowCounts | None = None
     summary: SampleSummary | None = None
     disorder: float | None = None
+    has_all_fields: bool = False
 
     @property
     def replayed_count(self) -> int:
@@ -90,11 +91,19 @@ class EventSource:
         """Estimate the size and load of the design's table from the events."""
         return design.estimate_demand(self.facts, counts=self.row_counts)
 
-    def add_facts(self, facts: Mapping[str, FieldFacts]) -> None:
-        """Add what a sample shows of fields that the events do not have, as those in cells."""
-        measured = {} if self.summary is None else self.summary.measured_facts
-        others = {name: one for name, one in facts.items() if name not in measured}
-        self.facts = {**self.facts, **others}
+    def check_events(self) -> None:
+        """Check that there is an event.
+
+        Raises:
+            SampleError: no row of the sample has a row key.
+        """
+        if not self.total_count:
+            raise SampleError(
+                self.name,
+                "no row of the sample has a valid row key",
+                "row keys of 1 to 32,767 bytes",
+                f"The first problem: {self.skipped_rows.first_problem}.",
+            )
 
     def assign_codes(self, design: Design) -> Design:
         """Return the design with `code` values numbered in the order of these events.
@@ -176,49 +185,83 @@ def build_generated_source(design: Design, seed: int) -> EventSource:
     )
 
 
+@explain_shortage
 def open_recorded_source(
     design: Design,
-    sample: SampleInput,
-    format_options: Mapping[str, Any] | None,
+    recording: RecordedSample,
     *,
     second_half: bool,
     seed: int,
-    fields: Mapping[str, Field] | None = None,
+    keeps_all_fields: bool = False,
     progress: PhaseProgress | None = None,
 ) -> EventSource:
     """Read and summarize a sample once, and return its events.
 
+    All declared fields that the file has are read. Where the file lacks a field that judging does
+    not need, or cannot give its values, the sample is read without it.
+
     Args:
         design: the design.
-        sample: the sample's file, its recording, or a table in memory.
-        format_options: how a file is read; guessed from its name if None.
+        recording: the sample.
         second_half: whether only the second half is replayed.
         seed: the random seed.
-        fields: the fields to read, as far as the file has them; if None, those that judging needs.
+        keeps_all_fields: whether the events have all fields that are read; else only those that
+            judging needs.
         progress: called with the events read so far.
 
     Raises:
-        SampleError: the sample cannot be read, or does not have the design's fields.
+        SampleError: the sample cannot be read, or does not have the fields that judging needs.
     """
-    needed_fields = design.collect_needed_fields() if fields is None else fields
-    other_fields = _find_other_fields(design) if fields is None else {}
-    if other_fields or not isinstance(sample, (str, Path)):
-        sample = record_sample(sample, format_options)
-    if isinstance(sample, RecordedSample):
-        sample.request_columns(one.declaration.source or one.name for one in other_fields.values())
-    file = open_sample(sample, needed_fields, design.writes.time, format_options)
-    if fields is not None:
-        file = file.match_columns()
-    is_counted = fields is not None or design.writes.rate is not None
+    needed = design.collect_needed_fields()
+    others_optional = {
+        name: one if name in needed else replace(one, nullable=True)
+        for name, one in design.fields.items()
+    }
+    problem: SampleError | None = None
+    for fields in (design.fields, others_optional, needed):
+        file = open_sample(recording, fields, design.writes.time)
+        try:
+            if fields is not needed:
+                file = file.match_columns()
+            kept_names = None if keeps_all_fields else [n for n in file.fields if n in needed]
+            source = _read_source(design, file, kept_names, second_half, seed, progress)
+        except SampleError as refusal:
+            problem = refusal
+            continue
+        source.has_all_fields = fields is design.fields
+        if fields is needed and problem is not None:
+            source.assumptions.append(
+                Message(
+                    "sample.fields_left_out",
+                    "fields that only cells hold were left out: {problem}",
+                    problem=problem.mistake.problem,
+                )
+            )
+        return source
+    assert problem is not None
+    raise problem
+
+
+def _read_source(
+    design: Design,
+    file: SampleFile,
+    kept_names: Sequence[str] | None,
+    second_half: bool,
+    seed: int,
+    progress: PhaseProgress | None,
+) -> EventSource:
+    """Read a sample file and return its events, with some of their fields or with all."""
     summary = SampleSummary(
         file.fields,
-        design.key if is_counted else None,
+        design.key,
         design.layout,
         build_declared_facts(design),
         seed=seed,
         path=str(file.path),
     )
-    events = _read_summarized(_read_keyed_events(design.key, file), summary)
+    events = _read_keyed_events(design.key, file, summary)
+    if kept_names is not None:
+        events = (batch.select_fields(kept_names) for batch in events)
     if progress is not None:
         events = _report_reading(events, file, progress)
     store = EventStore.from_unsorted(events) if design.writes.is_sorted else EventStore(events)
@@ -226,20 +269,12 @@ def open_recorded_source(
     if disorder is not None:
         store = EventStore.from_unsorted(store.read_events())
     summary.skipped_rows, summary.assumptions = file.skipped_rows, file.assumptions
-    if not len(store):
-        raise SampleError(
-            str(file.path),
-            "no row of the sample has a valid row key",
-            "row keys of 1 to 32,767 bytes",
-            f"The first problem: {file.skipped_rows.first_problem}.",
-        )
-    facts = {**_measure_other_fields(sample, other_fields, seed), **summary.measured_facts}
     return EventSource(
         "sample",
         str(file.path),
         len(store),
         len(store) // 2 if second_half else 0,
-        _add_declared_facts(design, facts),
+        _add_declared_facts(design, summary.measured_facts),
         store.read_events,
         skipped_rows=file.skipped_rows,
         assumptions=file.assumptions,
@@ -263,13 +298,6 @@ def _measure_disorder(design: Design, summary: SampleSummary) -> float | None:
     return 1 - facts.rising_share
 
 
-def _read_summarized(events: Iterator[EventBatch], summary: SampleSummary) -> Iterator[EventBatch]:
-    """Yield events after adding them to a summary."""
-    for batch in events:
-        summary.add(batch)
-        yield batch
-
-
 def _report_reading(
     events: Iterator[EventBatch], file: SampleFile, progress: PhaseProgress
 ) -> Iterator[EventBatch]:
@@ -279,18 +307,22 @@ def _report_reading(
         progress(READING, file.read_count, file.estimate_total() or 0)
 
 
-def _read_keyed_events(key: Key, sample: SampleFile) -> Iterator[EventBatch]:
+def _read_keyed_events(
+    key: Key, sample: SampleFile, summary: SampleSummary
+) -> Iterator[EventBatch]:
     """Yield the events that have a valid row key, and record the others as skipped.
 
-    Batches are small enough for the length of the keys.
+    All are added to the summary. Batches are small enough for the length of the keys.
     """
     first = 0
     for batch in sample.read_events():
         for events in split_events(_encode_repeated_texts(batch), key.min_bytes):
-            if key.has_coded_fields or _can_encode(key, events):
-                yield events
-            else:
-                yield from _drop_refused_rows(key, events, first, sample.skipped_rows)
+            keyed_events = events
+            if not key.has_coded_fields and not _can_encode(key, events):
+                keyed_events = _drop_refused_rows(key, events, first, sample.skipped_rows)
+            summary.add(events, keyed_events)
+            if len(keyed_events):
+                yield keyed_events
             first += len(events)
 
 
@@ -314,8 +346,8 @@ def _can_encode(key: Key, events: EventBatch) -> bool:
 
 def _drop_refused_rows(
     key: Key, events: EventBatch, first: int, skipped_rows: SkippedRows
-) -> Iterator[EventBatch]:
-    """Yield the rows of a batch with a valid row key, and record the others as skipped."""
+) -> EventBatch:
+    """Return the events of a batch with a valid row key, and record the others as skipped."""
     import numpy as np
     import pyarrow as pa
 
@@ -328,32 +360,8 @@ def _drop_refused_rows(
             has_key[index] = False
             reason = problem.mistake.problem
             skipped_rows.note(1, f"event {first + index + 1} has no valid row key: {reason}")
-    if has_key.any():
-        clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
-        yield EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
-
-
-def _find_other_fields(design: Design) -> dict[str, Field]:
-    """Return the non-key fields whose bytes help to choose the number of regions."""
-    if not design.splits.needs_count:
-        return {}
-    needed = design.collect_needed_fields()
-    return {name: field for name, field in design.fields.items() if name not in needed}
-
-
-def _measure_other_fields(
-    sample: SampleInput, fields: Mapping[str, Field], seed: int
-) -> Mapping[str, FieldFacts]:
-    """Return the facts of some fields that a recorded sample shows."""
-    if not fields:
-        return {}
-    try:
-        file = open_sample(sample, fields, None).match_columns()
-        summary = SampleSummary(file.fields, seed=seed)
-        summary.add_sample(file)
-    except SampleError:
-        return {}
-    return summary.measured_facts
+    clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
+    return EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
 
 
 def _add_declared_facts(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rowkey.workload import EventBatch, SampleInput
 
 
-@explain_shortage
 def run(
     design: Design,
     sample: SampleInput | None = None,
@@ -60,6 +59,7 @@ def run(
     return run_on_source(design, source, seed=seed, progress=progress)
 
 
+@explain_shortage
 def run_on_source(
     design: Design,
     source: EventSource,
@@ -77,6 +77,7 @@ def run_on_source(
             0 if that is unknown.
 
     Raises:
+        SampleError: the sample has no event with a row key.
         InvalidDesign: the boundaries cannot be cut.
 
     Cost: as `run`, without the pass that reads the events.
@@ -104,8 +105,10 @@ def start(
         first_event: the number of the first event that will be added, among those replayed.
 
     Raises:
+        SampleError: the sample has no event with a row key.
         InvalidDesign: the boundaries cannot be cut.
     """
+    source.check_events()
     encoded = source.assign_codes(design)
     split_report = choose_source_splits(encoded, source, seed)
     replay = Replay(encoded, split_report.boundaries, source.replayed_count, seed, first_event)

@@ -15,10 +15,9 @@ from rowkey.simulate.replay import sample_keys
 from rowkey.workload import choose_format, record_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.keys import Field
     from rowkey.simulate.event_source import PhaseProgress
     from rowkey.workload import RecordedSample, SampleInput
 
@@ -49,7 +48,6 @@ def record_design_sample(
     design: Design,
     sample: SampleInput | None,
     format_options: Mapping[str, Any] | None,
-    fields: Iterable[Field] = (),
 ) -> RecordedSample | None:
     """Return the recorded sample of a design, which is read once for all uses.
 
@@ -59,7 +57,6 @@ def record_design_sample(
             None.
         format_options: how it is read, whatever was declared; if None, as `[sample] format` says
             unless the file's name tells another format.
-        fields: what is read in the first pass because a later one needs it.
 
     Returns:
         None where no sample is given and none is declared.
@@ -72,9 +69,7 @@ def record_design_sample(
         return None
     if format_options is None and isinstance(chosen, (str, Path)):
         format_options = choose_format(Path(chosen), design.sample_format, design.sample_path)
-    recording = record_sample(chosen, format_options)
-    recording.request_columns(field.declaration.source or field.name for field in fields)
-    return recording
+    return record_sample(chosen, format_options)
 
 
 def open_source(
@@ -84,7 +79,7 @@ def open_source(
     *,
     second_half: bool,
     seed: int,
-    fields: Mapping[str, Field] | None = None,
+    keeps_all_fields: bool = False,
     progress: PhaseProgress | None = None,
 ) -> EventSource:
     """Open the recorded events of a design, or generate events without a sample.
@@ -97,15 +92,15 @@ def open_source(
             unless the file's name tells another format.
         second_half: whether only the second half is replayed.
         seed: where randomness begins.
-        fields: what is read of each event of a sample, as far as it has them; if None, those of the
-            key, of reads, and the time.
+        keeps_all_fields: whether the events of a sample have all fields that are read; else only
+            those of the key, of reads, and the time.
         progress: called with `reading`, how many events are read, and of how many; 0 if unknown.
 
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
     """
-    chosen = design.sample_path if sample is None else sample
-    if chosen is None:
+    recording = record_design_sample(design, sample, format_options)
+    if recording is None:
         if design.splits.needs_sample:
             raise SampleError(
                 "splits",
@@ -114,16 +109,12 @@ def open_source(
                 "Give --sample FILE, or declare [sample] path.",
             )
         return build_generated_source(design, seed)
-    if format_options is None and isinstance(chosen, (str, Path)):
-        format_options = choose_format(Path(chosen), design.sample_format, design.sample_path)
-    half = second_half or design.splits.needs_sample
     return open_recorded_source(
         design,
-        chosen,
-        format_options,
-        second_half=half,
+        recording,
+        second_half=second_half or design.splits.needs_sample,
         seed=seed,
-        fields=fields,
+        keeps_all_fields=keeps_all_fields,
         progress=progress,
     )
 

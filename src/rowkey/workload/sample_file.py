@@ -25,7 +25,7 @@ from rowkey.workload.values.time_range import TimeRangeCheck
 from rowkey.workload.values.typed_columns import convert_column, mark_blanks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -87,6 +87,10 @@ class EventBatch:
             batch = ColumnBatch(columns, len(self), np.zeros(len(self), np.int64))
             self._key_pieces = key, key.encode_parts(batch, key.parts)
         return self._key_pieces[1]
+
+    def select_fields(self, names: Sequence[str]) -> EventBatch:
+        """Return the events with some of their fields."""
+        return EventBatch(self.rows.select(names), self.clock_ms, self.row_numbers)
 
     def slice(self, start: int, stop: int) -> EventBatch:
         """Return the events from index `start` up to `stop`."""

@@ -73,14 +73,19 @@ class SampleSummary:
         )
         self._cache: dict[str, Any] = {}
 
-    def add(self, events: EventBatch) -> None:
-        """Add the next events."""
+    def add(self, events: EventBatch, keyed_events: EventBatch | None = None) -> None:
+        """Add the next events.
+
+        Args:
+            events: the events.
+            keyed_events: those of them that have a row key, of which rows are counted; all if None.
+        """
         self._cache.clear()
         self._reservoir.offer(events.rows)
         for column in self._columns.values():
             column.add(events.get_column(column.field))
         if self._can_count_rows:
-            self._count_rows(events)
+            self._count_rows(events if keyed_events is None else keyed_events)
 
     def add_sample(self, sample: SampleFile) -> None:
         """Add all events of a sample file."""

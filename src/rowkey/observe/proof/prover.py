@@ -82,7 +82,7 @@ def prove_design(
             "phases", f"{phases} is out of range", f"a number from 1 to {MAX_PHASES:,}"
         )
     source = open_source(
-        design, sample, format_options, second_half=False, seed=seed, fields=design.fields
+        design, sample, format_options, second_half=False, seed=seed, keeps_all_fields=True
     )
     if source.origin != "sample":
         what = "the design declares no sample, and generated events have no columns to write"
