@@ -1,11 +1,20 @@
 """The plugins that start Java, HBase and catalogs, and the number of examples per property."""
 
+from __future__ import annotations
+
+import gc
 import os
 import signal
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 # Tests start the command some hundred times, so the compiled files are kept even where the shell
 # forbids it.
@@ -57,6 +66,26 @@ class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadGroupScheduling | None:
     """Return the scheduler of `--dist loadgroup`."""
     return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+def pytest_collection() -> None:
+    """Do without the garbage collector while a million objects are made that all stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again during the tests."""
+    gc.enable()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[None]:
+    """Look for doctests in files that have an example only."""
+    outcome: Any = yield
+    if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+        outcome.force_result(
+            [one for one in outcome.get_result() if not isinstance(one, DoctestModule)]
+        )
 
 
 @pytest.hookimpl(trylast=True)
