@@ -16,7 +16,6 @@ from rowkey import Design, SampleError
 from rowkey.advise import JudgedDesign, compare_designs, draft_design
 from rowkey.simulate import choose_design_splits, run
 from rowkey.workload import SkippedRows, open_sample, record_sample
-from samples import summarize_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,25 +26,38 @@ SAMPLED = Design(**ORDERS | {"splits": {"algorithm": "sample", "regions": 8}})
 OTHER = Design(**ORDERS | {"key": "[shop][at][id]", "splits": {"algorithm": "sample"}})
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_table_in_memory_gives_the_figures_of_its_file(name: str, tmp_path: Path) -> None:
-    """The simulation, the rules and the boundaries are those of the same rows as a Parquet file."""
-    table = build_orders()
-    path, build = write_parquet(table, tmp_path), SOURCES[name]
+@pytest.fixture(scope="module")
+def orders() -> pa.Table:
+    """Return the rows of the orders."""
+    return build_orders()
+
+
+@pytest.fixture(scope="module")
+def figures_of_file(orders: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """Return the figures of the orders as a Parquet file."""
+    path = write_parquet(orders, tmp_path_factory.mktemp("orders"))
+    return collect_figures(lambda: path)
+
+
+def collect_figures(build: Callable[[], Any]) -> list[Any]:
+    """Return what the simulation, the rules and the boundaries are for some rows."""
+    figures: list[Any] = []
     for design in (DESIGN, SAMPLED):
-        expected, actual = run(design, path), run(design, build(table))
-        assert expected.facts == actual.facts
-        assert expected.verdict == actual.verdict
-        assert expected.source.total_count == actual.source.total_count == table.num_rows
-        assert (
-            choose_design_splits(design, path).boundaries
-            == choose_design_splits(design, build(table)).boundaries
-        )
-    expected_facts = summarize_sample(DESIGN, path).facts
-    judged = JudgedDesign(DESIGN, build(table))
+        found = run(design, build())
+        figures += [found.facts, found.verdict, found.source.total_count]
+        figures.append(choose_design_splits(design, build()).boundaries)
+    judged = JudgedDesign(DESIGN, build())
     assert judged.sample is not None
-    assert expected_facts == judged.sample.facts
-    assert str(JudgedDesign(DESIGN, path).verdict) == str(judged.verdict)
+    return [*figures, judged.sample.facts, str(judged.verdict)]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_table_in_memory_gives_the_figures_of_its_file(
+    name: str, orders: pa.Table, figures_of_file: list[Any]
+) -> None:
+    """The simulation, the rules and the boundaries are those of the same rows as a Parquet file."""
+    assert orders.num_rows == figures_of_file[2]
+    assert figures_of_file == collect_figures(lambda: SOURCES[name](orders))
 
 
 def test_designs_are_compared_by_a_data_frame(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"
 DATA = Path(__file__).parent.parent / "data"
 PARTS = (2, 7, 64)
+CLOSED_COUNT = 1_000
+"""Events of a replay that closes windows early: enough to estimate its rows too."""
 TEXT = {"type": "text", "max_bytes": 40}
 SALTED: dict[str, Any] = {
     "key": "[salt(16)][client][time]",
@@ -48,11 +50,13 @@ SENSORS: dict[str, Any] = {
     "sample": {"path": str(DATA / "nab_real_streams.csv.gz")},
 }
 CASES = [
-    pytest.param(EXAMPLES / "flights" / "hashed.toml", id="flights of the package"),
+    pytest.param(
+        EXAMPLES / "flights" / "hashed.toml", id="flights of the package", marks=pytest.mark.long
+    ),
     pytest.param(EXAMPLES / "apache" / "time_first.toml", id="logs of the package"),
     pytest.param("SALTED", id="random salts"),
     pytest.param("CODED", id="codes"),
-    pytest.param("SENSORS", id="sensors"),
+    pytest.param("SENSORS", id="sensors", marks=pytest.mark.long),
 ]
 FIGURES = (
     "verdict", "skews", "regions", "server_shares", "region_shares", "operation_count",
@@ -128,7 +132,7 @@ def assert_equal(whole: Simulation, merged: Simulation) -> None:
         assert (whole.load_map[2] == merged.load_map[2]).all()
 
 
-@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("parts", [2, pytest.param(7, marks=pytest.mark.long), 64])
 @pytest.mark.parametrize("case", CASES)
 def test_parts_merge_to_the_whole(case: str | Path, parts: int) -> None:
     """Every figure of merged parts is that of one run, to the last bit."""
@@ -146,14 +150,14 @@ def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -
     )
     design = Design.read(EXAMPLES / "apache" / "hashed.toml")
     source = open_source(design, None, None, second_half=False, seed=5)
-    whole = replay_part(design, source, 0, 3_000).result()
+    whole = replay_part(design, source, 0, CLOSED_COUNT).result()
     assert whole.replay.windows[0].first_open_window is not None
     assert not whole.is_overwrite_exact
     assert 0 == whole.late_count
     assert whole.skews[3].server_skew is not None
     for parts in PARTS:
         for merge in (merge_left, merge_right, merge_pairs):
-            assert_equal(whole, merge_parts(design, source, parts, 3_000, merge))
+            assert_equal(whole, merge_parts(design, source, parts, CLOSED_COUNT, merge))
 
 
 def test_parts_are_merged_in_their_order() -> None:
