@@ -32,6 +32,8 @@ table has a dozen files, and some commands open their own after them."""
 FIRST_LIMITS = {"check": 6, "compare": 6, "scan": 5, "load": 9, "dump": 14}
 """With which the modules of a command are imported too; in the long profile all commands do, with
 every limit."""
+QUICK_COMMANDS = ("check", "load")
+"""One that reads files, and one that reads and writes a table too."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 LIMIT = """
 import resource
@@ -69,7 +71,13 @@ def count_rows() -> int:
     return int(run("count", "things.toml", *PLACE_OPTION).out)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK_COMMANDS else pytest.mark.long)
+        for name in COMMANDS
+    ],
+)
 def test_a_command_without_files_left_says_so(things_folder: Path, name: str) -> None:
     """A command at the limit of open files works, or exits with 4 and keeps all rows."""
     (things_folder / "more.csv").write_text(MORE_ROWS)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import json
 import os
 import random
@@ -7,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +20,9 @@ from design.measurement import measure_yard_s
 from rowkey import Design
 from rowkey.design.toml_scanner import MAX_DESIGN_BYTES
 from rowkey.errors import InvalidDesign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MEASURE = Path(__file__).with_name("measurement.py")
 MOST_YARDS = 20
@@ -240,6 +245,16 @@ LARGE = {
 
 SPLITS_NAMES = [*FILES][::6]
 """Files that `rowkey splits` reads too, which reads every file as `rowkey check` does."""
+LONG_NAMES = {"unknown_options", "many_fields", "chosen_twice", "letters", "wide_buckets"}
+"""Files that take longest and resemble others: only `make test-long` reads them."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+
+
+def mark_long(names: Iterable[str]) -> list[Any]:
+    """Return names as parameters, those of files that only `make test-long` reads marked."""
+    return [
+        pytest.param(name, marks=pytest.mark.long if name in LONG_NAMES else ()) for name in names
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +266,8 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
     for name, text in LARGE.items():
         assert len(text) < 20_000
         (folder / name).write_text(text, "utf-8")
+    for name in () if IS_LONG else LONG_NAMES:
+        (folder / name).unlink()
     (folder / "directory").mkdir()
     os.mkfifo(folder / "fifo")
     (folder / "dangling").symlink_to(folder / "nothing")
@@ -260,7 +277,8 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
         listening.bind(str(folder / "socket"))
     other = tmp_path_factory.mktemp("splits")
     for name in (*SPLITS_NAMES, *LARGE):
-        (other / name).write_bytes((folder / name).read_bytes())
+        if (folder / name).exists():
+            (other / name).write_bytes((folder / name).read_bytes())
     command = [sys.executable, str(MEASURE), str(TRIES), "check", str(folder), "splits", str(other)]
     done = subprocess.run(command, capture_output=True, check=True, timeout=300)
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
@@ -278,7 +296,7 @@ MORE_PROBLEMS = {
 MESSAGES = {**{name: message for name, (_, message) in FILES.items()}, **MORE_PROBLEMS}
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", mark_long(MESSAGES))
 def test_a_hostile_file_is_refused_by_name(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
@@ -289,7 +307,7 @@ def test_a_hostile_file_is_refused_by_name(
     assert all(len(line) < 2_000 and line.isprintable() for line in found["out"].splitlines())
 
 
-@pytest.mark.parametrize("name", SPLITS_NAMES)
+@pytest.mark.parametrize("name", mark_long(SPLITS_NAMES))
 def test_other_verbs_refuse_it_in_three_lines(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
@@ -300,7 +318,7 @@ def test_other_verbs_refuse_it_in_three_lines(
     assert 1 <= found["err"].count("\n") <= 3
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize("name", mark_long(MESSAGES))
 def test_it_takes_little_time_and_memory(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:
@@ -311,7 +329,7 @@ def test_it_takes_little_time_and_memory(
         assert found["megabytes"] < MOST_MEGABYTES
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", mark_long(LARGE))
 def test_a_small_file_takes_little_whatever_it_says(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:

@@ -13,9 +13,11 @@ from unittest.mock import patch
 from xml.etree import ElementTree as ET
 
 import pytest
+from pyarrow import parquet
 from tools import demo as program
 
 from docs.blocks import ROOT
+from rowkey.table import load_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +31,18 @@ REPORT_BYTES_MOST = 250_000
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """Return the demonstration's output into a pipe and the folder that it fills."""
+    """Return the demonstration's output into a pipe and the folder that it fills.
+
+    Its table gets the first rows of the recording; `tests/table/test_region_writes.py` loads all.
+    """
     folder = tmp_path_factory.mktemp("demo")
+    recording = tmp_path_factory.mktemp("recording") / "flights.parquet"
+    rows = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, 20_000)
+    parquet.write_table(rows, recording)
     out, err = StringIO(), StringIO()
     with (
         patch.object(sys, "argv", ["demo.py", str(folder)]),
+        patch.object(program, "load_file", lambda table, _: load_file(table, recording)),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
