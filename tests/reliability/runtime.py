@@ -3,8 +3,8 @@
 `runtime.py PLACE WORK STICKY STEP MODE...` runs with the shim loaded; it prints a line of JSON for
 each fault that was tried. Each probe is run again and again, with the first call failing, then the
 second, and so on until it runs through without meeting its fault; after the first STEP calls some
-are passed over, a STEP-th part of those before. With a STEP of 0 each call is the fourth of the one
-before, and reads are only run where reading fails.
+are passed over, a STEP-th part of those before. With a STEP of 0 only `FEW_PROBES` are run, with
+each call the sixteenth of the one before, and reads only where reading fails.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def _run_write_probe(table: rowkey.Table, probe: str) -> str:
 
 USES = (*PROBES[1:-1], "put", "flush", "compact")
 READS = ("get", "scan", "count", "dump")
+FEW_PROBES = ("open", "get", "scan", "increment", "flush", "compact", "repair")
+"""Reads of rows and of all, a change in the log and changes of files: the others use these."""
 
 
 def _try_fault(
@@ -161,7 +163,7 @@ def main() -> None:
 def _try_faults(place: Path, shim: Shim, what: str, sticky: bool, step: int) -> None:
     """Try all faults of one type, and print the result of each."""
     copy, few = shim.directory, step == 0
-    for probe in ("open", *USES, "repair"):
+    for probe in FEW_PROBES if few else ("open", *USES, "repair"):
         if few and probe in READS and what != "read error":
             continue
         nth = 1

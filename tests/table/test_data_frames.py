@@ -87,11 +87,11 @@ REFUSED: dict[str, tuple[Callable[[], Any], str, int]] = {
         1,
     ),
     "later batch": (
-        lambda: replace_column("id", pa.array([*range(40_000), -1, 1]), 40_002).to_reader(
-            max_chunksize=15_000
+        lambda: replace_column("id", pa.array([*range(4_000), -1, 1]), 4_002).to_reader(
+            max_chunksize=1_500
         ),
-        r"^row 40000: id: -1",
-        40_000,
+        r"^row 4000: id: -1",
+        4_000,
     ),
     "unknown column": (
         lambda: build_orders(4).append_column("color", pa.array(["red"] * 4)),

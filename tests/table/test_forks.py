@@ -30,12 +30,12 @@ def run_forks(engine: str, place: Path | str, count: int, *arrangements: str) ->
 
 def test_forks_with_a_table_on_disk(tmp_path: Path) -> None:
     """Children cannot use a table that they inherit, and can use tables that they open."""
-    run_forks("rocks", tmp_path, 2, *ARRANGEMENTS)
+    run_forks("rocks", tmp_path, 1, *ARRANGEMENTS)
 
 
 def test_forks_with_a_table_in_memory(tmp_path: Path) -> None:
     """Children cannot use an inherited table in memory either."""
-    run_forks("memory", tmp_path, 2, "check_pool", "check_child_opening")
+    run_forks("memory", tmp_path, 1, "check_pool", "check_child_opening")
 
 
 def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:

@@ -136,7 +136,13 @@ def name_run(engine: str, *, with_changes: bool) -> str:
     return f"linearizability {engine}{' bucket changes' if with_changes else ''}"
 
 
-@pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
+@pytest.mark.parametrize(
+    "with_changes",
+    [
+        pytest.param(False, id="buckets stay", marks=pytest.mark.long),
+        pytest.param(True, id="buckets change"),
+    ],
+)
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
     """All that eight threads see of a row of an embedded engine fits one order."""

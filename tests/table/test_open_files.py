@@ -30,6 +30,9 @@ CALLS = {
     "design": "rowkey.Design('more', '[digest(b)]', fields={'b': 'text'})",
     "loads": 'rowkey.Design.loads(\'table = "t"\\nkey = "[desc(n)]"\\n[fields]\\nn = "i8"\')',
 }
+QUICK_CALLS = ("scan", "open_table", "run", "lint", "design")
+"""A call of each package."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 PROCESS = """
 import gc, os, resource, sys, rowkey, rowkey.simulate, rowkey.engines.backends.rocks
 
@@ -82,12 +85,16 @@ that its function gets as far.
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the output of each call in a file of its name."""
     folder = tmp_path_factory.mktemp("calls")
-    words = [word for call in CALLS.items() for word in call]
+    names = CALLS if IS_LONG else QUICK_CALLS
+    words = [word for name in names for word in (name, CALLS[name])]
     subprocess.run([sys.executable, "-c", PROCESS, *words], cwd=folder, check=True)
     return folder
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK_CALLS else pytest.mark.long) for name in CALLS],
+)
 def test_a_call_without_descriptors_says_so(name: str, folder: Path) -> None:
     """A call raises `Unavailable` with the remedy, and works once files are closed."""
     assert "" == (folder / name / "err").read_text()

@@ -218,7 +218,7 @@ def test_what_was_read_is_not_read_again(tall_table: Table) -> None:
     assert 250 == count_region_reads(tall_table) - before
 
 
-@pytest.mark.parametrize("threads", [2, 64])
+@pytest.mark.parametrize("threads", [2, pytest.param(64, marks=pytest.mark.long)])
 def test_threads_change_nothing(tall_table: Table, threads: int) -> None:
     """Threads give the same rows, columns, order, limits and counts, and end with the scan."""
     before = count_region_reads(tall_table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from rowkey.workload.formats import FORMATS, json_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -85,7 +87,7 @@ def check_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[s
     assert expected == found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if IS_LONG else 40, deadline=None)
 @given(
     st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12),
     st.lists(st.sampled_from(["t", "n", "f", "o", "o.t", "o.x", "u"]), unique=True, min_size=1),
