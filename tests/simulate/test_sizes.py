@@ -49,18 +49,18 @@ FILES = {
     "bounded_spread": design_file(
         "[bucket(a, ts, 16000, 4)][a][ts]", "{ type = 'text', heavy = ['x'] }", FEW_A_SECOND
     ),
-    "regions_by_remainders": design_file(
-        "[bucket(a, 32768)][mod(a, 65536)][a]", NUMBER, FEW_A_SECOND
-    ),
-    "long_values": design_file(
-        "[a][ts]", "{ type = 'hex', width = 32000 }", format_writes("10000/s", "6s"), splits=""
-    ),
     "long_constants": design_file(
         f"['{'x' * 3_500}'][a][ts]", NUMBER, format_writes("100000/s", "5s"), splits=""
     ),
 }  # fmt: skip
 """Design files of at most 4 kB, of which each took more than the address space or ten seconds."""
 if os.environ.get("HYPOTHESIS_PROFILE") == "long":
+    FILES["regions_by_remainders"] = design_file(
+        "[bucket(a, 32768)][mod(a, 65536)][a]", NUMBER, FEW_A_SECOND
+    )
+    FILES["long_values"] = design_file(
+        "[a][ts]", "{ type = 'hex', width = 32000 }", format_writes("10000/s", "6s"), splits=""
+    )
     FILES["ranges_of_a_read"] = design_file(
         "[bucket(a, 65536, width=2)][mod(a, 65536)][a]", NUMBER,
         MANY + format_reads("a between ? and ?"), splits="",
