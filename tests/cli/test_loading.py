@@ -68,10 +68,25 @@ def convert_rows(name: str) -> None:
 
 
 NAMES = ["rows.csv", "more.csv.gz", "rows.jsonl", "rows.parquet", "rows.feather", "rows.arrows"]
+SHUFFLED_NAMES = ("rows.csv", "rows.parquet")
+"""A file of text and one of columns, which `make test` loads in a random order too."""
 
 
-@pytest.mark.parametrize("shuffle", [[], ["--shuffle"]], ids=["", "shuffled"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "shuffle"),
+    [
+        *(pytest.param(name, [], id=f"{name}-") for name in NAMES),
+        *(
+            pytest.param(
+                name,
+                ["--shuffle"],
+                id=f"{name}-shuffled",
+                marks=() if name in SHUFFLED_NAMES else pytest.mark.long,
+            )
+            for name in NAMES
+        ),
+    ],
+)
 def test_every_format_gives_the_same_rows(logs: Path, name: str, shuffle: list[str]) -> None:
     """Each format loads every row once, shuffled or not."""
     del logs

@@ -124,7 +124,14 @@ def name_recording(recording: Recording) -> str:
     return recording.name
 
 
-each_hot = pytest.mark.parametrize("recording", HOT, ids=name_recording)
+each_hot = pytest.mark.parametrize(
+    "recording",
+    [
+        pytest.param(one, id=one.name, marks=pytest.mark.long if n % 3 == 2 else ())
+        for n, one in enumerate(HOT)
+    ],
+)
+"""Two of three recordings, of each cause some, are replayed by `make test`."""
 each_even = pytest.mark.parametrize(
     "recording",
     [
