@@ -101,6 +101,7 @@ def test_a_hash_of_the_host_is_as_hot_as_counted() -> None:
     assert min(found) >= SERVERS * heaviest
 
 
+@pytest.mark.long
 def test_a_hash_of_the_minute_is_hot_up_to_the_minute() -> None:
     """A hash of the minute is hot up to windows of a minute, and less so over ten minutes."""
     second, _, _ = list_events()
