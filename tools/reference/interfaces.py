@@ -116,6 +116,7 @@ the shell reads at its start:
 
 DOCUMENTS = {
     "simulate": render.SIMULATION_FIELDS,
+    "advise": render.ADVICE_FIELDS,
     "compare": render.COMPARISON_FIELDS,
     "check": render.CHECK_FIELDS,
     "rules": render.RULES_FIELDS,

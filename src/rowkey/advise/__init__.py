@@ -1,23 +1,27 @@
-"""Judge one design, compare several, and draft a first one from a sample."""
+"""Judge one design, compare several, search for better ones, and draft a first from a sample."""
 
 from typing import TYPE_CHECKING
 
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.advise.advice import Advice, Pick, RefusedKey
     from rowkey.advise.comparison import ComparedDesign, Comparison, Figure, Measure
     from rowkey.advise.comparison_run import MAX_DESIGNS, compare_designs
     from rowkey.advise.drafts import Draft, draft_design
     from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
+    from rowkey.advise.key_search import search
     from rowkey.advise.verdict import GRADES, Assessment, DesignVerdict, Grade, judge_design
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "advice": "Advice Pick RefusedKey",
             "comparison": "ComparedDesign Comparison Figure Measure",
             "comparison_run": "MAX_DESIGNS compare_designs",
             "drafts": "Draft draft_design",
             "judgement": "JudgedDesign judge_comparison judge_simulation",
+            "key_search": "search",
             "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
         },
     )
@@ -25,6 +29,7 @@ else:
 __all__ = [
     "GRADES",
     "MAX_DESIGNS",
+    "Advice",
     "Assessment",
     "ComparedDesign",
     "Comparison",
@@ -34,9 +39,12 @@ __all__ = [
     "Grade",
     "JudgedDesign",
     "Measure",
+    "Pick",
+    "RefusedKey",
     "compare_designs",
     "draft_design",
     "judge_comparison",
     "judge_design",
     "judge_simulation",
+    "search",
 ]

@@ -186,6 +186,29 @@ class JudgedDesign:
         """Return the mean bytes that an event adds to a store, uncompressed."""
         return self.simulation.event_bytes
 
+    @property
+    def write_cost(self) -> float:
+        """Return how much busier the busiest server is than chance makes it; 1 at best."""
+        verdict = self.simulation.verdict
+        return max(verdict.skew / max(verdict.even_skew, 1.0), 1.0)
+
+    @cached_property
+    def read_cost(self) -> float:
+        """Return the operations a second of all declared reads.
+
+        A read without a rate counts as one answer a second; one that cannot be run costs as much as
+        a scan of every row.
+        """
+        from rowkey.workload import count_read_operations
+
+        return sum(
+            (read.rate or 1.0)
+            * count_read_operations(
+                cost.regions[0], self.simulation.operation_count if cost.error else cost.read_rows
+            )
+            for read, cost in zip(self.design.reads, self.simulation.reads, strict=True)
+        )
+
     @cached_property
     def packing(self) -> PackingSavings | None:
         """Return the bytes that packed cells save; None if no cell is packed.

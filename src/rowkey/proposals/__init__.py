@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.proposals.bucket_fields import has_enough_values
+    from rowkey.proposals.bucket_fields import ExampleRead, has_enough_values, plan_example_reads
+    from rowkey.proposals.candidates import Candidate, list_candidates
     from rowkey.proposals.first_keys import (
         MIN_SPREADING_VALUES,
         FirstKeyProposal,
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.proposals.key_proposal import (
         PER_BUCKET,
         KeyProposal,
+        apply_proposal,
         format_quantile_splits,
         has_bucket_splits,
     )
@@ -46,10 +48,13 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "bucket_fields": "has_enough_values",
+            "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
+            "candidates": "Candidate list_candidates",
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
             "heavy_key": "MAX_HEAVY_VALUES propose_heavy_key",
-            "key_proposal": "PER_BUCKET KeyProposal format_quantile_splits has_bucket_splits",
+            "key_proposal": (
+                "PER_BUCKET KeyProposal apply_proposal format_quantile_splits has_bucket_splits"
+            ),
             "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
             "spread_key": (
                 "SpreadKeyProposal format_wider_bucket propose_bucket_count propose_salted_key "
@@ -68,11 +73,14 @@ __all__ = [
     "MIN_SPREADING_VALUES",
     "MIN_VALUES_PER_REGION",
     "PER_BUCKET",
+    "Candidate",
+    "ExampleRead",
     "FirstKeyProposal",
     "KeyColumn",
     "KeyProposal",
     "ReadKeyProposal",
     "SpreadKeyProposal",
+    "apply_proposal",
     "build_bucket",
     "build_ordering_term",
     "build_salt",
@@ -84,6 +92,8 @@ __all__ = [
     "has_enough_values",
     "has_only_times",
     "is_heavy",
+    "list_candidates",
+    "plan_example_reads",
     "propose_bucket_count",
     "propose_first_keys",
     "propose_heavy_key",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidDesign
 from rowkey.proposals.bucket_fields import can_spread, find_sliced_fields, plan_example_reads
-from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal
+from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
 from rowkey.proposals.spreading_terms import (
     BUCKET_TRANSFORM,
     BUCKETS_PER_SERVER,
@@ -71,12 +71,8 @@ def propose_heavy_key(
 
 def _is_valid(design: Design, proposal: KeyProposal) -> bool:
     """Return whether a design is valid with what a proposal changes."""
-    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    options |= {"key": proposal.key, "splits": proposal.splits}
-    for name, values in proposal.heavy_values.items():
-        options["fields"][name] |= {"heavy": list(values)}
     try:
-        type(design)(**options)
+        apply_proposal(design, proposal)
     except InvalidDesign:
         return False
     return True

@@ -43,6 +43,19 @@ class KeyProposal:
         )
 
 
+def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
+    """Return a design with a proposed key, and with what else the proposal changes.
+
+    Raises:
+        InvalidDesign: the design cannot have the key.
+    """
+    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    options |= {"key": proposal.key} | ({"splits": proposal.splits} if proposal.splits else {})
+    for name, values in proposal.heavy_values.items():
+        options["fields"][name] |= {"heavy": list(values)}
+    return type(design)(**options)
+
+
 def has_bucket_splits(design: Design) -> bool:
     """Return whether the splits of a design fit any number of buckets: one region for each."""
     return design.splits.algorithm == PER_BUCKET and design.splits.request.regions is None

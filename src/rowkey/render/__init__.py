@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.render.advice import (
+        ADVICE_FIELDS,
+        build_advice_document,
+        format_advice,
+        format_advised_design,
+    )
     from rowkey.render.comparison import (
         COMPARISON_FIELDS,
         build_comparison_document,
@@ -96,6 +102,7 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "advice": "ADVICE_FIELDS build_advice_document format_advice format_advised_design",
             "comparison": (
                 "COMPARISON_FIELDS build_comparison_document format_comparison print_comparison"
             ),
@@ -144,6 +151,7 @@ else:
     )
 
 __all__ = [
+    "ADVICE_FIELDS",
     "BUCKETS_FIELDS",
     "BUCKET_CHANGE_FIELDS",
     "CHECK_FIELDS",
@@ -170,6 +178,7 @@ __all__ = [
     "CreateStatement",
     "NotebookResult",
     "Redaction",
+    "build_advice_document",
     "build_bucket_change_document",
     "build_buckets_document",
     "build_check_document",
@@ -195,6 +204,8 @@ __all__ = [
     "build_splits_document",
     "build_vectors_document",
     "build_verify_document",
+    "format_advice",
+    "format_advised_design",
     "format_bucket_change",
     "format_buckets",
     "format_check",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Any
@@ -104,6 +105,27 @@ class SampleSummary:
         self._row_counter.merge(later._row_counter)
         self.skipped_rows = self.skipped_rows.merge(later.skipped_rows)
         self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
+
+    def copy_with_key(
+        self, key: Key, layout: Layout, row_counter: DistinctCounter | None
+    ) -> SampleSummary:
+        """Return the summary of the same events under another key.
+
+        Args:
+            key: the key.
+            layout: how events become rows under it.
+            row_counter: the rows of the events under it; None if they were not counted.
+        """
+        other: SampleSummary = copy(self)
+        other.key = key
+        other._cache = {"measured": self.measured_facts, "rows": self.rows}
+        other._has_shared_rows = layout.has_shared_rows
+        other._has_cell_times = layout.cell_timestamp is not None
+        other._row_counter = row_counter or DistinctCounter()
+        other._can_count_rows = (
+            row_counter is not None and not layout.has_shared_rows and not key.has_coded_fields
+        )
+        return other
 
     def _count_rows(self, events: EventBatch) -> None:
         """Count distinct rows, where each event is a row or a version of one."""

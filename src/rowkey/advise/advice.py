@@ -1,0 +1,154 @@
+"""Better keys for a design: which of the judged ones are proposed, and what each is best at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+from typing import TYPE_CHECKING, Literal
+
+from rowkey.schema import format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rowkey.advise.judgement import JudgedDesign
+
+    Cost = Callable[[JudgedDesign], float]
+
+Strength = Literal["balanced", "writes", "reads", "size", "nearest"]
+STRENGTHS: tuple[Strength, ...] = ("balanced", "writes", "reads", "size", "nearest")
+"""What a proposed design is best at, the most wanted first."""
+MIN_GAIN = 0.05
+"""Share of a cost that a proposed key saves at least, where its verdict is no better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A proposed design.
+
+    Args:
+        strengths: what it is best at among the keys that were judged.
+        judged: the design with its judgement.
+    """
+
+    strengths: tuple[Strength, ...]
+    judged: JudgedDesign
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedKey:
+    """A key that was judged by all events and is not proposed.
+
+    Args:
+        key: the key.
+        reason: why, as a sentence without its full stop.
+    """
+
+    key: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Better keys for a design.
+
+    Args:
+        declared: the design as it is.
+        picks: the proposed designs, the most balanced first; empty if none is better.
+        tables: the main table and further ones, each with the reads that it serves, where that
+            costs less than any single table; else empty. Each event is written to all of them.
+        refused: keys that were judged by all events and not proposed.
+        candidate_count: keys whose reads were estimated.
+        trial_count: keys whose writes were replayed, by the first events or by all.
+        assumptions: what was assumed of the sample, as sentences.
+    """
+
+    declared: JudgedDesign
+    picks: tuple[Pick, ...]
+    tables: tuple[JudgedDesign, ...]
+    refused: tuple[RefusedKey, ...]
+    candidate_count: int
+    trial_count: int
+    assumptions: tuple[str, ...]
+
+    @property
+    def recommended(self) -> tuple[JudgedDesign, ...]:
+        """Return what to use: several tables, or the most balanced design; empty if neither."""
+        return self.tables or tuple(pick.judged for pick in self.picks[:1])
+
+
+def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list[Pick]:
+    """Return the designs to propose, the most balanced first, each with what it is best at.
+
+    Args:
+        declared: the design as it is.
+        judged: designs with other keys.
+    """
+    allowed = [one for one in judged if not _find_objection(declared, one)]
+    least_costs = {name: min(map(cost, allowed)) for name, cost in _COSTS.items() if allowed}
+    found: dict[int, list[Strength]] = {}
+    for strength in STRENGTHS if allowed else ():
+        measures = map(_build_measure(strength, declared, least_costs), allowed)
+        winner = min(enumerate(measures), key=lambda entry: entry[1])[0]
+        found.setdefault(winner, []).append(strength)
+    return [Pick(tuple(strengths), allowed[at]) for at, strengths in found.items()]
+
+
+def _build_measure(
+    strength: Strength, declared: JudgedDesign, least_costs: Mapping[str, float]
+) -> Callable[[JudgedDesign], tuple[float, ...]]:
+    """Return the figures by which designs are compared for one strength: the least is the best."""
+
+    def measure(one: JudgedDesign) -> tuple[float, ...]:
+        grade = one.verdict.decisive.rank
+        excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
+        if strength == "balanced":
+            return grade, excess
+        if strength == "nearest":
+            return grade, _count_changes(declared, one), excess
+        return _COSTS[strength](one), grade, excess
+
+    return measure
+
+
+_COSTS: dict[str, Cost] = {
+    "writes": lambda one: round(one.write_cost, 2),
+    "reads": lambda one: max(one.read_cost, 1e-9),
+    "size": lambda one: max(one.event_bytes, 1.0),
+}
+"""What designs are compared by; each is above 0."""
+
+
+def _find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
+    """Return why a design is not proposed; an empty string if nothing speaks against it."""
+    old, new = declared.verdict.decisive, judged.verdict.decisive
+    if new.rank > old.rank:
+        return f"its verdict is worse: {new.message}"
+    known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
+    for finding in judged.lint_result.filter_by_severity("warning"):
+        if finding.code not in known:
+            return f"{finding.code}: {finding.message}"
+    is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in _COSTS.values())
+    if new.rank == old.rank and not is_cheaper:
+        return "nothing is better than under the declared key"
+    return ""
+
+
+def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
+    """Return the key of a design that is not proposed, with the reason.
+
+    Args:
+        declared: the design as it is.
+        judged: the design that is not proposed.
+    """
+    reason = _find_objection(declared, judged) or "a proposed key is better in each respect"
+    return RefusedKey(format_key(judged.design.key.terms), reason)
+
+
+def _count_changes(declared: JudgedDesign, judged: JudgedDesign) -> int:
+    """Return in how many places two keys differ."""
+    old, new = declared.design.key.terms, judged.design.key.terms
+    kept = [old.index(term) for term in new if term in old]
+    moved_count = sum(one > other for one, other in pairwise(kept))
+    return len(old) + len(new) - 2 * len(kept) + moved_count

@@ -1,0 +1,283 @@
+"""The search for better row keys of a design, judged by its own events."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from math import log, prod
+from typing import TYPE_CHECKING
+
+from rowkey.advise.advice import Advice, choose_picks, refuse_key
+from rowkey.advise.judgement import judge_simulation
+from rowkey.advise.read_groups import group_reads
+from rowkey.errors import InvalidDesign
+from rowkey.open_file_limit import explain_shortage
+from rowkey.plan import plan_read
+from rowkey.proposals import Candidate, apply_proposal, list_candidates, plan_example_reads
+from rowkey.schema import format_key
+from rowkey.simulate import open_source, run_on_source
+from rowkey.workload import count_read_operations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+
+    from rowkey.advise.judgement import JudgedDesign
+    from rowkey.design import Design
+    from rowkey.keys import Key
+    from rowkey.proposals import ExampleRead
+    from rowkey.simulate import PhaseProgress, Simulation
+    from rowkey.workload import SampleInput
+
+SKETCH_EVENTS = 20_000
+"""First events by which the leading parts of keys are compared."""
+MAX_FINALISTS = 8
+"""Keys that are judged by all events."""
+SEARCHING = "searching"
+"""The phase in which keys are compared by the first events."""
+RANGE_SHARE = 0.01
+"""Share of the rows that a range of a key covers in an estimate."""
+
+
+@explain_shortage
+def search(
+    design: Design,
+    sample: SampleInput | None = None,
+    *,
+    format_options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    progress: PhaseProgress | None = None,
+) -> Advice:
+    """Search for keys that serve the writes and the declared reads of a design better.
+
+    The candidates are orders of the fields of its key, and of fields that its reads give, behind
+    nothing, a salt or a bucket. What they cost reads is estimated for all of them; their writes are
+    replayed by the first events, once for each leading part; the best are judged by all events. A
+    proposed design has no worse verdict than the declared one and no finding that it has not.
+
+    Args:
+        design: the design.
+        sample: a file of recorded events, its recording, or a table of them; the design's own if
+            None, or events made from its file.
+        format_options: how the file is read; as the design declares if None.
+        seed: where randomness begins: the same seed gives the same advice.
+        progress: called with the phase, how much of it is done, and of how much.
+
+    Raises:
+        SampleError: the sample cannot be read, or is needed and missing.
+
+    Cost: 20,000 events for each leading part, and all events for at most 9 keys.
+    """
+    return _KeySearch(design, sample, format_options, seed, progress).advise()
+
+
+class _KeySearch:
+    """One search.
+
+    Args:
+        design: the design.
+        sample: its events.
+        format_options: how they are read.
+        seed: where randomness begins.
+        progress: called with what is done.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        sample: SampleInput | None,
+        format_options: Mapping[str, Any] | None,
+        seed: int,
+        progress: PhaseProgress | None,
+    ) -> None:
+        self.design = design
+        self.seed = seed
+        self.progress = progress
+        self.source = open_source(
+            design, sample, format_options, second_half=False, seed=seed, progress=progress
+        )
+        self.source.check_events()
+        self.row_count = self._estimate_rows()
+        self.reads = list(plan_example_reads(design, self.source.facts))
+        self._rates = {read.name: read.rate for read in design.reads}
+        self.candidates = list_candidates(design, self.source.facts)
+        self.read_costs = self._estimate_reads()
+        self.skews: dict[str, float | None] = {}
+        self.trial_count = 0
+
+    def advise(self) -> Advice:
+        """Return the advice."""
+        declared = self._judge(self.design)
+        every_read = tuple(range(len(self.reads)))
+        judged = self._judge_keys(self.design, every_read)
+        picks = choose_picks(declared, judged)
+        chosen = {id(pick.judged) for pick in picks}
+        refused = [refuse_key(declared, one) for one in judged if id(one) not in chosen]
+        return Advice(
+            declared,
+            tuple(picks),
+            self._choose_tables(declared),
+            tuple(refused),
+            len(self.candidates),
+            self.trial_count,
+            tuple(self.source.assumptions),
+        )
+
+    def _choose_tables(self, declared: JudgedDesign) -> tuple[JudgedDesign, ...]:
+        """Return several tables that together cost less than one; none where one table does."""
+        # Each event is written once more, which pays where a scan of the table is spared.
+        table_cost = self.design.writes.rate or count_read_operations(0, self.row_count / 2)
+        groups = group_reads(self.read_costs, table_cost)
+        if len(groups) == 1:
+            return ()
+        groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
+        tables: list[JudgedDesign] = []
+        for group in groups:
+            base = self._build_table(group, is_first=not tables)
+            picks = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
+            if not picks:
+                return ()
+            tables.append(picks[0].judged)
+        return tuple(tables)
+
+    def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
+        """Return the design with some of its reads; a further table is named after the first."""
+        names = {self.reads[at].name for at in group}
+        options = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        options["reads"] = [read for read in options["reads"] if read["name"] in names]
+        if not is_first:
+            options["table"] += "_by_" + "_".join(self.reads[group[0]].bounds)
+        return type(self.design)(**options)
+
+    def _judge_keys(
+        self, design: Design, reads: Sequence[int], *, keeps_key: bool = False
+    ) -> list[JudgedDesign]:
+        """Judge a design under the most promising keys by all events.
+
+        Args:
+            design: the design.
+            reads: the indexes of its reads among all.
+            keeps_key: whether its own key is one of them.
+        """
+        own_key = format_key(design.key.terms)
+        judged = [self._judge(design)] if keeps_key else []
+        for candidate in self._choose_finalists(reads):
+            if candidate.key == own_key:
+                continue
+            with suppress(InvalidDesign):
+                judged.append(self._judge(apply_proposal(design, candidate)))
+        return judged
+
+    def _choose_finalists(self, reads: Sequence[int]) -> list[Candidate]:
+        """Return the candidates that are not worse than another in writes, some reads and bytes."""
+        by_spread: dict[str, list[tuple[float, float, Candidate]]] = {}
+        totals = self.read_costs[:, list(reads)].sum(axis=1).tolist()
+        for candidate, total in zip(self.candidates, totals, strict=True):
+            size = float(candidate.bound_key.min_bytes)
+            by_spread.setdefault(candidate.spread, []).append((total, size, candidate))
+        entries: list[tuple[tuple[float, float, float], Candidate]] = []
+        for number, (spread, group) in enumerate(by_spread.items()):
+            if self.progress is not None:
+                self.progress(SEARCHING, number, len(by_spread))
+            total, size, cheapest = min(group, key=lambda one: one[:2])
+            if spread not in self.skews:
+                self.skews[spread] = self._sketch_skew(cheapest)
+            skew = self.skews[spread]
+            if skew is not None:
+                entries.append(((skew, total, size), cheapest))
+        front = [
+            entry
+            for entry in entries
+            if not any(_dominates(other[0], entry[0]) for other in entries)
+        ]
+        front.sort(key=lambda entry: sum(log(max(cost, 1.0)) for cost in entry[0]))
+        return [candidate for _, candidate in front[:MAX_FINALISTS]]
+
+    def _estimate_reads(self) -> np.ndarray[Any, Any]:
+        """Return the estimated operations a second of each read (column) under each candidate."""
+        import numpy as np
+
+        limits = {read.name: read.limit for read in self.design.reads}
+        costs = [
+            self._get_rate(read) * self._estimate_read(one.bound_key, read, limits[read.name])
+            for one in self.candidates
+            for read in self.reads
+        ]
+        return np.array(costs, np.float64).reshape(len(self.candidates), len(self.reads))
+
+    def _estimate_rows(self) -> float:
+        """Return how many rows the table comes to hold: as many as replayed, if that is unknown."""
+        event_bytes = self.design.layout.estimate_event_bytes(
+            self.design.estimate_key_bytes(self.source.facts), self.source.facts
+        )
+        size = self.source.estimate_demand(self.design).size
+        return float(max(size / max(event_bytes, 1.0), self.source.replayed_count))
+
+    def _get_rate(self, read: ExampleRead) -> float:
+        """Return how often a read is asked in a second; once where no rate is declared."""
+        return self._rates[read.name] or 1.0
+
+    def _estimate_read(self, key: Key, read: ExampleRead, limit: int | None) -> float:
+        """Return an estimate of the operations of one answer of a read under a key."""
+        plan = plan_read(key, read.bounds, read.order)
+        rows = self.row_count
+        if plan.is_full_scan:
+            return count_read_operations(plan.fan_out, rows)
+        pinned_parts = key.parts[: plan.pinned_count]
+        pinned_fields = {
+            name
+            for part in pinned_parts
+            for name in part.fields
+            if part.residue(name).is_empty and name in read.given_fields
+        }
+        rows /= prod(map(self._count_values, pinned_fields))
+        rows /= prod(
+            part.cardinality or 1
+            for part in pinned_parts
+            if pinned_fields < pinned_fields.union(part.fields) <= read.given_fields
+        )
+        if set(read.bounds) - set(plan.residual_fields) - read.given_fields:
+            rows *= RANGE_SHARE
+        if limit is not None and not plan.needs_sort and not plan.residual_fields:
+            rows = min(rows, limit + plan.fan_out)
+        return count_read_operations(plan.fan_out, max(rows, 1.0))
+
+    def _count_values(self, name: str) -> int:
+        """Return how many values a field has; 1 if that is unknown."""
+        facts = self.source.facts.get(name)
+        return (facts.distinct_count if facts is not None else None) or 1
+
+    def _sketch_skew(self, candidate: Candidate) -> float | None:
+        """Return how uneven the first events are under a candidate; None if it is not valid."""
+        try:
+            design = apply_proposal(self.design, candidate)
+            simulation = self._replay(design, SKETCH_EVENTS)
+        except InvalidDesign:
+            return None
+        verdict = simulation.verdict
+        return round(max(verdict.skew / max(verdict.even_skew, 1.0), 1.0), 2)
+
+    def _replay(self, design: Design, max_events: int | None = None) -> Simulation:
+        """Replay the events under a design: the second half where the first gives its splits."""
+        source = replace(self.source)
+        if max_events is not None:
+            source.total_count = min(source.total_count, max_events)
+        source.first_replayed = source.total_count // 2 if design.splits.needs_sample else 0
+        self.trial_count += 1
+        return run_on_source(design, source, seed=self.seed)
+
+    def _judge(self, design: Design) -> JudgedDesign:
+        """Judge a design by all events."""
+        simulation = self._replay(design)
+        source = simulation.source
+        if source.summary is not None:
+            counter = None if source.first_replayed else simulation.replay.row_counter
+            source.summary = source.summary.copy_with_key(design.key, design.layout, counter)
+        return judge_simulation(simulation)
+
+
+def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Return whether no cost of one candidate is higher, and one is lower."""
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))

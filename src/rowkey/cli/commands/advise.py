@@ -1,0 +1,122 @@
+"""The command `advise`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rowkey.cli.grouped_command import define_command
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    FILE_PATH,
+    FORCE_OPTION,
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    SAMPLE_FORMAT_OPTION,
+    SAMPLE_OPTION,
+    SEED_OPTION,
+    check_overwrite,
+    print_json,
+    print_lines,
+    print_notes,
+    show_phases,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.advise import Advice, JudgedDesign
+
+
+@define_command("Judge", "Search for better keys, judged by the same events.")
+@DESIGN_ARGUMENT
+@SAMPLE_OPTION
+@SAMPLE_FORMAT_OPTION
+@click.option(
+    "--write",
+    "write_path",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Write the proposed design to a new file; further tables to files beside it.",
+)
+@FORCE_OPTION
+@OUTPUT_FORMAT_OPTION
+@SEED_OPTION
+@PROGRESS_OPTION
+def command(
+    design: str,
+    sample: str | None,
+    format_options: dict[str, str] | None,
+    write_path: str | None,
+    output: str,
+    seed: int,
+    progress: str,
+    *,
+    force: bool,
+) -> int:
+    """Propose better keys for a design, each with its verdict, reads and bytes.
+
+    Keys are orders of the fields of the present key, and of fields that declared reads give, with
+    nothing, a salt or a bucket in front. A proposed key has no worse verdict than the present one,
+    and no new warning. Where no single key serves all reads for less, several tables are proposed.
+    Exits with 1 if nothing is better.
+
+    \b
+    rowkey advise logs.toml --sample events.csv
+    rowkey advise logs.toml --sample events.csv --write better.toml
+    """
+    from rowkey.advise import search
+    from rowkey.design import Design
+
+    check_overwrite(write_path, force=force)
+    with show_phases(progress) as report:
+        advice = search(
+            Design.read(design), sample, format_options=format_options, seed=seed, progress=report
+        )
+    _print_advice(advice, output)
+    if write_path is not None and advice.recommended:
+        _write_designs(advice, write_path, force=force)
+    return 0 if advice.recommended else 1
+
+
+def _print_advice(advice: Advice, output: str) -> None:
+    """Print advice as JSON or as text."""
+    if output == "json":
+        from rowkey.render import build_advice_document
+
+        print_json(build_advice_document(advice))
+        return
+    from rowkey.cli.screen import build_console
+    from rowkey.render import format_advice
+
+    print_lines(format_advice(advice, build_console().width))
+
+
+def _list_files(advice: Advice, path: str) -> list[tuple[Path, JudgedDesign]]:
+    """Return the files of the recommended design: one, or one for each of its tables."""
+    from pathlib import Path
+
+    first, *others = advice.recommended
+    return [(Path(path), first)] + [
+        (Path(path).with_name(f"{one.design.table}.toml"), one) for one in others
+    ]
+
+
+def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
+    """Write the recommended design, or the designs of its tables, to files.
+
+    Raises:
+        UsageError: a file exists and `--force` was not given.
+    """
+    from rowkey.cli.destination import Destination
+    from rowkey.render import format_advised_design
+    from rowkey.schema import format_key
+
+    files = _list_files(advice, path)
+    for file, _ in files:
+        check_overwrite(str(file), force=force)
+    for file, judged in files:
+        with Destination("toml", str(file)).open_text() as stream:
+            stream.write(format_advised_design(judged, file))
+        print_notes([f"{file}: {format_key(judged.design.key.terms)}"])

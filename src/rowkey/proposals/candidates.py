@@ -1,0 +1,201 @@
+"""Candidate row keys of a design: orders of its fields behind nothing, a salt or a bucket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice, permutations, product
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidDesign, Mistakes
+from rowkey.keys import build_key
+from rowkey.proposals.bucket_fields import find_sliced_fields, plan_example_reads
+from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES
+from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal, apply_proposal
+from rowkey.proposals.spreading_terms import (
+    BUCKETS_PER_SERVER,
+    build_bucket,
+    build_ordering_term,
+    build_salt,
+    has_only_times,
+    is_heavy,
+    strip_spreading_terms,
+)
+from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.keys import Key
+    from rowkey.proposals.bucket_fields import ExampleRead
+    from rowkey.schema import FieldFacts, Term
+
+    Terms = tuple[Term, ...]
+
+MAX_PERMUTED_TERMS = 4
+"""Terms of a key of which every order is tried; of more, those that put the fields of a read first
+and leave the others in their order."""
+MAX_CANDIDATES = 20_000
+"""Candidates beyond which no more are tried."""
+BUCKET_FACTORS = (1, 2, 4)
+"""Multiples of the usual number of buckets that are tried."""
+QUANTILES = "sample"
+"""The split algorithm of a candidate that nothing spreads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate(KeyProposal):
+    """A key that a design could have.
+
+    Args:
+        bound_key: the key, bound to the fields of the design.
+        front: the term that spreads rows; None if there is none.
+    """
+
+    bound_key: Key
+    front: FunctionCall | None
+
+    @property
+    def spread(self) -> str:
+        """Return what decides how its writes are spread: the term in front, or the first one."""
+        return str(self.front or self.bound_key.terms[0])
+
+
+def list_candidates(design: Design, facts: Mapping[str, FieldFacts]) -> list[Candidate]:
+    """Return the keys that a design could have, each once, in a fixed order.
+
+    Every candidate holds the fields of the present key, so that it keeps as many rows apart, and
+    may hold fields that a read gives besides.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields.
+    """
+    reads = list(plan_example_reads(design, facts))
+    found: dict[str, Candidate] = {}
+    tails = list(dict.fromkeys(_list_tails(design, reads)))
+    combinations = ((front, tail) for tail in tails for front in _list_fronts(design, tail, reads))
+    for front, tail in islice(combinations, MAX_CANDIDATES):
+        terms = tail if front is None else (front, *tail)
+        key = build_key(terms, design.fields, Mistakes())
+        if key is not None:
+            text = format_key(terms)
+            splits = QUANTILES if front is None else PER_BUCKET
+            found.setdefault(text, Candidate(key=text, splits=splits, bound_key=key, front=front))
+    return [*found.values(), *_list_heavy_candidates(design, facts, tails)]
+
+
+def _list_heavy_candidates(
+    design: Design, facts: Mapping[str, FieldFacts], tails: Sequence[Terms]
+) -> Iterator[Candidate]:
+    """Yield the keys that spread only the heavy values of their first field."""
+    buckets = BUCKETS_PER_SERVER * design.cluster.servers
+    for tail in tails:
+        names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
+        heavy = _find_heavy_values(facts.get(names[0]), design.cluster.servers)
+        if not heavy or len(names) == 1:
+            continue
+        spread = 2
+        while spread <= buckets:
+            front = build_bucket(names, buckets, spread)
+            proposal = KeyProposal(
+                key=format_key((front, *tail)), splits=PER_BUCKET, heavy_values={names[0]: heavy}
+            )
+            try:
+                key = apply_proposal(design, proposal).key
+            except InvalidDesign:
+                break
+            yield Candidate(
+                key=proposal.key,
+                splits=PER_BUCKET,
+                heavy_values=proposal.heavy_values,
+                bound_key=key,
+                front=front,
+            )
+            spread *= 2
+
+
+def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...]:
+    """Return the values that are too heavy for one bucket, if they can be listed in a design."""
+    found = () if facts is None else facts.heaviest_values
+    heavy = tuple(value for value, share in found if is_heavy(share, servers))
+    is_listable = all(isinstance(value, str | int) for value in heavy)
+    return heavy if is_listable and len(heavy) <= MAX_HEAVY_VALUES else ()
+
+
+def _list_tails(design: Design, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
+    """Yield the terms of each candidate without those that only spread rows."""
+    own = tuple(strip_spreading_terms(design.key))
+    constants = tuple(term for term in own if isinstance(term, Constant))
+    terms = tuple(term for term in own if not isinstance(term, Constant))
+    held = set(design.key.fields)
+    added = [(), *(_list_added_terms(read, held) for read in reads)]
+    for extra in dict.fromkeys(added):
+        for order in _list_orders((*terms, *extra), reads):
+            for directed in _list_directions(order, reads):
+                yield (*constants, *directed)
+
+
+def _list_added_terms(read: ExampleRead, held: set[str]) -> Terms:
+    """Return the fields that a read gives and that a key does not hold."""
+    return tuple(FieldRef(name) for name in read.bounds if name in read.given_fields - held)
+
+
+def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
+    """Yield orders of terms: all of few; of many those that put the fields of a read first."""
+    if len(terms) <= MAX_PERMUTED_TERMS:
+        yield from permutations(terms)
+        return
+    yield terms
+    for read in reads:
+        wanted = [*read.given_fields, *(one.field for one in read.order), *read.bounds]
+
+        def place(term: Term, wanted: Sequence[str] = tuple(wanted)) -> int:
+            names = _list_names(term)
+            return min((wanted.index(name) for name in names if name in wanted), default=99)
+
+        yield tuple(sorted(terms, key=place))
+
+
+def _list_directions(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
+    """Yield terms with each field in the directions in which some read sorts by it."""
+    wanted = {(one.field, one.descending) for read in reads for one in read.order}
+    choices = []
+    for term in terms:
+        bare = term.terms[0] if isinstance(term, FunctionCall) and term.name == "desc" else term
+        variants = [term]
+        if isinstance(bare, FieldRef):
+            variants += [
+                build_ordering_term(bare, descending=descending)
+                for descending in (False, True)
+                if (bare.name, descending) in wanted
+            ]
+        choices.append(dict.fromkeys(variants))
+    yield from product(*choices)
+
+
+def _list_fronts(
+    design: Design, tail: Terms, reads: Sequence[ExampleRead]
+) -> Iterator[FunctionCall | None]:
+    """Yield the terms that can spread the rows of a key."""
+    names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
+    buckets = BUCKETS_PER_SERVER * design.cluster.servers
+    yield None
+    yield build_salt(buckets)
+    cut = find_sliced_fields(design.key)
+    sets = [
+        *(read.given_fields for read in reads),
+        *({name} for name in names),
+        set(names) - cut,
+        set(names),
+    ]
+    combined = dict.fromkeys(tuple(name for name in names if name in one) for one in sets)
+    for fields in combined:
+        if fields and not has_only_times(design.fields, fields):
+            for factor in BUCKET_FACTORS:
+                yield build_bucket(fields, factor * buckets)
+
+
+def _list_names(term: Term) -> list[str]:
+    """Return the fields of a term."""
+    return [ref.name for ref in find_field_refs(term)]

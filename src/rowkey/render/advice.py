@@ -1,0 +1,217 @@
+"""Advice on better keys, as text for people, as a JSON document and as design files."""
+
+from __future__ import annotations
+
+from os.path import relpath
+from typing import TYPE_CHECKING, Any
+
+from rowkey.messages import pluralize
+from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.text import wrap_text
+from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
+from rowkey.schema import format_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rowkey.advise import Advice, JudgedDesign, Pick
+    from rowkey.simulate import ReadCost
+
+STRENGTH_TEXTS = {
+    "balanced": "best balance",
+    "writes": "most even writes",
+    "reads": "cheapest reads",
+    "size": "fewest bytes",
+    "nearest": "nearest to the declared key",
+}
+"""What a picked design is best at, as text."""
+DECLARED = "declared"
+
+_KEY_FIELDS = {
+    "table": "the table",
+    "key": "the row key in bracket notation",
+    "splits": "the split algorithm",
+    "reads[]": "the names of the reads that it serves",
+    "event_bytes": "mean bytes that an event adds to a store before encoding and compression",
+    "read_operations_per_s": (
+        "operations of all declared reads at their rates; of one answer a second without a rate"
+    ),
+    **VERDICT_FIELDS,
+}
+ADVICE_FIELDS = {
+    "format": "version of this document",
+    "seed": "where randomness began",
+    "candidates": "keys whose reads were estimated",
+    "trials": "replays, by the first events or by all",
+    **{f"declared.{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    "picks[].strengths[]": (
+        "what the key is best at: balanced, writes, reads, size or nearest; the most balanced key "
+        "comes first"
+    ),
+    **{f"picks[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    **{f"tables[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    "refused[].key": "a key that was judged by all events and is not proposed",
+    "refused[].reason": "why",
+}
+"""The meaning of every field of `build_advice_document`."""
+
+
+def build_advice_document(advice: Advice) -> dict[str, Any]:
+    """Return advice as a JSON document."""
+    return {
+        "format": FORMAT_VERSION,
+        "seed": advice.declared.simulation.seed,
+        "candidates": advice.candidate_count,
+        "trials": advice.trial_count,
+        "declared": _build_key_document(advice.declared),
+        "picks": [
+            {"strengths": list(pick.strengths), **_build_key_document(pick.judged)}
+            for pick in advice.picks
+        ],
+        "tables": [_build_key_document(one) for one in advice.tables],
+        "refused": [{"key": one.key, "reason": one.reason} for one in advice.refused],
+    }
+
+
+def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
+    """Return a judged design as a JSON document."""
+    return {
+        "table": judged.design.table,
+        "key": format_key(judged.design.key.terms),
+        "reads": [read.name for read in judged.design.reads],
+        "splits": judged.design.splits.algorithm,
+        "event_bytes": judged.event_bytes,
+        "read_operations_per_s": judged.read_cost,
+        **build_verdict_document(judged.verdict, judged.simulation),
+    }
+
+
+def format_advice(advice: Advice, width: int) -> Iterator[str]:
+    """Yield advice as lines of text: what to do first, then the figures.
+
+    Args:
+        advice: the advice.
+        width: characters of a line.
+    """
+    declared = advice.declared
+    yield f"{declared.design.table}  {format_key(declared.design.key.terms)}"
+    yield from _format_grade(declared, width, 2)
+    yield ""
+    if advice.tables:
+        yield from _format_tables(advice.tables, width)
+    elif not advice.picks:
+        yield "no better key was found"
+    if advice.picks:
+        yield "with one table:" if advice.tables else "better keys:"
+    for number, pick in enumerate(advice.picks, 1):
+        yield from _format_pick(number, pick, width)
+    if advice.picks:
+        yield ""
+        yield from _format_figures([declared, *(pick.judged for pick in advice.picks)])
+    if advice.refused:
+        yield ""
+        yield "judged and not proposed:"
+        for one in advice.refused:
+            yield from wrap_text(f"  {one.key}: {one.reason}", width, 4)
+    yield ""
+    yield from wrap_text(
+        f"{pluralize(advice.candidate_count, 'key')} compared, "
+        f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by "
+        f"{pluralize(declared.simulation.operation_count, 'event')}",
+        width,
+        2,
+    )
+
+
+def _format_tables(tables: Sequence[JudgedDesign], width: int) -> Iterator[str]:
+    """Yield the lines that propose several tables."""
+    yield from wrap_text(
+        f"no single key serves all reads: use {len(tables)} tables and write each event to all of "
+        "them",
+        width,
+        2,
+    )
+    for judged in tables:
+        yield f"  {judged.design.table}: serves {_list_reads(judged)}"
+        yield from _format_key(judged, width)
+    read_cost = sum(one.read_cost for one in tables)
+    event_bytes = sum(one.event_bytes for one in tables)
+    yield from wrap_text(
+        f"  together: {read_cost:,.0f} operations a second for the reads, {event_bytes:,.0f} bytes "
+        "for an event",
+        width,
+        4,
+    )
+    yield ""
+
+
+def _list_reads(judged: JudgedDesign) -> str:
+    """Return the names of the reads of a design."""
+    return ", ".join(read.name for read in judged.design.reads)
+
+
+def _format_pick(number: int, pick: Pick, width: int) -> Iterator[str]:
+    """Yield the lines of one proposed key: what it is best at, and what is left to do."""
+    strengths = ", ".join(STRENGTH_TEXTS[one] for one in pick.strengths)
+    yield from wrap_text(f"  {number}: {strengths}", width, 4)
+    yield from _format_key(pick.judged, width)
+
+
+def _format_key(judged: JudgedDesign, width: int) -> Iterator[str]:
+    """Yield what a design file declares for a key, and its verdict."""
+    yield f'    key    = "{format_key(judged.design.key.terms)}"'
+    yield f'    splits = "{judged.design.splits.algorithm}"'
+    yield from _format_grade(judged, width, 4)
+
+
+def _format_grade(judged: JudgedDesign, width: int, indent: int) -> Iterator[str]:
+    """Yield what decides the verdict on a design, and what else is not good."""
+    decisive = judged.verdict.decisive
+    for one in judged.verdict.assessments:
+        if one is decisive or one.grade != "good":
+            text = f"{one.grade.upper()}: {one.subject}: {one.message}"
+            yield from wrap_text(" " * indent + text, width, indent + 2)
+
+
+def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
+    """Yield a table with a column for each design, the declared one first."""
+    rows = [
+        ("", ["declared", *map(str, range(1, len(judged)))]),
+        ("verdict", [one.verdict.grade.upper() for one in judged]),
+        ("busiest server, of its share", [f"{one.simulation.verdict.skew:.2f}×" for one in judged]),
+    ]
+    for place, read in enumerate(judged[0].design.reads):
+        costs = [_format_read(one.simulation.reads[place]) for one in judged]
+        rows.append((f"{read.name}: ranges / rows read", costs))
+    rows.append(("bytes of an event", [f"{one.event_bytes:,.0f}" for one in judged]))
+    first = max(len(label) for label, _ in rows)
+    widths = [max(len(row[place]) for _, row in rows) for place in range(len(judged))]
+    for label, cells in rows:
+        shown = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
+        yield f"  {label:<{first}}  {'  '.join(shown)}"
+
+
+def _format_read(cost: ReadCost) -> str:
+    """Return the ranges and rows of a read, or that it scans the table."""
+    if cost.error:
+        return "cannot run"
+    if cost.is_full_scan and cost.residual_fields:
+        return "whole table"
+    return f"{cost.fan_out[0]:,.0f} / {cost.read_rows:,.0f}"
+
+
+def format_advised_design(judged: JudgedDesign, path: Path) -> str:
+    """Return a proposed design as the text of a design file, with its verdict as comments.
+
+    Args:
+        judged: the design.
+        path: the file, to whose folder the path of a sample is relative.
+    """
+    design, decisive = judged.design, judged.verdict.decisive
+    text = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
+    comments = ["# Proposed by rowkey advise.", *(f"# {line}" for line in wrap_text(text, 96, 0))]
+    options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
+    if design.sample_path is not None:
+        options["sample"]["path"] = relpath(design.sample_path, path.parent)
+    return "\n".join([*comments, "", type(design)(**options).dumps()])

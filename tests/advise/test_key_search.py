@@ -1,0 +1,200 @@
+"""The search for better keys: never worse, clean, the same each time, and not in a circle."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.command import run
+from rowkey.advise import Advice, search
+from rowkey.design import Design
+from rowkey.proposals import list_candidates
+from rowkey.render import ADVICE_FIELDS, list_paths
+from rowkey.schema import format_key
+from verdicts import test_expert
+from verdicts.recordings import write_recording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+QUICK = {("vehicles", 0), ("follows", 1), ("products", 2)}
+"""Designs of the expert's that are searched in every run; the others in the long profile."""
+DESIGNS = Path(test_expert.__file__).parent / "designs"
+USERS, ROWS = 2_000, 12_000
+ORDERS: dict[str, Any] = {
+    "fields": {
+        "user": {"type": "text", "max_bytes": 8},
+        "at": "timestamp_s",
+        "number": "u64",
+        "amount": {"type": "decimal", "precision": 9, "scale": 2},
+    },
+    "families": {"d": {"compression": "ZSTD", "encoding": "FAST_DIFF", "ttl": "1d"}},
+    "splits": {"algorithm": "uniform", "regions": 16},
+    "writes": {"rate": "8000/s", "for": "60s"},
+    "reads": [
+        {"name": "latest", "where": "user = ?", "order": "at desc", "limit": 20, "rate": "500/s"},
+        {"name": "a day", "where": "user = ? and at >= ? and at < ?", "span": "1d", "rate": "9/s"},
+    ],
+}
+
+
+def list_cases() -> Iterator[Any]:
+    """Yield the expert's designs; most of them for the long profile."""
+    for recording in sorted(path.name for path in DESIGNS.iterdir()):
+        for place, path in enumerate(sorted((DESIGNS / recording).glob("*.toml"))):
+            marks = () if (recording, place) in QUICK else pytest.mark.long
+            yield pytest.param(recording, path, marks=marks, id=f"{recording}-{path.stem}")
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of orders, in the order of their time, of users of whom few are busy."""
+    chance = random.Random(5)
+    path = tmp_path_factory.mktemp("search") / "orders.csv"
+    rows = [
+        f"u{min(int(USERS * chance.random() ** 3), USERS)},{1_700_000_000 + n // 4},{n},"
+        f"{chance.randrange(9_999) / 100}"
+        for n in range(ROWS)
+    ]
+    path.write_text("\n".join(["user,at,number,amount", *rows]) + "\n")
+    return path
+
+
+@cache
+def advise_orders(path: Path) -> Advice:
+    """Return the advice on a table of orders by time."""
+    return search(Design("orders", "[at][user][number]", **ORDERS), path)
+
+
+def check_picks(advice: Advice) -> None:
+    """Check that no pick has a worse verdict than the declared design, or a new warning."""
+    known = {one.code for one in advice.declared.lint_result.filter_by_severity("warning")}
+    for pick in advice.picks:
+        assert pick.judged.verdict.decisive.rank <= advice.declared.verdict.decisive.rank
+        found = {one.code for one in pick.judged.lint_result.filter_by_severity("warning")}
+        assert found <= known
+        assert set(advice.declared.design.key.fields) <= set(pick.judged.design.key.fields)
+    assert len(advice.picks) <= 5
+    strengths = [one for pick in advice.picks for one in pick.strengths]
+    assert len(strengths) == len(set(strengths))
+
+
+@pytest.mark.parametrize(("recording", "path"), list_cases())
+def test_no_pick_is_worse_than_the_declared_design(
+    tmp_path: Path, recording: str, path: Path
+) -> None:
+    """Over the expert's designs: grades, warnings and key fields are kept."""
+    check_picks(search(Design.read(path), write_recording(recording, tmp_path)))
+
+
+def test_a_key_by_time_is_replaced(orders: Path) -> None:
+    """The first pick of a table of orders by time is good, and reads of a user ask one range."""
+    advice = advise_orders(orders)
+    assert "poor" == advice.declared.verdict.grade
+    check_picks(advice)
+    first = advice.picks[0]
+    assert "balanced" in first.strengths
+    assert "good" == first.judged.verdict.grade
+    assert [False, False] == [cost.is_full_scan for cost in first.judged.simulation.reads]
+    assert advice.candidate_count > 100
+
+
+def test_the_same_seed_gives_the_same_advice(orders: Path) -> None:
+    """Keys, strengths and refusals are the same in each run."""
+    first, second = advise_orders(orders), advise_orders.__wrapped__(orders)
+
+    def summarize(advice: Advice) -> list[Any]:
+        picks = [(one.strengths, str(one.judged.design.key)) for one in advice.picks]
+        return [picks, advice.refused, advice.candidate_count]
+
+    assert summarize(first) == summarize(second)
+
+
+def test_advice_does_not_go_in_a_circle(orders: Path) -> None:
+    """Asked for the design that it proposed, the search proposes nothing of a better grade."""
+    first = advise_orders(orders).picks[0].judged
+    again = search(first.design, orders)
+    assert all(
+        pick.judged.verdict.decisive.rank == first.verdict.decisive.rank for pick in again.picks
+    )
+    own = format_key(first.design.key.terms)
+    assert own not in {format_key(pick.judged.design.key.terms) for pick in again.picks}
+
+
+def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
+    """Each candidate is a valid key of all fields, listed once."""
+    design = Design("orders", "[at][user][number]", **ORDERS)
+    candidates = list_candidates(design, {})
+    keys = [one.key for one in candidates]
+    assert len(keys) == len(set(keys))
+    assert "[bucket(user, 16)][user][desc(at)][number]" in keys
+    for one in candidates:
+        assert set(design.key.fields) <= set(one.bound_key.fields)
+    del orders
+
+
+def test_reads_that_no_key_serves_get_a_second_table(orders: Path, tmp_path: Path) -> None:
+    """A read by another field is served by a second table; both are written as design files."""
+    reads = [*ORDERS["reads"], {"name": "one", "where": "number = ?", "rate": "300/s"}]
+    path = tmp_path / "orders.toml"
+    path.write_text(Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads}).dumps())
+    design = Design.read(path)
+    advice = search(design, orders)
+    served = [[read.name for read in one.design.reads] for one in advice.tables]
+    assert [["latest", "a day"], ["one"]] == served
+    assert ["orders", "orders_by_number"] == [one.design.table for one in advice.tables]
+    for one in advice.tables:
+        assert not any(cost.is_full_scan for cost in one.simulation.reads)
+        assert one.verdict.decisive.rank < advice.declared.verdict.decisive.rank
+    better = tmp_path / "new" / "better.toml"
+    better.parent.mkdir()
+    done = run("advise", path, "--sample", orders, "--write", better)
+    assert 0 == done.code, done.err
+    assert "use 2 tables and write each event to all of them" in done.out
+    names = ["better.toml", "orders_by_number.toml"]
+    assert names == sorted(file.name for file in better.parent.iterdir())
+    written = [Design.read(better.parent / name) for name in names]
+    assert [one.design.key.terms for one in advice.tables] == [one.key.terms for one in written]
+
+
+def test_a_search_without_reads_or_sample_has_an_answer() -> None:
+    """Without reads, a key by time is spread; events are made from the declaration."""
+    design = Design(
+        "logs",
+        "[at][host]",
+        fields={"at": "timestamp_ms", "host": {"type": "text", "distinct": 500}},
+        splits={"algorithm": "uniform", "regions": 8},
+        writes={"rate": "20000/s", "for": "30s"},
+    )
+    advice = search(design)
+    check_picks(advice)
+    (first,) = advice.recommended
+    assert "poor" == advice.declared.verdict.grade
+    assert "poor" != first.verdict.grade
+
+
+def test_the_first_pick_is_written(
+    orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--write` makes a design file that other commands take; it replaces none by itself."""
+    monkeypatch.chdir(tmp_path)
+    design = Design("orders", "[at][user][number]", **ORDERS)
+    Path("orders.toml").write_text(design.dumps())
+    words = ("advise", "orders.toml", "--sample", orders, "--write", "better.toml")
+    done = run(*words)
+    better = Design.read("better.toml")
+    assert (0, f"better.toml: {better.declaration.key}\n") == (done.code, done.err)
+    assert "  1: best balance" in done.out
+    assert better.key != design.key
+    assert 0 == run("simulate", "better.toml", "--sample", orders).code
+    refused = run(*words)
+    assert (2, "") == (refused.code, refused.out)
+    assert "better.toml already exists" in refused.err
+    document = json.loads(run(*words[:4], "-f", "json").out)
+    assert set(list_paths(document)) <= set(ADVICE_FIELDS)
+    assert better.key.terms == Design("t", document["picks"][0]["key"], **ORDERS).key.terms
