@@ -212,6 +212,7 @@ def _print_next_steps(console: Console, folder: Path, design: Path) -> None:
         f"The command is {command}, for instance:",
         f"  {command} simulate {_shorten_path(design)} --second-half",
         f"  {command} check {_shorten_path(design)}",
+        f"  {command} advise {_shorten_path(design)}",
         "Read next: docs/tutorial.md, then docs/guides/reading-a-verdict.md",
     )
     for line in lines:

@@ -15,8 +15,8 @@ from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import Candidate, apply_proposal, list_candidates, plan_example_reads
 from rowkey.schema import format_key
-from rowkey.simulate import open_source, run_on_source
-from rowkey.workload import count_read_operations
+from rowkey.simulate import Replay, open_source, run_on_source
+from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rowkey.advise.advice import Pick
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
@@ -37,6 +38,8 @@ MAX_FINALISTS = 8
 """Keys that are judged by all events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
+COST_STEP = 1.2
+"""Ratio of two costs that differ enough to prefer the lower one by an estimate."""
 RANGE_SHARE = 0.01
 """Share of the rows that a range of a key covers in an estimate."""
 
@@ -118,29 +121,34 @@ class _KeySearch:
         return Advice(
             declared,
             tuple(picks),
-            self._choose_tables(declared),
+            self._choose_tables(declared, picks),
             tuple(refused),
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),
         )
 
-    def _choose_tables(self, declared: JudgedDesign) -> tuple[JudgedDesign, ...]:
-        """Return several tables that together cost less than one; none where one table does."""
-        # Each event is written once more, which pays where a scan of the table is spared.
-        table_cost = self.design.writes.rate or count_read_operations(0, self.row_count / 2)
-        groups = group_reads(self.read_costs, table_cost)
+    def _choose_tables(
+        self, declared: JudgedDesign, picks: Sequence[Pick]
+    ) -> tuple[JudgedDesign, ...]:
+        """Return several tables that serve the reads better than one; none where one does.
+
+        Each event is written once more for each of them. Without a declared rate nobody knows what
+        that costs; then they have to be of a better grade than the best single table.
+        """
+        groups = group_reads(self.read_costs, self.design.writes.rate or 1.0)
         if len(groups) == 1:
             return ()
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, is_first=not tables)
-            picks = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
-            if not picks:
+            found = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
+            if not found:
                 return ()
-            tables.append(picks[0].judged)
-        return tuple(tables)
+            tables.append(found[0].judged)
+        is_better = not picks or max(map(_get_rank, tables)) < _get_rank(picks[0].judged)
+        return tuple(tables) if is_better or self.design.writes.rate else ()
 
     def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
         """Return the design with some of its reads; a further table is named after the first."""
@@ -187,13 +195,7 @@ class _KeySearch:
             skew = self.skews[spread]
             if skew is not None:
                 entries.append(((skew, total, size), cheapest))
-        front = [
-            entry
-            for entry in entries
-            if not any(_dominates(other[0], entry[0]) for other in entries)
-        ]
-        front.sort(key=lambda entry: sum(log(max(cost, 1.0)) for cost in entry[0]))
-        return [candidate for _, candidate in front[:MAX_FINALISTS]]
+        return _select_finalists(entries)
 
     def _estimate_reads(self) -> np.ndarray[Any, Any]:
         """Return the estimated operations a second of each read (column) under each candidate."""
@@ -273,11 +275,53 @@ class _KeySearch:
         simulation = self._replay(design)
         source = simulation.source
         if source.summary is not None:
-            counter = None if source.first_replayed else simulation.replay.row_counter
-            source.summary = source.summary.copy_with_key(design.key, design.layout, counter)
+            source.summary = source.summary.copy_with_key(
+                design.key, design.layout, self._count_rows(simulation)
+            )
         return judge_simulation(simulation)
 
+    def _count_rows(self, simulation: Simulation) -> DistinctCounter:
+        """Return the rows of all events under a design of which some or all were replayed."""
+        replay = simulation.replay
+        counter = DistinctCounter()
+        if simulation.source.first_replayed:
+            earlier = Replay(
+                replay.design, replay.boundaries, simulation.operation_count, self.seed
+            )
+            for events in simulation.source.read_earlier_events():
+                earlier.add(events)
+            counter.merge(earlier.row_counter)
+        counter.merge(replay.row_counter)
+        return counter
 
-def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Return whether no cost of one candidate is higher, and one is lower."""
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+def _get_rank(judged: JudgedDesign) -> int:
+    """Return the grade of a design as a number: 0 for good."""
+    return judged.verdict.decisive.rank
+
+
+def _select_finalists(
+    entries: Sequence[tuple[tuple[float, ...], Candidate]],
+) -> list[Candidate]:
+    """Return the most promising candidates: the best in each cost, then in all costs together.
+
+    Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the first
+    events may mislead about writes, so keys of several kinds are judged by all of them.
+
+    Args:
+        entries: candidates, each with its costs: writes, reads and bytes.
+    """
+    coarse = [(tuple(map(_coarsen, costs)), candidate) for costs, candidate in entries]
+    in_balance = sorted(coarse, key=lambda entry: sum(entry[0]))
+    finalists: dict[tuple[str, ...], Candidate] = {}
+    for cost in range(3 if entries else 0):
+        candidate = min(in_balance, key=lambda entry: entry[0][cost])[1]
+        finalists.setdefault(candidate.kind, candidate)
+    for _, candidate in in_balance:
+        finalists.setdefault(candidate.kind, candidate)
+    return list(finalists.values())[:MAX_FINALISTS]
+
+
+def _coarsen(cost: float) -> int:
+    """Return a cost on a scale of steps of a fifth: what differs by less is no better."""
+    return round(log(max(cost, 1.0), COST_STEP))

@@ -56,6 +56,14 @@ class Candidate(KeyProposal):
     front: FunctionCall | None
 
     @property
+    def kind(self) -> tuple[str, ...]:
+        """Return how its rows are spread, whatever the number of buckets."""
+        if self.front is None:
+            return ()
+        heavy = "heavy" if self.heavy_values else ""
+        return self.front.name, heavy, *sorted({ref.name for ref in find_field_refs(self.front)})
+
+    @property
     def spread(self) -> str:
         """Return what decides how its writes are spread: the term in front, or the first one."""
         return str(self.front or self.bound_key.terms[0])
@@ -158,19 +166,19 @@ def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
 
 
 def _list_directions(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
-    """Yield terms with each field in the directions in which some read sorts by it."""
+    """Yield terms with each field in the directions in which reads sort by it, then as it was."""
     wanted = {(one.field, one.descending) for read in reads for one in read.order}
     choices = []
     for term in terms:
         bare = term.terms[0] if isinstance(term, FunctionCall) and term.name == "desc" else term
-        variants = [term]
+        variants = []
         if isinstance(bare, FieldRef):
             variants += [
                 build_ordering_term(bare, descending=descending)
                 for descending in (False, True)
                 if (bare.name, descending) in wanted
             ]
-        choices.append(dict.fromkeys(variants))
+        choices.append(dict.fromkeys((*variants, term)))
     yield from product(*choices)
 
 
@@ -181,7 +189,6 @@ def _list_fronts(
     names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
     yield None
-    yield build_salt(buckets)
     cut = find_sliced_fields(design.key)
     sets = [
         *(read.given_fields for read in reads),
@@ -194,6 +201,7 @@ def _list_fronts(
         if fields and not has_only_times(design.fields, fields):
             for factor in BUCKET_FACTORS:
                 yield build_bucket(fields, factor * buckets)
+    yield build_salt(buckets)  # the last, because a row that is written again gets a second salt
 
 
 def _list_names(term: Term) -> list[str]:

@@ -96,16 +96,17 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     """
     declared = advice.declared
     yield f"{declared.design.table}  {format_key(declared.design.key.terms)}"
-    yield from _format_grade(declared, width, 2)
+    for text in _list_assessments(declared):
+        yield from wrap_text(f"  {text}", width, 4)
     yield ""
     if advice.tables:
-        yield from _format_tables(advice.tables, width)
-    elif not advice.picks:
-        yield "no better key was found"
+        yield from _format_tables(advice, width)
     if advice.picks:
         yield "with one table:" if advice.tables else "better keys:"
+    elif not advice.tables:
+        yield "no better key was found"
     for number, pick in enumerate(advice.picks, 1):
-        yield from _format_pick(number, pick, width)
+        yield from _format_pick(number, pick, declared, width)
     if advice.picks:
         yield ""
         yield from _format_figures([declared, *(pick.judged for pick in advice.picks)])
@@ -124,8 +125,9 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     )
 
 
-def _format_tables(tables: Sequence[JudgedDesign], width: int) -> Iterator[str]:
+def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     """Yield the lines that propose several tables."""
+    declared, tables = advice.declared, advice.tables
     yield from wrap_text(
         f"no single key serves all reads: use {len(tables)} tables and write each event to all of "
         "them",
@@ -134,16 +136,16 @@ def _format_tables(tables: Sequence[JudgedDesign], width: int) -> Iterator[str]:
     )
     for judged in tables:
         yield f"  {judged.design.table}: serves {_list_reads(judged)}"
-        yield from _format_key(judged, width)
+        yield from _format_key(judged, declared, width)
     read_cost = sum(one.read_cost for one in tables)
     event_bytes = sum(one.event_bytes for one in tables)
     yield from wrap_text(
         f"  together: {read_cost:,.0f} operations a second for the reads, {event_bytes:,.0f} bytes "
-        "for an event",
+        f"for an event; as declared: {declared.read_cost:,.0f} operations a second, "
+        f"{declared.event_bytes:,.0f} bytes",
         width,
         4,
     )
-    yield ""
 
 
 def _list_reads(judged: JudgedDesign) -> str:
@@ -151,27 +153,30 @@ def _list_reads(judged: JudgedDesign) -> str:
     return ", ".join(read.name for read in judged.design.reads)
 
 
-def _format_pick(number: int, pick: Pick, width: int) -> Iterator[str]:
+def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) -> Iterator[str]:
     """Yield the lines of one proposed key: what it is best at, and what is left to do."""
     strengths = ", ".join(STRENGTH_TEXTS[one] for one in pick.strengths)
+    if len(pick.strengths) == len(STRENGTH_TEXTS):
+        strengths = "best in every respect"
     yield from wrap_text(f"  {number}: {strengths}", width, 4)
-    yield from _format_key(pick.judged, width)
+    yield from _format_key(pick.judged, declared, width)
 
 
-def _format_key(judged: JudgedDesign, width: int) -> Iterator[str]:
-    """Yield what a design file declares for a key, and its verdict."""
+def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Iterator[str]:
+    """Yield what a design file declares for a key, and the verdict without what was known."""
     yield f'    key    = "{format_key(judged.design.key.terms)}"'
     yield f'    splits = "{judged.design.splits.algorithm}"'
-    yield from _format_grade(judged, width, 4)
+    known = _list_assessments(declared)
+    first, *others = _list_assessments(judged)
+    for text in (first, *(one for one in others if one not in known)):
+        yield from wrap_text(f"    {text}", width, 6)
 
 
-def _format_grade(judged: JudgedDesign, width: int, indent: int) -> Iterator[str]:
-    """Yield what decides the verdict on a design, and what else is not good."""
-    decisive = judged.verdict.decisive
-    for one in judged.verdict.assessments:
-        if one is decisive or one.grade != "good":
-            text = f"{one.grade.upper()}: {one.subject}: {one.message}"
-            yield from wrap_text(" " * indent + text, width, indent + 2)
+def _list_assessments(judged: JudgedDesign) -> list[str]:
+    """Return what decides the verdict on a design, and what else is not good, as texts."""
+    first, *others = judged.verdict.assessments
+    shown = [first, *(one for one in others if one.grade != "good")]
+    return [f"{one.grade.upper()}: {one.subject}: {one.message}" for one in shown]
 
 
 def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
