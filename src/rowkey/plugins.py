@@ -47,6 +47,11 @@ def find_plugins(contract: type[K], package: str, path: Iterable[str]) -> Mappin
     return _PluginFolder(contract, package, path)
 
 
+def has_external_plugins() -> bool:
+    """Return whether other installed packages offer plugins."""
+    return bool(_list_entry_points())
+
+
 class _PluginFolder(Mapping[str, type[K]]):
     """The plugins of one folder by name, imported when they are first used."""
 

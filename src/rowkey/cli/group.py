@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
+from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.cli.streams import wrap_standard_streams
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def main() -> None:
     """Run the command line, and exit the process with its exit code."""
     # Starting creates many objects that stay; collecting garbage took a twentieth of the start.
     gc.set_threshold(100_000)
-    with wrap_standard_streams(), _raise_on_sigterm() as was_ended:
+    with skip_pandas(), wrap_standard_streams(), _raise_on_sigterm() as was_ended:
         code = _run_command()
     sys.exit(EXIT_TERMINATED if was_ended else code)
 
