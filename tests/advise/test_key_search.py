@@ -190,7 +190,7 @@ def test_the_first_pick_is_written(
     done = run(*words)
     better = Design.read("better.toml")
     assert (0, f"better.toml: {better.declaration.key}\n") == (done.code, done.err)
-    assert "  1: best balance" in done.out
+    assert "better keys:\n  1: best" in done.out
     assert better.key != design.key
     assert 0 == run("simulate", "better.toml", "--sample", orders).code
     refused = run(*words)

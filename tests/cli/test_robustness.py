@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CALLS: dict[str, tuple[str, ...]] = {
+    "advise": ("DESIGN", "--sample", "ROWS"),
     "buckets": ("show", "DESIGN", "ON"),
     "check": ("DESIGN",),
     "compare": ("DESIGN", "DESIGN", "--sample", "ROWS"),
