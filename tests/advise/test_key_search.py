@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,7 +132,7 @@ def test_advice_does_not_go_in_a_circle(orders: Path) -> None:
 def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
     """Each candidate is a valid key of all fields, listed once."""
     design = Design("orders", "[at][user][number]", **ORDERS)
-    candidates = list_candidates(design, {})
+    candidates = list_candidates(design, {}, has_sample=True, adds_fields=True)
     keys = [one.key for one in candidates]
     assert len(keys) == len(set(keys))
     assert "[bucket(user, 16)][user][desc(at)][number]" in keys
@@ -138,29 +141,75 @@ def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
     del orders
 
 
-def test_reads_that_no_key_serves_get_a_second_table(orders: Path, tmp_path: Path) -> None:
+def test_reads_that_no_key_serves_get_a_second_table(
+    orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A read by another field is served by a second table; both are written as design files."""
     reads = [*ORDERS["reads"], {"name": "one", "where": "number = ?", "rate": "300/s"}]
     path = tmp_path / "orders.toml"
     path.write_text(Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads}).dumps())
     better = tmp_path / "new" / "better.toml"
     better.parent.mkdir()
+    monkeypatch.chdir(better.parent)
     done = run("advise", path, "--sample", orders, "-f", "json", "--write", better)
     assert 0 == done.code, done.err
     document = json.loads(done.out)
     assert set(list_paths(document)) <= set(ADVICE_FIELDS)
     tables = document["tables"]
     assert [["latest", "a day"], ["one"]] == [table["reads"] for table in tables]
-    assert ["orders", "orders_by_number"] == [table["table"] for table in tables]
+    assert ["orders", "orders_by_number_3"] == [table["table"] for table in tables]
     assert "poor" == document["declared"]["verdict"]["grade"]
     assert "poor" not in [table["verdict"]["grade"] for table in tables]
-    names = ["better.toml", "orders_by_number.toml"]
+    names = ["better.toml", "better_2.toml"]
     assert names == sorted(file.name for file in better.parent.iterdir())
     written = [Design.read(better.parent / name) for name in names]
     assert [table["key"] for table in tables] == [one.declaration.key for one in written]
     for one in written:
-        plans = JudgedDesign(one, orders).plans.values()
+        assert orders.samefile(one.sample_path or "")
+        plans = JudgedDesign(one).plans.values()
         assert "full scan" not in [plan.access_type for plan in plans]
+
+
+def test_rows_that_are_written_again_keep_their_key(tmp_path: Path) -> None:
+    """No field is added to the key of rows that change, since old rows would stay behind."""
+    path = tmp_path / "users.csv"
+    rows = [f"u{number % 300},s{number % 7}" for number in range(3_000)]
+    path.write_text("\n".join(["user,status", *rows]) + "\n")
+    design = Design(
+        "users",
+        "[user]",
+        fields={"user": "text", "status": "text"},
+        splits={"algorithm": "uniform", "regions": 8},
+        reads=[{"name": "by status", "where": "status = ?", "rate": "90/s"}],
+    )
+    advice = search(design, path)
+    found = [*advice.tables, *(pick.judged for pick in advice.picks)]
+    assert {("user",)} >= {tuple(one.design.key.fields) for one in found}
+
+
+def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:
+    """The order of candidates does not depend on the random hashes of a process."""
+    script = tmp_path / "list.py"
+    script.write_text(
+        "from rowkey import Design\n"
+        "from rowkey.proposals import list_candidates\n"
+        "fields = dict.fromkeys('abcdefg', 'u32')\n"
+        "reads = [{'name': 'r', 'where': 'f = ? and b = ? and e = ?', 'order': 'g desc'}]\n"
+        "design = Design('t', '[a][b][c][d][e]', fields=fields, reads=reads)\n"
+        "for one in list_candidates(design, {}, has_sample=True, adds_fields=True):\n"
+        "    print(one.key)\n"
+    )
+    lists = [
+        subprocess.run(
+            [sys.executable, script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "5", "7")
+    ]
+    assert lists[0].count(b"\n") > 100
+    assert lists[0] == lists[1] == lists[2]
 
 
 def test_a_search_without_reads_or_sample_has_an_answer() -> None:

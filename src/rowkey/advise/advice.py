@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.advise.judgement import JudgedDesign
+    from rowkey.workload import SkippedRows
 
     Cost = Callable[[JudgedDesign], float]
 
@@ -56,12 +57,14 @@ class Advice:
     Args:
         declared: the design as it is.
         picks: the proposed designs, the most balanced first; empty if none is better.
-        tables: the main table and further ones, each with the reads that it serves, where that
-            costs less than any single table; else empty. Each event is written to all of them.
+        tables: the main table and further ones, each with the reads that it serves, where their
+            verdicts are better than that of any single table; else empty. Each event is written to
+            all of them.
         refused: keys that were judged by all events and not proposed.
         candidate_count: keys whose reads were estimated.
         trial_count: keys whose writes were replayed, by the first events or by all.
         assumptions: what was assumed of the sample, as sentences.
+        skipped_rows: rows of the sample that were no events.
     """
 
     declared: JudgedDesign
@@ -71,6 +74,7 @@ class Advice:
     candidate_count: int
     trial_count: int
     assumptions: tuple[str, ...]
+    skipped_rows: SkippedRows
 
     @property
     def recommended(self) -> tuple[JudgedDesign, ...]:
@@ -142,8 +146,8 @@ def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
         declared: the design as it is.
         judged: the design that is not proposed.
     """
-    reason = _find_objection(declared, judged) or "a proposed key is better in each respect"
-    return RefusedKey(format_key(judged.design.key.terms), reason)
+    reason = _find_objection(declared, judged) or "for each measure there is a better key"
+    return RefusedKey(format_key(judged.design.key.terms), reason.removesuffix("."))
 
 
 def _count_changes(declared: JudgedDesign, judged: JudgedDesign) -> int:

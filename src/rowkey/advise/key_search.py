@@ -40,6 +40,8 @@ SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 COST_STEP = 1.2
 """Ratio of two costs that differ enough to prefer the lower one by an estimate."""
+SORT_PENALTY = 10
+"""What a read costs that sorts all its rows to return the first few, compared with reading them."""
 RANGE_SHARE = 0.01
 """Share of the rows that a range of a key covers in an estimate."""
 
@@ -105,7 +107,13 @@ class _KeySearch:
         self.row_count = self._estimate_rows()
         self.reads = list(plan_example_reads(design, self.source.facts))
         self._rates = {read.name: read.rate for read in design.reads}
-        self.candidates = list_candidates(design, self.source.facts)
+        summary = self.source.summary
+        self.candidates = list_candidates(
+            design,
+            self.source.facts,
+            has_sample=summary is not None,
+            adds_fields=summary is not None and summary.repeat_count == 0,
+        )
         self.read_costs = self._estimate_reads()
         self.skews: dict[str, float | None] = {}
         self.trial_count = 0
@@ -126,15 +134,15 @@ class _KeySearch:
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),
+            self.source.skipped_rows,
         )
 
     def _choose_tables(
         self, declared: JudgedDesign, picks: Sequence[Pick]
     ) -> tuple[JudgedDesign, ...]:
-        """Return several tables that serve the reads better than one; none where one does.
+        """Return several tables of a better grade than any single one; none where there are none.
 
-        Each event is written once more for each of them. Without a declared rate nobody knows what
-        that costs; then they have to be of a better grade than the best single table.
+        Each event is written to all of them, so their servers have to bear the writes of all.
         """
         groups = group_reads(self.read_costs, self.design.writes.rate or 1.0)
         if len(groups) == 1:
@@ -147,8 +155,9 @@ class _KeySearch:
             if not found:
                 return ()
             tables.append(found[0].judged)
-        is_better = not picks or max(map(_get_rank, tables)) < _get_rank(picks[0].judged)
-        return tuple(tables) if is_better or self.design.writes.rate else ()
+        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
+        is_better = max(map(_get_rank, tables)) < best_rank
+        return tuple(tables) if is_better and sum(map(_get_write_load, tables)) < 1 else ()
 
     def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
         """Return the design with some of its reads; a further table is named after the first."""
@@ -156,8 +165,12 @@ class _KeySearch:
         options = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
         options["reads"] = [read for read in options["reads"] if read["name"] in names]
         if not is_first:
-            options["table"] += "_by_" + "_".join(self.reads[group[0]].bounds)
-        return type(self.design)(**options)
+            read = self.reads[group[0]]
+            fields = [*read.bounds, *(one.field for one in read.order)][:2]
+            options["table"] += "_by_" + "_".join([*fields, str(group[0] + 1)])
+        table = type(self.design)(**options)
+        table.directory = self.design.directory
+        return table
 
     def _judge_keys(
         self, design: Design, reads: Sequence[int], *, keeps_key: bool = False
@@ -169,10 +182,10 @@ class _KeySearch:
             reads: the indexes of its reads among all.
             keeps_key: whether its own key is one of them.
         """
-        own_key = format_key(design.key.terms)
+        own_key = format_key(design.key.terms), design.splits.algorithm
         judged = [self._judge(design)] if keeps_key else []
         for candidate in self._choose_finalists(reads):
-            if candidate.key == own_key:
+            if (candidate.key, candidate.splits) == own_key:
                 continue
             with suppress(InvalidDesign):
                 judged.append(self._judge(apply_proposal(design, candidate)))
@@ -242,7 +255,9 @@ class _KeySearch:
         )
         if set(read.bounds) - set(plan.residual_fields) - read.given_fields:
             rows *= RANGE_SHARE
-        if limit is not None and not plan.needs_sort and not plan.residual_fields:
+        if limit is not None and plan.needs_sort:
+            rows *= SORT_PENALTY
+        elif limit is not None and not plan.residual_fields:
             rows = min(rows, limit + plan.fan_out)
         return count_read_operations(plan.fan_out, max(rows, 1.0))
 
@@ -262,11 +277,11 @@ class _KeySearch:
         return round(max(verdict.skew / max(verdict.even_skew, 1.0), 1.0), 2)
 
     def _replay(self, design: Design, max_events: int | None = None) -> Simulation:
-        """Replay the events under a design: the second half where the first gives its splits."""
+        """Replay the second half of the events under a design: some take splits from the first."""
         source = replace(self.source)
         if max_events is not None:
             source.total_count = min(source.total_count, max_events)
-        source.first_replayed = source.total_count // 2 if design.splits.needs_sample else 0
+        source.first_replayed = source.total_count // 2
         self.trial_count += 1
         return run_on_source(design, source, seed=self.seed)
 
@@ -293,6 +308,12 @@ class _KeySearch:
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter
+
+
+def _get_write_load(judged: JudgedDesign) -> float:
+    """Return the share of the busiest server that the writes of a design take; 0 without a rate."""
+    loads = (one.utilization for one in judged.verdict.assessments if one.topic == "writes")
+    return sum(load or 0.0 for load in loads)
 
 
 def _get_rank(judged: JudgedDesign) -> int:

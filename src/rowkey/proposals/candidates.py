@@ -66,23 +66,38 @@ class Candidate(KeyProposal):
     @property
     def spread(self) -> str:
         """Return what decides how its writes are spread: the term in front, or the first one."""
-        return str(self.front or self.bound_key.terms[0])
+        terms = (term for term in self.bound_key.terms if not isinstance(term, Constant))
+        return str(self.front or next(terms))
 
 
-def list_candidates(design: Design, facts: Mapping[str, FieldFacts]) -> list[Candidate]:
+def list_candidates(
+    design: Design,
+    facts: Mapping[str, FieldFacts],
+    *,
+    has_sample: bool,
+    adds_fields: bool,
+) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
-    Every candidate holds the fields of the present key, so that it keeps as many rows apart, and
-    may hold fields that a read gives besides.
+    Every candidate holds the fields of the present key, so that it keeps as many rows apart.
 
     Args:
         design: the design.
         facts: the facts of its fields.
+        has_sample: whether boundaries can be taken from a sample, which keys need that nothing
+            spreads.
+        adds_fields: whether a key may hold further fields that a read gives or sorts by. Where
+            events write a row again, another value in the key would leave the old row behind.
     """
     reads = list(plan_example_reads(design, facts))
     found: dict[str, Candidate] = {}
-    tails = list(dict.fromkeys(_list_tails(design, reads)))
-    combinations = ((front, tail) for tail in tails for front in _list_fronts(design, tail, reads))
+    tails = list(dict.fromkeys(_list_tails(design, reads, adds_fields=adds_fields)))
+    combinations = (
+        (front, tail)
+        for tail in tails
+        for front in _list_fronts(design, tail, reads)
+        if has_sample or front is not None
+    )
     for front, tail in islice(combinations, MAX_CANDIDATES):
         terms = tail if front is None else (front, *tail)
         key = build_key(terms, design.fields, Mistakes())
@@ -131,13 +146,15 @@ def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...
     return heavy if is_listable and len(heavy) <= MAX_HEAVY_VALUES else ()
 
 
-def _list_tails(design: Design, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
+def _list_tails(
+    design: Design, reads: Sequence[ExampleRead], *, adds_fields: bool
+) -> Iterator[Terms]:
     """Yield the terms of each candidate without those that only spread rows."""
     own = tuple(strip_spreading_terms(design.key))
     constants = tuple(term for term in own if isinstance(term, Constant))
     terms = tuple(term for term in own if not isinstance(term, Constant))
     held = set(design.key.fields)
-    added = [(), *(_list_added_terms(read, held) for read in reads)]
+    added = [(), *(_list_added_terms(read, held) for read in reads if adds_fields)]
     for extra in dict.fromkeys(added):
         for order in _list_orders((*terms, *extra), reads):
             for directed in _list_directions(order, reads):
@@ -145,8 +162,10 @@ def _list_tails(design: Design, reads: Sequence[ExampleRead]) -> Iterator[Terms]
 
 
 def _list_added_terms(read: ExampleRead, held: set[str]) -> Terms:
-    """Return the fields that a read gives and that a key does not hold."""
-    return tuple(FieldRef(name) for name in read.bounds if name in read.given_fields - held)
+    """Return the fields that a read gives or sorts by, and that a key does not hold."""
+    given = [name for name in read.bounds if name in read.given_fields]
+    wanted = dict.fromkeys([*given, *(one.field for one in read.order)])
+    return tuple(FieldRef(name) for name in wanted if name not in held)
 
 
 def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
@@ -156,7 +175,8 @@ def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
         return
     yield terms
     for read in reads:
-        wanted = [*read.given_fields, *(one.field for one in read.order), *read.bounds]
+        given = [name for name in read.bounds if name in read.given_fields]
+        wanted = [*given, *(one.field for one in read.order), *read.bounds]
 
         def place(term: Term, wanted: Sequence[str] = tuple(wanted)) -> int:
             names = _list_names(term)
@@ -196,7 +216,8 @@ def _list_fronts(
         set(names) - cut,
         set(names),
     ]
-    combined = dict.fromkeys(tuple(name for name in names if name in one) for one in sets)
+    ordered = [name for name in design.fields if name in names]
+    combined = dict.fromkeys(tuple(name for name in ordered if name in one) for one in sets)
     for fields in combined:
         if fields and not has_only_times(design.fields, fields):
             for factor in BUCKET_FACTORS:

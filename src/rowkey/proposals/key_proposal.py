@@ -53,7 +53,9 @@ def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
     options |= {"key": proposal.key} | ({"splits": proposal.splits} if proposal.splits else {})
     for name, values in proposal.heavy_values.items():
         options["fields"][name] |= {"heavy": list(values)}
-    return type(design)(**options)
+    changed = type(design)(**options)
+    changed.directory = design.directory
+    return changed
 
 
 def has_bucket_splits(design: Design) -> bool:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from os.path import relpath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.text import wrap_text
 from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
-from rowkey.schema import format_key
+from rowkey.schema import find_field_refs, format_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from rowkey.advise import Advice, JudgedDesign, Pick
     from rowkey.simulate import ReadCost
@@ -35,8 +35,10 @@ _KEY_FIELDS = {
     "reads[]": "the names of the reads that it serves",
     "event_bytes": "mean bytes that an event adds to a store before encoding and compression",
     "read_operations_per_s": (
-        "operations of all declared reads at their rates; of one answer a second without a rate"
+        "operations of all declared reads at their rates, on the replayed rows; of one answer a "
+        "second without a rate"
     ),
+    "heavy": "by field: the values that its bucket spreads, as the design file declares them",
     **VERDICT_FIELDS,
 }
 ADVICE_FIELDS = {
@@ -50,6 +52,8 @@ ADVICE_FIELDS = {
         "comes first"
     ),
     **{f"picks[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
+    "assumptions[]": "what was assumed of the sample",
+    "skipped_rows": "rows of the sample that were no events",
     **{f"tables[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
     "refused[].key": "a key that was judged by all events and is not proposed",
     "refused[].reason": "why",
@@ -69,6 +73,8 @@ def build_advice_document(advice: Advice) -> dict[str, Any]:
             {"strengths": list(pick.strengths), **_build_key_document(pick.judged)}
             for pick in advice.picks
         ],
+        "assumptions": [str(one) for one in advice.assumptions],
+        "skipped_rows": advice.skipped_rows.count,
         "tables": [_build_key_document(one) for one in advice.tables],
         "refused": [{"key": one.key, "reason": one.reason} for one in advice.refused],
     }
@@ -81,6 +87,7 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         "key": format_key(judged.design.key.terms),
         "reads": [read.name for read in judged.design.reads],
         "splits": judged.design.splits.algorithm,
+        "heavy": _get_heavy_values(judged),
         "event_bytes": judged.event_bytes,
         "read_operations_per_s": judged.read_cost,
         **build_verdict_document(judged.verdict, judged.simulation),
@@ -101,14 +108,16 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     yield ""
     if advice.tables:
         yield from _format_tables(advice, width)
-    if advice.picks:
-        yield "with one table:" if advice.tables else "better keys:"
-    elif not advice.tables:
+    elif not advice.picks:
         yield "no better key was found"
-    for number, pick in enumerate(advice.picks, 1):
-        yield from _format_pick(number, pick, declared, width)
+    else:
+        yield "better keys:"
+        for number, pick in enumerate(advice.picks, 1):
+            yield from _format_pick(number, pick, declared, width)
     if advice.picks:
         yield ""
+        if advice.tables:
+            yield "with one table:"
         yield from _format_figures([declared, *(pick.judged for pick in advice.picks)])
     if advice.refused:
         yield ""
@@ -116,10 +125,22 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
         for one in advice.refused:
             yield from wrap_text(f"  {one.key}: {one.reason}", width, 4)
     yield ""
+    yield from _format_notes(advice, width)
+
+
+def _format_notes(advice: Advice, width: int) -> Iterator[str]:
+    """Yield what was left out and assumed of the sample, and how much was tried."""
+    source = advice.declared.simulation.source
+    if advice.skipped_rows.count:
+        left_out = pluralize(advice.skipped_rows.count, "row")
+        text = f"{left_out} left out; {advice.skipped_rows.first_problem}"
+        yield from wrap_text(text, width, 2)
+    for said in advice.assumptions:
+        yield from wrap_text(f"assumed: {said}", width, 2)
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
-        f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by "
-        f"{pluralize(declared.simulation.operation_count, 'event')}",
+        f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by the last "
+        f"{source.replayed_count:,} of {pluralize(source.total_count, 'event')}",
         width,
         2,
     )
@@ -137,12 +158,10 @@ def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     for judged in tables:
         yield f"  {judged.design.table}: serves {_list_reads(judged)}"
         yield from _format_key(judged, declared, width)
-    read_cost = sum(one.read_cost for one in tables)
     event_bytes = sum(one.event_bytes for one in tables)
     yield from wrap_text(
-        f"  together: {read_cost:,.0f} operations a second for the reads, {event_bytes:,.0f} bytes "
-        f"for an event; as declared: {declared.read_cost:,.0f} operations a second, "
-        f"{declared.event_bytes:,.0f} bytes",
+        f"  together: {event_bytes:,.0f} bytes for an event instead of "
+        f"{declared.event_bytes:,.0f}, and {len(tables)} writes instead of one",
         width,
         4,
     )
@@ -157,7 +176,7 @@ def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) ->
     """Yield the lines of one proposed key: what it is best at, and what is left to do."""
     strengths = ", ".join(STRENGTH_TEXTS[one] for one in pick.strengths)
     if len(pick.strengths) == len(STRENGTH_TEXTS):
-        strengths = "best in every respect"
+        strengths = "the best of all measures"
     yield from wrap_text(f"  {number}: {strengths}", width, 4)
     yield from _format_key(pick.judged, declared, width)
 
@@ -166,17 +185,31 @@ def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Ite
     """Yield what a design file declares for a key, and the verdict without what was known."""
     yield f'    key    = "{format_key(judged.design.key.terms)}"'
     yield f'    splits = "{judged.design.splits.algorithm}"'
+    for name, values in _get_heavy_values(judged).items():
+        yield from wrap_text(f"    heavy values of {name}: {', '.join(map(str, values))}", width, 6)
     known = _list_assessments(declared)
     first, *others = _list_assessments(judged)
     for text in (first, *(one for one in others if one not in known)):
         yield from wrap_text(f"    {text}", width, 6)
 
 
+def _get_heavy_values(judged: JudgedDesign) -> dict[str, list[Any]]:
+    """Return the values that a bucket of the key spreads, by the field that declares them."""
+    names = {ref.name for term in judged.design.key.terms for ref in find_field_refs(term)}
+    fields = judged.design.declaration.fields
+    heavy = {name: getattr(fields[name], "heavy", None) for name in sorted(names)}
+    return {name: list(values) for name, values in heavy.items() if values}
+
+
 def _list_assessments(judged: JudgedDesign) -> list[str]:
     """Return what decides the verdict on a design, and what else is not good, as texts."""
     first, *others = judged.verdict.assessments
     shown = [first, *(one for one in others if one.grade != "good")]
-    return [f"{one.grade.upper()}: {one.subject}: {one.message}" for one in shown]
+    return [
+        f"{one.grade.upper()}: {one.subject}: {one.message}"
+        + (f". {one.remedy}" if one.topic == "finding" and one.remedy else "")
+        for one in shown
+    ]
 
 
 def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
@@ -217,6 +250,9 @@ def format_advised_design(judged: JudgedDesign, path: Path) -> str:
     text = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
     comments = ["# Proposed by rowkey advise.", *(f"# {line}" for line in wrap_text(text, 96, 0))]
     options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
+    source = judged.simulation.source
     if design.sample_path is not None:
         options["sample"]["path"] = relpath(design.sample_path, path.parent)
+    elif source.name and Path(source.name).is_file():
+        options["sample"] = {"path": relpath(source.name, path.parent)}
     return "\n".join([*comments, "", type(design)(**options).dumps()])

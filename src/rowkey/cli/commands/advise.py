@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,6 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     FILE_PATH,
-    FORCE_OPTION,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     "write_path",
     metavar="FILE",
     type=FILE_PATH,
-    help="Write the proposed design to a new file; further tables to files beside it.",
+    help="Write the proposed design to a new file; further tables to FILE_2 and so on.",
 )
-@FORCE_OPTION
+@click.option("--force", is_flag=True, help="Overwrite the files of --write if they exist.")
 @OUTPUT_FORMAT_OPTION
 @SEED_OPTION
 @PROGRESS_OPTION
@@ -59,7 +59,8 @@ def command(
 
     Keys are orders of the fields of the present key, and of fields that declared reads give, with
     nothing, a salt or a bucket in front. A proposed key has no worse verdict than the present one,
-    and no new warning. Where no single key serves all reads for less, several tables are proposed.
+    and no new warning. Where several tables have better verdicts than any single one, they are
+    proposed. Declare the reads and their rates in the design: they decide which key is best.
     Exits with 1 if nothing is better.
 
     \b
@@ -98,9 +99,9 @@ def _list_files(advice: Advice, path: str) -> list[tuple[Path, JudgedDesign]]:
     from pathlib import Path
 
     first, *others = advice.recommended
-    return [(Path(path), first)] + [
-        (Path(path).with_name(f"{one.design.table}.toml"), one) for one in others
-    ]
+    file = Path(path)
+    further = (file.with_name(f"{file.stem}_{number}{file.suffix}") for number in count(2))
+    return [(file, first), *zip(further, others, strict=False)]
 
 
 def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
