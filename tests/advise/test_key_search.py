@@ -132,7 +132,7 @@ def test_advice_does_not_go_in_a_circle(orders: Path) -> None:
 def test_candidates_hold_the_fields_of_the_key(orders: Path) -> None:
     """Each candidate is a valid key of all fields, listed once."""
     design = Design("orders", "[at][user][number]", **ORDERS)
-    candidates = list_candidates(design, {}, has_sample=True, adds_fields=True)
+    candidates = list_candidates(design, {}, has_sample=True, added_fields=())
     keys = [one.key for one in candidates]
     assert len(keys) == len(set(keys))
     assert "[bucket(user, 16)][user][desc(at)][number]" in keys
@@ -196,7 +196,7 @@ def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:
         "fields = dict.fromkeys('abcdefg', 'u32')\n"
         "reads = [{'name': 'r', 'where': 'f = ? and b = ? and e = ?', 'order': 'g desc'}]\n"
         "design = Design('t', '[a][b][c][d][e]', fields=fields, reads=reads)\n"
-        "for one in list_candidates(design, {}, has_sample=True, adds_fields=True):\n"
+        "for one in list_candidates(design, {}, has_sample=True, added_fields=fields):\n"
         "    print(one.key)\n"
     )
     lists = [

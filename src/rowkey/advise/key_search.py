@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import Advice, choose_picks, refuse_key
 from rowkey.advise.judgement import judge_simulation
-from rowkey.advise.read_groups import group_reads
+from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.errors import InvalidDesign
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Key
     from rowkey.proposals import ExampleRead
     from rowkey.simulate import PhaseProgress, Simulation
-    from rowkey.workload import SampleInput
+    from rowkey.workload import SampleInput, SampleSummary
 
 SKETCH_EVENTS = 20_000
 """First events by which the leading parts of keys are compared."""
@@ -38,6 +38,8 @@ MAX_FINALISTS = 8
 """Keys that are judged by all events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
+MAX_REPEATS = 0.01
+"""Share of the events that write a row again, above which rows are taken to be updated."""
 COST_STEP = 1.2
 """Ratio of two costs that differ enough to prefer the lower one by an estimate."""
 SORT_PENALTY = 10
@@ -101,7 +103,13 @@ class _KeySearch:
         self.seed = seed
         self.progress = progress
         self.source = open_source(
-            design, sample, format_options, second_half=False, seed=seed, progress=progress
+            design,
+            sample,
+            format_options,
+            second_half=False,
+            seed=seed,
+            keeps_all_fields=True,
+            progress=progress,
         )
         self.source.check_events()
         self.row_count = self._estimate_rows()
@@ -112,7 +120,7 @@ class _KeySearch:
             design,
             self.source.facts,
             has_sample=summary is not None,
-            adds_fields=summary is not None and summary.repeat_count == 0,
+            added_fields=_list_added_fields(summary),
         )
         self.read_costs = self._estimate_reads()
         self.skews: dict[str, float | None] = {}
@@ -140,24 +148,31 @@ class _KeySearch:
     def _choose_tables(
         self, declared: JudgedDesign, picks: Sequence[Pick]
     ) -> tuple[JudgedDesign, ...]:
-        """Return several tables of a better grade than any single one; none where there are none.
+        """Return the fewest tables of a better grade than any single one; none if there are none.
 
         Each event is written to all of them, so their servers have to bear the writes of all.
         """
-        groups = group_reads(self.read_costs, self.design.writes.rate or 1.0)
-        if len(groups) == 1:
-            return ()
+        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
+        for table_count in range(2, MAX_TABLES + 1):
+            groups = group_reads(self.read_costs, self.design.writes.rate or 1.0, table_count)
+            tables = self._judge_tables(declared, groups) if len(groups) == table_count else []
+            if tables and max(map(_get_rank, tables)) < best_rank:
+                return tuple(tables)
+        return ()
+
+    def _judge_tables(
+        self, declared: JudgedDesign, groups: list[tuple[int, ...]]
+    ) -> list[JudgedDesign]:
+        """Return the best table for each group of reads; none if no server bears the writes."""
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, is_first=not tables)
             found = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
             if not found:
-                return ()
+                return []
             tables.append(found[0].judged)
-        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
-        is_better = max(map(_get_rank, tables)) < best_rank
-        return tuple(tables) if is_better and sum(map(_get_write_load, tables)) < 1 else ()
+        return tables if sum(map(_get_write_load, tables)) < 1 else []
 
     def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
         """Return the design with some of its reads; a further table is named after the first."""
@@ -308,6 +323,14 @@ class _KeySearch:
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter
+
+
+def _list_added_fields(summary: SampleSummary | None) -> set[str]:
+    """Return the fields that a key may hold besides: those of a sample that updates no rows."""
+    repeats = None if summary is None else summary.repeat_count
+    if summary is None or repeats is None or repeats > MAX_REPEATS * summary.event_count:
+        return set()
+    return set(summary.fields)
 
 
 def _get_write_load(judged: JudgedDesign) -> float:

@@ -14,12 +14,15 @@ MAX_GROUPED_READS = 8
 """Reads that are grouped; of more, all stay in one group."""
 
 
-def group_reads(costs: np.ndarray[Any, Any], table_cost: float) -> list[tuple[int, ...]]:
+def group_reads(
+    costs: np.ndarray[Any, Any], table_cost: float, max_tables: int = MAX_TABLES
+) -> list[tuple[int, ...]]:
     """Return the groups of reads, one for each table, for which the total cost is least.
 
     Args:
         costs: the cost of each read (column) under each key (row).
         table_cost: what one more table costs.
+        max_tables: groups at most.
 
     >>> import numpy as np
     >>> costs = np.array([[1.0, 900.0, 2.0], [800.0, 1.0, 700.0]])
@@ -55,4 +58,4 @@ def group_reads(costs: np.ndarray[Any, Any], table_cost: float) -> list[tuple[in
                 best = total, [group, *rest_groups]
         return best
 
-    return divide(everything, MAX_TABLES)[1] if read_count else [everything]
+    return divide(everything, max_tables)[1] if read_count else [everything]

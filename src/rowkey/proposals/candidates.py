@@ -23,7 +23,7 @@ from rowkey.proposals.spreading_terms import (
 from rowkey.schema import Constant, FieldRef, FunctionCall, find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.keys import Key
@@ -75,7 +75,7 @@ def list_candidates(
     facts: Mapping[str, FieldFacts],
     *,
     has_sample: bool,
-    adds_fields: bool,
+    added_fields: Collection[str],
 ) -> list[Candidate]:
     """Return the keys that a design could have, each once, in a fixed order.
 
@@ -86,12 +86,12 @@ def list_candidates(
         facts: the facts of its fields.
         has_sample: whether boundaries can be taken from a sample, which keys need that nothing
             spreads.
-        adds_fields: whether a key may hold further fields that a read gives or sorts by. Where
-            events write a row again, another value in the key would leave the old row behind.
+        added_fields: the further fields that a key may hold, if a read gives them or sorts by
+            them; none where events update rows, since a changed value would leave the old row.
     """
     reads = list(plan_example_reads(design, facts))
     found: dict[str, Candidate] = {}
-    tails = list(dict.fromkeys(_list_tails(design, reads, adds_fields=adds_fields)))
+    tails = list(dict.fromkeys(_list_tails(design, reads, added_fields)))
     combinations = (
         (front, tail)
         for tail in tails
@@ -147,25 +147,25 @@ def _find_heavy_values(facts: FieldFacts | None, servers: int) -> tuple[Any, ...
 
 
 def _list_tails(
-    design: Design, reads: Sequence[ExampleRead], *, adds_fields: bool
+    design: Design, reads: Sequence[ExampleRead], added_fields: Collection[str]
 ) -> Iterator[Terms]:
     """Yield the terms of each candidate without those that only spread rows."""
     own = tuple(strip_spreading_terms(design.key))
     constants = tuple(term for term in own if isinstance(term, Constant))
     terms = tuple(term for term in own if not isinstance(term, Constant))
-    held = set(design.key.fields)
-    added = [(), *(_list_added_terms(read, held) for read in reads if adds_fields)]
+    addable = set(added_fields) - set(design.key.fields)
+    added = [(), *(_list_added_terms(read, addable) for read in reads)]
     for extra in dict.fromkeys(added):
         for order in _list_orders((*terms, *extra), reads):
             for directed in _list_directions(order, reads):
                 yield (*constants, *directed)
 
 
-def _list_added_terms(read: ExampleRead, held: set[str]) -> Terms:
-    """Return the fields that a read gives or sorts by, and that a key does not hold."""
+def _list_added_terms(read: ExampleRead, addable: set[str]) -> Terms:
+    """Return the fields that a read gives or sorts by and that may be added to a key."""
     given = [name for name in read.bounds if name in read.given_fields]
     wanted = dict.fromkeys([*given, *(one.field for one in read.order)])
-    return tuple(FieldRef(name) for name in wanted if name not in held)
+    return tuple(FieldRef(name) for name in wanted if name in addable)
 
 
 def _list_orders(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Terms]:
