@@ -54,14 +54,13 @@ def command(
     progress: str,
     *,
     force: bool,
-) -> int:
+) -> None:
     """Propose better keys for a design, each with its verdict, reads and bytes.
 
     Keys are orders of the fields of the present key, and of fields that declared reads give, with
     nothing, a salt or a bucket in front. A proposed key has no worse verdict than the present one,
     and no new warning. Where several tables have better verdicts than any single one, they are
     proposed. Declare the reads and their rates in the design: they decide which key is best.
-    Exits with 1 if nothing is better.
 
     \b
     rowkey advise logs.toml --sample events.csv
@@ -78,7 +77,8 @@ def command(
     _print_advice(advice, output)
     if write_path is not None and advice.recommended:
         _write_designs(advice, write_path, force=force)
-    return 0 if advice.recommended else 1
+    elif write_path is not None:
+        print_notes([f"{write_path} is not written: nothing better was found"])
 
 
 def _print_advice(advice: Advice, output: str) -> None:
