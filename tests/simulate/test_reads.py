@@ -15,7 +15,7 @@ from rowkey.keys import bind_key
 from rowkey.plan import Plan, plan_read
 from rowkey.schema import Equal
 from rowkey.simulate import read_costs, run
-from rowkey.simulate.read_costs import TRIALS_PER_READ
+from rowkey.simulate.trial_values import TRIALS_PER_READ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,7 +124,7 @@ def count_costs(
     able = [row for row in rows if all(row[name] is not None for name in ranged)]
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
     for number in range(TRIALS_PER_READ):
-        asked = able[len(able) * number // TRIALS_PER_READ]
+        asked = _end_within_sample(design, rows, able[len(able) * number // TRIALS_PER_READ])
         plan = plan_read(
             design.key, read.build_bounds(_choose_parameters(design, asked)), read.order
         )
@@ -138,6 +138,17 @@ def count_costs(
             for start, stop in regions
         )
     return {name: total / TRIALS_PER_READ for name, total in totals.items()}
+
+
+def _end_within_sample(design: Design, rows: list[Row], asked: Row) -> Row:
+    """Return a row whose time is so early that a range of both ends ends within the sample."""
+    read = design.reads[0]
+    tests = "".join(condition.operator for condition in read.conditions if condition.field == "ts")
+    if read.span is None or not (">" in tests or "between" in tests):
+        return asked
+    times = [row["ts"] for row in rows]
+    latest = max(times) - read.span.nanoseconds // 1_000_000_000
+    return {**asked, "ts": max(min(asked["ts"], latest), min(times))}
 
 
 def _choose_parameters(design: Design, asked: Row) -> dict[int | str, Any]:

@@ -194,7 +194,7 @@ class JudgedDesign:
 
     @cached_property
     def read_cost(self) -> float:
-        """Return the operations a second of all declared reads, on the rows that were replayed.
+        """Return the operations a second of all declared reads.
 
         A read without a rate counts as one answer a second; one that cannot be run costs as much as
         a scan of every row.

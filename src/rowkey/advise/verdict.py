@@ -37,8 +37,8 @@ HARMLESS_UTILIZATION = 0.25
 would still fit."""
 MAX_ROWS_OF_POINT_READ = 10
 """Rows that a point read returns at most; it never scans the table in a good design."""
-MIN_SHOWN_PERCENT = 0.001
-"""Percent of a capacity below which it does not matter how much less it is."""
+MIN_SHOWN_PERCENT, MAX_SHOWN_PERCENT = 0.001, 1_000
+"""Percent of a capacity below and above which it does not matter how much less or more it is."""
 _LEVELS = {
     "even": Message("verdict.even", "even"),
     "warm": Message("verdict.warm", "warm"),
@@ -227,11 +227,13 @@ def _format_share(share: float) -> str:
     """Return a share in percent with two significant digits.
 
     >>> [_format_share(share) for share in (0.0000023, 0.0000523, 0.034, 0.5, 13.0)]
-    ['under 0.001 %', '0.0052 %', '3.4 %', '50 %', '1,300 %']
+    ['under 0.001 %', '0.0052 %', '3.4 %', '50 %', 'over 1,000 %']
     """
     percent = 100 * share
     if percent < MIN_SHOWN_PERCENT:
         return Message("verdict.tiny_share", "under {percent} %", percent=f"{MIN_SHOWN_PERCENT:g}")
+    if percent > MAX_SHOWN_PERCENT:
+        return Message("verdict.huge_share", "over {percent} %", percent=f"{MAX_SHOWN_PERCENT:,}")
     return f"{percent:,.0f} %" if percent >= 10 else f"{float(f'{percent:.2g}'):.10g} %"
 
 
@@ -270,8 +272,7 @@ def _assess_read(
         message = Message("verdict.read_error", "it cannot be run: {reason}", reason=cost.error)
         return Assessment("read", read.name, "poor", message)
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
-    rows_read = cost.read_rows * (_estimate_growth(simulation) if cost.is_full_scan else 1.0)
-    message = _describe_read(cost, rows_read, is_scan=is_scan)
+    message = _describe_read(cost, is_scan=is_scan)
     if read.rate is None:
         grade: Grade = "poor" if is_scan else "good"
         if finding is not None:
@@ -280,9 +281,7 @@ def _assess_read(
             remedy = code = ""
         return Assessment("read", read.name, grade, message, remedy, code)
     servers = _count_used_servers(simulation)
-    grade, utilization = _grade_read(
-        simulation.design, servers, read.rate, cost, rows_read, is_scan=is_scan
-    )
+    grade, utilization = _grade_read(simulation.design, servers, read.rate, cost, is_scan=is_scan)
     message = Message(
         "verdict.read_rate",
         "{cost}; at {rate} that is {utilization} of what {servers} can do",
@@ -297,12 +296,12 @@ def _assess_read(
 
 
 def _grade_read(
-    design: Design, servers: int, rate: float, cost: ReadCost, rows_read: float, *, is_scan: bool
+    design: Design, servers: int, rate: float, cost: ReadCost, *, is_scan: bool
 ) -> tuple[Grade, float]:
     """Return the grade of a read at its rate, and the share it takes of the servers it can use."""
     capacity, regions = get_capacity(design)[0] * servers, cost.regions[0]
-    operations = count_read_operations(regions, rows_read)
-    needed = count_read_operations(min(regions, 1), min(cost.returned_rows, rows_read))
+    operations = count_read_operations(regions, cost.read_rows)
+    needed = count_read_operations(min(regions, 1), min(cost.returned_rows, cost.read_rows))
     utilization, waste = rate * operations / capacity, rate * (operations - needed) / capacity
     grade = _grade_utilization(utilization)
     is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
@@ -313,12 +312,12 @@ def _grade_read(
     return grade, utilization
 
 
-def _describe_read(cost: ReadCost, rows_read: float, *, is_scan: bool) -> Message:
+def _describe_read(cost: ReadCost, *, is_scan: bool) -> Message:
     """Return what one answer of a read costs on average."""
     answer = Message(
         "verdict.read_cost",
         "an answer reads {rows} in {ranges} and {regions} for {returned} returned, on average",
-        rows=_count_rows(rows_read),
+        rows=_count_rows(cost.read_rows),
         ranges=_count_ranges(cost.fan_out[0]),
         regions=_count_regions(cost.regions[0]),
         returned=_count_rows(cost.returned_rows),
@@ -369,15 +368,6 @@ def _format_count(number: float) -> str:
     ['16', '6.8', '8,496']
     """
     return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
-
-
-def _estimate_growth(simulation: Simulation) -> float:
-    """Return how many times as many rows the table will have as the sample; at least 1."""
-    size = simulation.source.estimate_demand(simulation.design).size
-    rows = simulation.replay.row_counter.distinct_count
-    if not size or not rows or not simulation.event_bytes:
-        return 1.0
-    return max(size / simulation.event_bytes / rows, 1.0)
 
 
 def _assess_load(writes: Assessment, reads: Sequence[Assessment]) -> Iterator[Assessment]:

@@ -57,6 +57,20 @@ class DeclaredRead:
         """Return the fields that the read's conditions test."""
         return tuple(dict.fromkeys(condition.field for condition in self.conditions))
 
+    @property
+    def equality_fields(self) -> tuple[str, ...]:
+        """Return the fields that have one of the given values in each row that is found."""
+        return tuple(
+            dict.fromkeys(one.field for one in self.conditions if one.operator in ("=", "in"))
+        )
+
+    def get_span(self, name: str) -> int | None:
+        """Return the declared length of a range over a field, in its units; None without one."""
+        unit_ns = self.fields[name].type.unit_ns
+        if self.span is None or unit_ns is None:
+            return None
+        return max(self.span.nanoseconds // unit_ns, 1)
+
     def build_bounds(self, values: Mapping[int | str, Value]) -> Bounds:
         """Return the bound of each tested field, given the values of the parameters.
 

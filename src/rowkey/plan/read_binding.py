@@ -190,10 +190,8 @@ def compute_span_end(read: DeclaredRead, field: Field, start: Any) -> Any:
     """
     kind = field.type
     assert kind.unit_ns is not None, f"{field.name} is not a time"
-    span = read.span.nanoseconds if read.span is not None else DEFAULT_SPAN_NS
-    return kind.from_internal(
-        min(kind.to_internal(start) + max(span // kind.unit_ns, 1), kind.number_range[1])
-    )
+    length = read.get_span(field.name) or max(DEFAULT_SPAN_NS // kind.unit_ns, 1)
+    return kind.from_internal(min(kind.to_internal(start) + length, kind.number_range[1]))
 
 
 def _parse_clause(parse: Any, clause: object, path: str, mistakes: Mistakes) -> Any:

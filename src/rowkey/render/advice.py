@@ -35,10 +35,10 @@ _KEY_FIELDS = {
     "reads[]": "the names of the reads that it serves",
     "event_bytes": "mean bytes that an event adds to a store before encoding and compression",
     "read_operations_per_s": (
-        "operations of all declared reads at their rates, on the replayed rows; of one answer a "
-        "second without a rate"
+        "operations of all declared reads at their rates; of one answer a second without a rate"
     ),
-    "heavy": "by field: the values that its bucket spreads, as the design file declares them",
+    "heavy[].field": "a field of which its bucket spreads some values",
+    "heavy[].values[]": "these values, as the design file declares them",
     **VERDICT_FIELDS,
 }
 ADVICE_FIELDS = {
@@ -87,7 +87,9 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         "key": format_key(judged.design.key.terms),
         "reads": [read.name for read in judged.design.reads],
         "splits": judged.design.splits.algorithm,
-        "heavy": _get_heavy_values(judged),
+        "heavy": [
+            {"field": name, "values": values} for name, values in _get_heavy_values(judged).items()
+        ],
         "event_bytes": judged.event_bytes,
         "read_operations_per_s": judged.read_cost,
         **build_verdict_document(judged.verdict, judged.simulation),
@@ -130,13 +132,17 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
 
 def _format_notes(advice: Advice, width: int) -> Iterator[str]:
     """Yield what was left out and assumed of the sample, and how much was tried."""
-    source = advice.declared.simulation.source
+    simulation = advice.declared.simulation
+    source = simulation.source
     if advice.skipped_rows.count:
         left_out = pluralize(advice.skipped_rows.count, "row")
         text = f"{left_out} left out; {advice.skipped_rows.first_problem}"
         yield from wrap_text(text, width, 2)
     for said in advice.assumptions:
         yield from wrap_text(f"assumed: {said}", width, 2)
+    for read in simulation.reads:
+        if read.assumption:
+            yield from wrap_text(f"assumed for read {read.name}: {read.assumption}", width, 2)
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
         f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by the last "

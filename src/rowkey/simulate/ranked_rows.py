@@ -34,6 +34,7 @@ class RankedRows:
     def __init__(self, columns: ColumnBatch) -> None:
         self._columns = columns
         self._ranked_columns: dict[str, _RankedColumn] = {}
+        self._extremes: dict[str, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -55,10 +56,15 @@ class RankedRows:
             is_fitting &= self._get_ranked_column(name).build_mask(bound, rows)
         return is_fitting
 
-    def find_extremes(self, name: str) -> tuple[Any, Any]:
-        """Return the smallest and the largest internal value of a field."""
-        held = self._get_ranked_column(name).internal_values
-        return held[0], held[-1]
+    def find_extremes(self, name: str) -> tuple[int, int]:
+        """Return the smallest and the largest internal value of a field of numbers."""
+        if name not in self._extremes:
+            column = self._columns.columns[name]
+            values = column.values
+            if column.codes is not None:
+                values = values[column.codes[column.codes >= 0]]
+            self._extremes[name] = int(values.min()), int(values.max())
+        return self._extremes[name]
 
     def find_value_beyond(self, name: str, internal_value: Any, share: float) -> Any:
         """Return the value that lies a share of all distinct values after another one.

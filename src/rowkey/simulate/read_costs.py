@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import islice
 from math import sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import ReadError
 from rowkey.messages import pluralize
 from rowkey.plan import DeclaredRead, KeyRange, Plan, ResidualFilter, plan_read
-from rowkey.schema import Parameter
 from rowkey.simulate.ranked_rows import RankedRows, count_scanned_rows, find_last_rows
+from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,21 +22,13 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import ColumnBatch
     from rowkey.regions import Boundaries
+    from rowkey.simulate.row_scale import RowScale
 
-    Row = Mapping[str, Any]
-
-TRIALS_PER_READ = 100
-"""Trials of each read."""
 MAX_TOTAL_RANGES = 1_000_000
 """Ranges over all trials of the reads of a design: above, each gets fewer trials, at least one.
 Derivation: 6 µs a range are 6 s."""
 _TRIAL_ORDER = [37 * number % TRIALS_PER_READ for number in range(TRIALS_PER_READ)]
 """The places of trials in an order of which every beginning is spread over all of them."""
-DEFAULT_RANGE_SHARE = 0.01
-"""Share of the span of time that a range covers where no `span` was declared; said in
-`assumption`."""
-
-
 MARGIN_DEVIATIONS = 1.96
 """Standard errors of a mean within which the true mean lies in 95 of 100 cases."""
 
@@ -135,77 +126,6 @@ class _ReadTrial:
         )
 
 
-class _ListFiller:
-    """Chooses values for the `in` lists of a read, such as three different hosts.
-
-    Args:
-        read: the read.
-        columns: rows to take values from.
-    """
-
-    def __init__(self, read: DeclaredRead, columns: ColumnBatch) -> None:
-        self._columns = columns
-        self._list_parameters = {
-            test.field: [one.name for one in test.operands if isinstance(one, Parameter)]
-            for test in read.conditions
-            if test.operator == "in"
-        }
-        self._equal_fields = [test.field for test in read.conditions if test.operator == "="]
-        self._groups_by_field: dict[tuple[str, bool], dict[Any, dict[Any, int]]] = {}
-
-    def fill_lists(self, values: dict[int | str, Any], row: Row, number: int) -> set[int]:
-        """Fill the rest of each `in` list with values of other rows.
-
-        They are from rows with the same values in the read's equality conditions, if there are any.
-
-        Args:
-            values: the values of the read's parameters, from one row.
-            row: that row.
-            number: its number.
-
-        Returns:
-            The rows that the values are from.
-        """
-        row_numbers = {number}
-        for field, names in self._list_parameters.items():
-            rows_by_value = {row[field]: number} if names else {}
-            for is_alike in (True, False):
-                others = self._list_other_values(field, row, is_alike=is_alike)
-                lacking = len(names) - len(rows_by_value)
-                new = ((value, one) for value, one in others if value not in rows_by_value)
-                rows_by_value |= dict(islice(new, lacking)) if lacking > 0 else {}
-            values.update(zip(names, rows_by_value, strict=False))
-            row_numbers |= set(rows_by_value.values())
-        return row_numbers
-
-    def _list_other_values(
-        self, field: str, row: Row, *, is_alike: bool
-    ) -> Iterator[tuple[Any, int]]:
-        """Yield other values of a field, those seen with the row's prefix first.
-
-        Args:
-            field: the field.
-            row: the row.
-            is_alike: whether of rows that agree with it alone; else of all.
-        """
-        equal = [name for name in self._equal_fields if name != field] if is_alike else []
-        if (field, is_alike) not in self._groups_by_field:
-            self._groups_by_field[field, is_alike] = self._group_values(field, equal)
-        group = self._groups_by_field[field, is_alike][tuple(row[name] for name in equal)]
-        seen = list(group)
-        first = seen.index(row[field]) if row[field] is not None else 0
-        yield from ((value, group[value]) for value in (*seen[first:], *seen[:first]))
-
-    def _group_values(self, field: str, group_fields: Sequence[str]) -> dict[Any, dict[Any, int]]:
-        """Return the values of a field and their first rows, grouped by other fields."""
-        groups: dict[Any, dict[Any, int]] = {}
-        for number, row in enumerate(self._columns.iterate_rows([*group_fields, field])):
-            group = groups.setdefault(tuple(row[name] for name in group_fields), {})
-            if row[field] is not None:
-                group.setdefault(row[field], number)
-        return groups
-
-
 class ReadSimulator:
     """Runs declared reads on a sample of rows to measure their costs.
 
@@ -217,7 +137,8 @@ class ReadSimulator:
         boundaries: where its regions begin.
         columns: the sampled rows, in the order of their arrival.
         keys: the row key of each; of rows with one key the last stands.
-        row_count: how many rows the table holds.
+        row_count: how many rows the table holds, before `scale`.
+        scale: how many more rows the table has when it is in use; None if no more.
     """
 
     def __init__(
@@ -227,12 +148,14 @@ class ReadSimulator:
         columns: ColumnBatch,
         keys: Sequence[bytes],
         row_count: int,
+        scale: RowScale | None = None,
     ) -> None:
         self.keys, last_rows = _sort_keys(keys)
         self.design = design
         self.boundaries = boundaries
         self.columns = columns
         self.row_count = row_count
+        self._scale = scale
         self._row_keys = keys
         self._ranked_rows = RankedRows(columns.take(last_rows))
 
@@ -241,11 +164,9 @@ class ReadSimulator:
         remaining_ranges = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
         trials_by_place: dict[int, _ReadTrial] = {}
         try:
-            lists, rows = _ListFiller(read, self.columns), self._choose_rows(read)
+            trial_values = TrialValues(read, self.columns, self._ranked_rows)
             for place in _TRIAL_ORDER:
-                number, row = rows[place]
-                values, assumed = self._choose_values(read, row)
-                row_numbers = lists.fill_lists(values, row, number)
+                values, row_numbers = trial_values.choose_values(place)
                 trials_by_place[place] = self._run_trial(
                     read, values, {self._row_keys[one] for one in row_numbers}
                 )
@@ -254,86 +175,41 @@ class ReadSimulator:
                     break
         except ReadError as problem:
             return ReadCost(read.name, error=str(problem))
+        assumptions = [trial_values.assumption]
+        if self._scale is not None:
+            assumptions.append(self._scale.describe_factor(read))
         if len(trials_by_place) < TRIALS_PER_READ:
             max_fan_out = pluralize(max(one.fan_out for one in trials_by_place.values()), "range")
-            fewer = (
+            assumptions.append(
                 f"measured with {pluralize(len(trials_by_place), 'trial')} instead of "
                 f"{TRIALS_PER_READ}, because one trial reads {max_fan_out}"
             )
-            assumed = "; ".join(filter(None, (assumed, fewer)))
         return _summarize_trials(
-            read, [trials_by_place[place] for place in sorted(trials_by_place)], assumed
+            read,
+            [trials_by_place[place] for place in sorted(trials_by_place)],
+            "; ".join(filter(None, assumptions)),
         )
 
-    def generate_trials(
-        self, read: DeclaredRead
-    ) -> Iterator[tuple[dict[int | str, Any], set[int], str]]:
-        """Yield the parameter values, source rows and assumptions of each trial of a read."""
-        lists = _ListFiller(read, self.columns)
-        for number, row in self._choose_rows(read):
-            values, assumed = self._choose_values(read, row)
-            yield values, lists.fill_lists(values, row, number), assumed
+    def generate_values(self, read: DeclaredRead) -> Iterator[dict[int | str, Any]]:
+        """Yield the parameter values of each trial of a read.
 
-    def _choose_rows(self, read: DeclaredRead) -> list[tuple[int, Row]]:
-        """Choose sampled rows whose values become the parameters of the trials."""
-        import numpy as np
-
-        is_able = np.ones(len(self.columns), np.bool_)
-        for test in read.conditions:
-            missing = self.columns.find_nulls(test.field)
-            if test.operator not in ("=", "in") and missing is not None:
-                is_able &= ~missing
-        able = np.flatnonzero(is_able)
-        if not len(able):
-            what = "no row of the sample has a value in all fields that its conditions test"
-            remedy = "Give a sample with rows that this read can find."
-            raise ReadError(f"read {read.name}", what, remedy=remedy)
-        numbers = able[len(able) * np.arange(TRIALS_PER_READ) // TRIALS_PER_READ]
-        rows = self.columns.take(numbers).iterate_rows(list(read.tested_fields))
-        return list(zip(numbers.tolist(), rows, strict=True))
-
-    def _choose_values(self, read: DeclaredRead, row: Row) -> tuple[dict[int | str, Any], str]:
-        """Return the parameter values of a read, taken from a sampled row."""
-        values: dict[int | str, Any] = {}
-        assumption = ""
-        for condition in read.conditions:
-            for place, operand in enumerate(condition.operands):
-                if not isinstance(operand, Parameter):
-                    continue
-                value: Any = row.get(condition.field)
-                if condition.operator == "starts":
-                    value = value[:2]
-                elif condition.operator in ("<", "<=") or (
-                    condition.operator == "between" and place == 1
-                ):
-                    value, assumption = self._choose_range_end(read, condition.field, value)
-                values[operand.name] = value
-        return values, assumption
-
-    def _choose_range_end(self, read: DeclaredRead, name: str, value: Any) -> tuple[Any, str]:
-        """Return the end of a range that starts at a value, and what is assumed for it."""
-        kind = read.fields[name].type
-        start = kind.to_internal(value)
-        if not kind.has_integer_form:
-            assumption = f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its values"
-            return kind.from_internal(
-                self._ranked_rows.find_value_beyond(name, start, DEFAULT_RANGE_SHARE)
-            ), assumption
-        if read.span is not None and kind.unit_ns is not None:
-            length = max(read.span.nanoseconds // kind.unit_ns, 1)
-            return kind.from_internal(min(start + length, kind.number_range[1])), ""
-        least, greatest = self._ranked_rows.find_extremes(name)
-        length = max(int((greatest - least) * DEFAULT_RANGE_SHARE), 1)
-        assumption = (
-            f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
-            "to change that"
-        )
-        return kind.from_internal(min(start + length, kind.number_range[1])), assumption
+        Raises:
+            ReadError: no row of the sample has a value in all fields that its conditions test.
+        """
+        trial_values = TrialValues(read, self.columns, self._ranked_rows)
+        for place in range(TRIALS_PER_READ):
+            yield trial_values.choose_values(place)[0]
 
     def _run_trial(
         self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Collection[bytes]
     ) -> _ReadTrial:
-        """Run a read once and return its cost."""
+        """Run a read once and return its cost.
+
+        Args:
+            read: the read.
+            values: the values of its parameters.
+            own_keys: keys of the rows that the values are from.
+        """
         import numpy as np
 
         bounds = read.build_bounds(values)
@@ -355,12 +231,23 @@ class ReadSimulator:
             else places[:0]
         )
         matching = int(np.count_nonzero(is_matching))
-        scanned = self._scale_rows(
-            int((stops - starts).sum()), len(covered_places), len(places), plan
+        matching_own = int(is_matching[covered_places].sum())
+        covered, covered_own = int((stops - starts).sum()), len(covered_places)
+        timely, timely_own = covered, covered_own
+        if self._scale is not None and self._scale.time_field in plan.residual_fields:
+            time_filter = ResidualFilter([self._scale.time_field], bounds, read.fields)
+            is_timely = self._find_fitting_rows(row_spans, time_filter)
+            timely = int(np.count_nonzero(is_timely))
+            timely_own = int(is_timely[covered_places].sum())
+        each, others = self._count_rows_for_each(len(places)), covered - covered_own
+        timely_factor, other_factor = self._compute_factors(read, plan.residual_fields)
+        scanned = covered_own + each * (
+            (timely - timely_own) * timely_factor + (others - timely + timely_own) * other_factor
         )
-        returned = self._scale_rows(
-            matching, int(is_matching[covered_places].sum()), len(places), plan
-        )
+        matching_factor, _ = self._compute_factors(read)
+        returned = matching_own + each * (matching - matching_own) * matching_factor
+        if plan.is_point:  # a range of one key holds one row
+            returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         if read.limit is None or returned <= read.limit:
             return _ReadTrial.from_plan(plan, spans, returned, scanned)
@@ -378,6 +265,20 @@ class ReadSimulator:
             ]
         return _ReadTrial.from_plan(plan, spans, limit, scanned)
 
+    def _compute_factors(
+        self, read: DeclaredRead, residual_fields: Collection[str] = ()
+    ) -> tuple[float, float]:
+        """Return how many rows a sampled row stands for within the time of a read, and outside.
+
+        Args:
+            read: the read.
+            residual_fields: fields in which the rows may have other values than the read asks for.
+        """
+        if self._scale is None:
+            return 1.0, 1.0
+        names = [name for name in read.equality_fields if name not in residual_fields]
+        return self._scale.compute_factors(read, names)
+
     def _find_fitting_rows(
         self, spans: Sequence[tuple[int, int]], residual: ResidualFilter
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -394,21 +295,14 @@ class ReadSimulator:
         is_fitting &= self._ranked_rows.build_mask(residual)
         return is_fitting
 
-    def _scale_rows(
-        self, sampled_count: int, own_count: int, source_count: int, plan: Plan
-    ) -> float:
-        """Return the number of rows of the whole table that a number of sampled rows stands for.
+    def _count_rows_for_each(self, source_count: int) -> float:
+        """Return how many rows of the whole table a sampled row stands for.
 
         Args:
-            sampled_count: rows of the sample.
-            own_count: how many of them the values are from.
-            source_count: rows that the values are from.
-            plan: how they are read; a range of one key holds one row.
+            source_count: rows that the values of a trial are from; each stands for itself.
         """
         others = len(self.keys) - source_count
-        each = max(self.row_count - source_count, 0) / others if others else 1.0
-        rows = own_count + (sampled_count - own_count) * each
-        return min(rows, float(plan.fan_out)) if plan.is_point else rows
+        return max(self.row_count - source_count, 0) / others if others else 1.0
 
     def _find_touched_regions(
         self,

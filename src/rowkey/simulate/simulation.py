@@ -14,6 +14,7 @@ from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.replay import encode_keys
+from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.verdict import judge_skew
 
@@ -202,18 +203,29 @@ class Simulation:
         return self.sum_load_map(region_servers, self.design.cluster.servers)
 
     @cached_property
+    def row_growth(self) -> float:
+        """Return the rows of the table at its full size for each replayed row; at least 1."""
+        size = self.source.estimate_demand(self.design).size
+        rows = self.replay.row_counter.distinct_count
+        if not size or not rows or not self.event_bytes:
+            return 1.0
+        return max(size / self.event_bytes / rows, 1.0)
+
+    @cached_property
     def reads(self) -> Sequence[ReadCost]:
         """Return the cost of each declared read."""
         if not self.design.reads or not self.sampled_keys:
             return []
         rows = self.sampled_rows
         fields = [self.design.fields[name] for name in rows.schema.names]
+        density = measure_time_density(self.design, rows, self.operation_count)
         simulator = ReadSimulator(
             self.replay.design,
             self.boundaries,
             ColumnBatch.from_batch(rows, fields),
             self.sampled_keys,
             self.replay.row_counter.distinct_count,
+            RowScale(rows, self.row_growth, density),
         )
         return [simulator.measure_read(read) for read in self.design.reads]
 

@@ -61,8 +61,8 @@ class ReadProver:
         ]:
             return replace(proof, reason=f"the sample has no {' and no '.join(lacks)}")
         try:
-            for values, _, _ in islice(
-                self.simulator.generate_trials(read), 0, None, 100 // TRIALS_PER_READ
+            for values in islice(
+                self.simulator.generate_values(read), 0, None, 100 // TRIALS_PER_READ
             ):
                 proof = self._run_trial(proof, read, values)
         except ReadError as problem:

@@ -1,0 +1,191 @@
+"""How many rows of the table a sampled row stands for when a read finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isclose
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots import CLOCK_ARRIVALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.plan import DeclaredRead
+
+TRIMMED_SHARE = 0.01
+"""Share of the earliest and of the latest times that do not count: some clocks say 1970."""
+SAME_PACE = 0.02
+"""Relative difference up to which the sample is taken to be at the declared rate."""
+SECOND_NS = 1_000_000_000
+
+
+class RowScale:
+    """How many times as many rows as the sample the table has: in a given time, and in all.
+
+    At a higher rate, and in a longer time, a value that lasts gets more rows (a user), and one that
+    does not gets no more (an order). What lasts is measured by `measure_persistence`.
+
+    Args:
+        rows: a uniform sample of the events, in the order of their arrival.
+        growth: rows of the table when it has its full size, for each row of the sample.
+        density: how densely rows lie in time; None if they are not written by the clock.
+    """
+
+    def __init__(self, rows: pa.RecordBatch, growth: float, density: TimeDensity | None) -> None:
+        self._rows = rows
+        self._growth = growth
+        self._density = density
+        self._persistence: dict[tuple[str, ...], float] = {}
+
+    @property
+    def time_field(self) -> str | None:
+        """Return the field that holds the time of an event, if rows are written by the clock."""
+        return None if self._density is None else self._density.field
+
+    def compute_factors(self, read: DeclaredRead, names: Iterable[str]) -> tuple[float, float]:
+        """Return how many rows of the table a sampled row stands for.
+
+        Args:
+            read: the read.
+            names: the fields in which the rows have the values that it asks for.
+
+        Returns:
+            The factor of rows within the time that it asks for, and of others.
+        """
+        names = tuple(name for name in names if name != self.time_field)
+        if names not in self._persistence:
+            self._persistence[names] = measure_persistence(self._rows, names)
+        persistence, time_factor = self._persistence[names], self._compute_time_factor(read)
+        other = 1 + persistence * (self._growth - 1)
+        return other if time_factor is None else 1 + persistence * (time_factor - 1), other
+
+    def describe_factor(self, read: DeclaredRead) -> str:
+        """Return why the rows that a read returns count more than once; empty if they do not."""
+        factor, _ = self.compute_factors(read, read.equality_fields)
+        if isclose(factor, 1, rel_tol=SAME_PACE):
+            return ""
+        reasons = []
+        if self._compute_time_factor(read) is None:
+            reasons.append("the table grows by its rate and ttl")
+        elif self._density is not None:
+            if self._density.rate != self._density.pace:
+                reasons.append(
+                    f"{_format_number(self._density.rate)} events a second are declared and the "
+                    f"sample has {_format_number(self._density.pace)}"
+                )
+            if (longer := self._density.compare_span(read)) > 1:
+                reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
+        return f"a row found counts as {_format_number(factor)}, because {' and '.join(reasons)}"
+
+    def _compute_time_factor(self, read: DeclaredRead) -> float | None:
+        """Return how much denser rows lie in the time of a read; None if it has no known length."""
+        density = self._density
+        if density is None:
+            return None
+        operators = {one.operator for one in read.conditions if one.field == density.field}
+        is_exact = bool(operators & {"=", "in"})
+        has_end = bool(operators & {"<", "<=", "between"}) or read.span is not None
+        if is_exact or (has_end and operators & {">", ">=", "between"}):
+            return density.rate / density.pace * density.compare_span(read)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeDensity:
+    """The time that a sample covers, and how densely events lie in time.
+
+    Args:
+        field: the field that holds the time of an event.
+        first: the earliest time, as an internal value of the field.
+        last: the latest time.
+        pace: events a second in the sample.
+        rate: events a second in the table.
+    """
+
+    field: str
+    first: int
+    last: int
+    pace: float
+    rate: float
+
+    def compare_span(self, read: DeclaredRead) -> float:
+        """Return how many times as long as the sample a read's time is; at least 1."""
+        return max((read.get_span(self.field) or 0) / (self.last - self.first), 1.0)
+
+
+def _format_number(number: float) -> str:
+    """Return a number with three significant digits.
+
+    >>> _format_number(46_080.5), _format_number(4.0)
+    ('46,100', '4')
+    """
+    return f"{float(f'{number:.3g}'):,.10g}"
+
+
+def measure_persistence(rows: pa.RecordBatch, names: Iterable[str]) -> float:
+    """Return how much the values of some fields last through a sample: 0 not at all, 1 evenly.
+
+    If values last, two rows with equal values lie one in the first and one in the last third of the
+    sample as often as both in the same of these. If they occur for a short time, they never do.
+
+    Args:
+        rows: the sampled rows, in the order of their arrival.
+        names: the fields; without any all rows have equal values.
+
+    >>> import pyarrow as pa
+    >>> rows = pa.record_batch({"user": ["a", "b"] * 50, "order": [n // 4 for n in range(100)]})
+    >>> measure_persistence(rows, ["user"]), measure_persistence(rows, ["order"])
+    (1.0, 0.0)
+    """
+    import numpy as np
+
+    groups = np.zeros(rows.num_rows, np.int64)
+    for name in names:
+        codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
+        _, groups = np.unique(groups * (len(codes) + 1) + codes + 1, return_inverse=True)
+    third, count = rows.num_rows // 3, int(groups.max()) + 1
+    first = np.bincount(groups[:third], minlength=count).astype(np.float64)
+    last = np.bincount(groups[-third:] if third else [], minlength=count).astype(np.float64)
+    across = float(first @ last)
+    within = float(first @ (first - 1) + last @ (last - 1)) / 2
+    return min(across / max(within, 1.0), 1.0)
+
+
+def measure_time_density(
+    design: Design, rows: pa.RecordBatch, event_count: int
+) -> TimeDensity | None:
+    """Measure how densely events lie in time; without a declared rate the table is like them.
+
+    Args:
+        design: the design.
+        rows: a uniform sample of the events, in the order of their arrival.
+        event_count: how many events it is a sample of.
+
+    Returns:
+        None if no field holds the time, if events do not arrive by the clock, or if all have one
+        time.
+    """
+    import numpy as np
+
+    writes = design.writes
+    time = writes.time
+    if time is None or time.type.unit_ns is None or writes.arrival not in CLOCK_ARRIVALS:
+        return None
+    times = np.sort(time.to_internal_batch(rows.column(time.name).drop_null()))
+    trimmed = int(len(times) * TRIMMED_SHARE)
+    first, last = (int(times[trimmed]), int(times[-1 - trimmed])) if len(times) else (0, 0)
+    if first == last:
+        return None
+    margin = (last - first) * trimmed // (len(times) - 2 * trimmed)
+    first, last = max(first - margin, int(times[0])), min(last + margin, int(times[-1]))
+    pace = event_count * SECOND_NS / ((last - first) * time.type.unit_ns)
+    rate = (
+        pace
+        if writes.rate is None or isclose(pace, writes.rate, rel_tol=SAME_PACE)
+        else writes.rate
+    )
+    return TimeDensity(time.name, first, last, pace, rate)

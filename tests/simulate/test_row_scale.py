@@ -1,0 +1,144 @@
+"""Rows within a time are those of the declared rate: predictions from a part of a known stream."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rowkey.advise import JudgedDesign
+from rowkey.design import Design
+from rowkey.simulate import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from rowkey.simulate import ReadCost
+
+FIELDS: dict[str, Any] = {"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"}
+START_MS, RATE, SECONDS = 1_700_000_000_000, 100, 3_000
+Event = tuple[str, int]
+
+
+def make_stream(choose_user: Callable[[int], str]) -> list[Event]:
+    """Return 300,000 events at 100 a second."""
+    return [
+        (choose_user(number), START_MS + number * 1_000 // RATE) for number in range(RATE * SECONDS)
+    ]
+
+
+def measure_read(folder: Path, events: Sequence[Event], where: str, **read: Any) -> ReadCost:
+    """Return the cost of a read, measured with a sample of a stream of 100 events a second."""
+    path = folder / "sample.csv"
+    path.write_text("user,ts\n" + "".join(f"{user},{ts}\n" for user, ts in events))
+    design = Design(
+        "t", "[user][ts]", fields=FIELDS, writes={"rate": f"{RATE}/s", "time": "ts"},
+        reads=[{"name": "it", "where": where, **read}],
+    )  # fmt: skip
+    (cost,) = run(design, path).reads
+    assert not cost.error
+    return cost
+
+
+def count_rows(events: Sequence[Event], span_ms: int) -> float:
+    """Return how many rows a read of one user and a time finds in the stream, on average."""
+    times: dict[str, list[int]] = {}
+    for user, ts in events:
+        times.setdefault(user, []).append(ts)
+    latest = events[-1][1] - span_ms
+    counts = [
+        bisect_left(times[user], min(ts, latest) + span_ms)
+        - bisect_left(times[user], min(ts, latest))
+        for user, ts in random.Random(3).sample(events, 2_000)
+    ]
+    return sum(counts) / len(counts)
+
+
+BUSY = "user = ? and ts >= ? and ts < ?"
+
+
+def draw_user(chance: random.Random) -> str:
+    """Return one of 300 users, of whom some are busier."""
+    return f"u{int(300 * chance.random() ** 2)}"
+
+
+@pytest.mark.parametrize("every", [1, 10, 100])
+def test_a_thin_sample_predicts_the_rows_of_the_stream(tmp_path: Path, every: int) -> None:
+    """Each tenth or hundredth event predicts how many rows of a user come in ten minutes."""
+    chance = random.Random(every)
+    events = make_stream(lambda _: draw_user(chance))
+    expected = count_rows(events, 600_000)
+    found = measure_read(tmp_path, events[::every], BUSY, span="10m")
+    assert abs(expected - found.returned_rows) < 2 * found.margins.returned_rows < expected
+    assert found.returned_rows == found.read_rows
+    assert ("a row found counts as" in found.assumption) is (every > 1)
+
+
+def test_a_short_sample_predicts_the_rows_of_a_longer_time(tmp_path: Path) -> None:
+    """Five minutes of the stream predict how many rows of a user come in forty."""
+    chance = random.Random(7)
+    events = make_stream(lambda _: draw_user(chance))
+    expected = count_rows(events, 2_400_000)
+    found = measure_read(tmp_path, events[: RATE * 300], BUSY, span="40m")
+    assert abs(expected - found.returned_rows) < 2 * found.margins.returned_rows < expected
+    assert "`span` is 8 times the time of the sample" in found.assumption
+
+
+def test_short_lived_values_get_no_more_rows(tmp_path: Path) -> None:
+    """Four rows of an order stay four, at whatever rate and in whatever time."""
+    events = make_stream(lambda number: f"o{number // 4}")[:4_000]
+    found = measure_read(tmp_path, events[:2_000], BUSY, span="40m")
+    assert (4.0, 4.0) == (found.returned_rows, found.read_rows)
+    assert "" == found.assumption
+
+
+def test_a_time_without_other_conditions_has_the_rows_of_the_rate(tmp_path: Path) -> None:
+    """Ten minutes at 100 events a second are 60,000 rows; the key makes it a full scan."""
+    chance = random.Random(1)
+    events = make_stream(lambda _: draw_user(chance))[::100]
+    found = measure_read(tmp_path, events, "ts between ? and ?", span="10m")
+    assert pytest.approx(60_000, rel=0.05) == found.returned_rows
+    assert found.is_full_scan
+    assert found.read_rows >= found.returned_rows
+
+
+def test_all_after_a_time_with_a_span_is_the_latest(tmp_path: Path) -> None:
+    """A read of all after a time that covers ten minutes finds what came in the last ten."""
+    chance = random.Random(2)
+    events = make_stream(lambda _: draw_user(chance))
+    late = [event for event in events if event[1] > events[-1][1] - 600_000]
+    sizes: dict[str, int] = {}
+    for user, _ in late:
+        sizes[user] = sizes.get(user, 0) + 1
+    expected = sum(sizes.get(user, 0) for user, _ in events) / len(events)
+    found = measure_read(tmp_path, events[::10], "user = ? and ts >= ?", span="10m")
+    assert abs(expected - found.returned_rows) < 2 * found.margins.returned_rows < expected
+
+
+def test_wrong_clocks_do_not_stretch_the_time(tmp_path: Path) -> None:
+    """A few events of 1970 change no prediction."""
+    chance = random.Random(4)
+    events = make_stream(lambda _: draw_user(chance))[::100]
+    right = measure_read(tmp_path, events, BUSY, span="10m").returned_rows
+    wrong = [(user, 1_000 + n if n % 500 == 0 else ts) for n, (user, ts) in enumerate(events)]
+    found = measure_read(tmp_path, wrong, BUSY, span="10m").returned_rows
+    assert pytest.approx(right, rel=0.1) == found
+
+
+def test_the_verdict_counts_the_rows_of_the_rate(tmp_path: Path) -> None:
+    """A day of 8,000 events a second is not judged by the few rows of a sample."""
+    path = tmp_path / "sample.csv"
+    lines = [f"u{n % 50},{START_MS + n * 500}\n" for n in range(14_400)]
+    path.write_text("user,ts\n" + "".join(lines))
+    read = {"name": "day", "where": "ts between ? and ?", "span": "1d", "rate": "1/m"}
+    design = Design(
+        "t", "[bucket(user, 16)][ts][user]", fields=FIELDS, reads=[read],
+        writes={"rate": "8000/s", "time": "ts"}, cluster={"servers": 3},
+    )  # fmt: skip
+    verdict = JudgedDesign(design, path).verdict
+    (day,) = (one for one in verdict.assessments if one.topic == "read")
+    assert "poor" == day.grade
+    assert "an answer reads 691," in str(day.message)
