@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 from math import log, prod
@@ -19,7 +20,7 @@ from rowkey.simulate import Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
 
 SKETCH_EVENTS = 20_000
 """First events by which the leading parts of keys are compared."""
+FINALIST_EVENTS = 100_000
+"""First events by which finalists are judged; what is proposed is judged by all."""
+FINALIST_TRIALS = 20
+"""Trials of each read in which finalists are judged; a fifth of those of a verdict."""
 MAX_FINALISTS = 8
-"""Keys that are judged by all events."""
+"""Keys that are judged by so many events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 MAX_REPEATS = 0.01
@@ -75,7 +80,8 @@ def search(
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
 
-    Cost: 20,000 events for each leading part, and all events for at most 9 keys.
+    Cost: 20,000 events for each leading part, 100,000 for at most 9 keys, as many for each table,
+    and all events for what is proposed.
     """
     return _KeySearch(design, sample, format_options, seed, progress).advise()
 
@@ -125,19 +131,26 @@ class _KeySearch:
         self.read_costs = self._estimate_reads()
         self.skews: dict[str, float | None] = {}
         self.trial_count = 0
+        self._sketches: dict[str, Simulation] = {}
 
     def advise(self) -> Advice:
         """Return the advice."""
-        declared = self._judge(self.design)
+        declared = self._sketch(self.design)
         every_read = tuple(range(len(self.reads)))
         judged = self._judge_keys(self.design, every_read)
         picks = choose_picks(declared, judged)
         chosen = {id(pick.judged) for pick in picks}
         refused = [refuse_key(declared, one) for one in judged if id(one) not in chosen]
+        tables = self._choose_tables(declared, picks)
+        declared = self._judge(self.design)
+        judged = [self._judge(pick.judged.design) for pick in picks]
+        picks = choose_picks(declared, judged)
+        chosen = {id(pick.judged) for pick in picks}
+        refused += [refuse_key(declared, one) for one in judged if id(one) not in chosen]
         return Advice(
             declared,
             tuple(picks),
-            self._choose_tables(declared, picks),
+            self._confirm_tables(declared, picks, tables),
             tuple(refused),
             len(self.candidates),
             self.trial_count,
@@ -160,6 +173,16 @@ class _KeySearch:
                 return tuple(tables)
         return ()
 
+    def _confirm_tables(
+        self, declared: JudgedDesign, picks: Sequence[Pick], tables: Sequence[JudgedDesign]
+    ) -> tuple[JudgedDesign, ...]:
+        """Return tables as judged by all events; none if these do not confirm that they help."""
+        confirmed = tuple(self._judge(table.design) for table in tables)
+        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
+        is_better = max(map(_get_rank, confirmed), default=best_rank) < best_rank
+        is_bearable = sum(map(_get_write_load, confirmed)) < 1
+        return confirmed if is_better and is_bearable else ()
+
     def _judge_tables(
         self, declared: JudgedDesign, groups: list[tuple[int, ...]]
     ) -> list[JudgedDesign]:
@@ -176,16 +199,11 @@ class _KeySearch:
 
     def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
         """Return the design with some of its reads; a further table is named after the first."""
-        names = {self.reads[at].name for at in group}
-        options = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-        options["reads"] = [read for read in options["reads"] if read["name"] in names]
+        first, name = self.reads[group[0]], self.design.table
         if not is_first:
-            read = self.reads[group[0]]
-            fields = [*read.bounds, *(one.field for one in read.order)][:2]
-            options["table"] += "_by_" + "_".join([*fields, str(group[0] + 1)])
-        table = type(self.design)(**options)
-        table.directory = self.design.directory
-        return table
+            fields = [*first.bounds, *(one.field for one in first.order)][:2]
+            name += "_by_" + "_".join([*fields, str(group[0] + 1)])
+        return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
     def _judge_keys(
         self, design: Design, reads: Sequence[int], *, keeps_key: bool = False
@@ -198,12 +216,12 @@ class _KeySearch:
             keeps_key: whether its own key is one of them.
         """
         own_key = format_key(design.key.terms), design.splits.algorithm
-        judged = [self._judge(design)] if keeps_key else []
+        judged = [self._sketch(design)] if keeps_key else []
         for candidate in self._choose_finalists(reads):
             if (candidate.key, candidate.splits) == own_key:
                 continue
             with suppress(InvalidDesign):
-                judged.append(self._judge(apply_proposal(design, candidate)))
+                judged.append(self._sketch(apply_proposal(design, candidate)))
         return judged
 
     def _choose_finalists(self, reads: Sequence[int]) -> list[Candidate]:
@@ -300,15 +318,41 @@ class _KeySearch:
         self.trial_count += 1
         return run_on_source(design, source, seed=self.seed)
 
+    def _sketch(self, design: Design) -> JudgedDesign:
+        """Judge a design by the first events and few trials of its reads.
+
+        Designs that differ only in their reads share one replay, which measures all reads.
+        """
+        rules = design.declaration.model_dump(exclude={"table", "reads"})
+        identity = json.dumps(rules, sort_keys=True, default=str)
+        if identity not in self._sketches:
+            asked_all = self._replace_reads(design, self._rates, design.table)
+            simulation = self._simulate(asked_all, FINALIST_EVENTS)
+            self._sketches[identity] = replace(simulation, max_read_trials=FINALIST_TRIALS)
+        return judge_simulation(self._sketches[identity].copy_with_reads(design))
+
     def _judge(self, design: Design) -> JudgedDesign:
         """Judge a design by all events."""
-        simulation = self._replay(design)
+        return judge_simulation(self._simulate(design))
+
+    def _simulate(self, design: Design, max_events: int | None = None) -> Simulation:
+        """Replay the events under a design, and complete what is known of its rows."""
+        simulation = self._replay(design, max_events)
         source = simulation.source
         if source.summary is not None:
             source.summary = source.summary.copy_with_key(
                 design.key, design.layout, self._count_rows(simulation)
             )
-        return judge_simulation(simulation)
+        return simulation
+
+    def _replace_reads(self, design: Design, names: Collection[str], table: str) -> Design:
+        """Return a design with other reads of those that are declared, and another table name."""
+        options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        declared = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        reads = [read for read in declared.get("reads", []) if read["name"] in names]
+        changed = type(design)(**{**options, "reads": reads, "table": table})
+        changed.directory = design.directory
+        return changed
 
     def _count_rows(self, simulation: Simulation) -> DistinctCounter:
         """Return the rows of all events under a design of which some or all were replayed."""

@@ -81,6 +81,8 @@ class EventSource:
     summary: SampleSummary | None = None
     disorder: float | None = None
     has_all_fields: bool = False
+    measurements: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False)
+    """What was measured of sampled events and does not depend on a key, shared by all designs."""
 
     @property
     def replayed_count(self) -> int:

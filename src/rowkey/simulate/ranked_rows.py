@@ -29,15 +29,23 @@ class RankedRows:
 
     Args:
         columns: the fields of the rows.
+        order: the rows that are tested, in this order; all in their own order if None.
+        ranked_columns: the indexes made so far of the same columns, which others are added to.
     """
 
-    def __init__(self, columns: ColumnBatch) -> None:
+    def __init__(
+        self,
+        columns: ColumnBatch,
+        order: np.ndarray[Any, Any] | None = None,
+        ranked_columns: dict[str, RankedColumn] | None = None,
+    ) -> None:
         self._columns = columns
-        self._ranked_columns: dict[str, _RankedColumn] = {}
+        self._order = order
+        self._ranked_columns = {} if ranked_columns is None else ranked_columns
         self._extremes: dict[str, tuple[int, int]] = {}
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return len(self._columns) if self._order is None else len(self._order)
 
     def build_mask(self, residual: ResidualFilter, rows: Any = None) -> Mask:
         """Return which rows meet all conditions of a residual filter.
@@ -51,6 +59,8 @@ class RankedRows:
         """
         import numpy as np
 
+        if self._order is not None:
+            rows = self._order if rows is None else self._order[rows]
         is_fitting = np.ones(len(self) if rows is None else len(rows), np.bool_)
         for name, bound in residual.bounds.items():
             is_fitting &= self._get_ranked_column(name).build_mask(bound, rows)
@@ -78,14 +88,14 @@ class RankedRows:
         place = bisect_right(values, internal_value) - 1 + max(int(len(values) * share), 1)
         return values[min(place, len(values) - 1)]
 
-    def _get_ranked_column(self, name: str) -> _RankedColumn:
+    def _get_ranked_column(self, name: str) -> RankedColumn:
         """Return the index of a field, built on first use."""
         if name not in self._ranked_columns:
-            self._ranked_columns[name] = _RankedColumn(self._columns, name)
+            self._ranked_columns[name] = RankedColumn(self._columns, name)
         return self._ranked_columns[name]
 
 
-class _RankedColumn:
+class RankedColumn:
     """An index of one field: its distinct values, ascending, and the value of each row.
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
 from rowkey.messages import pluralize
-from rowkey.plan import DeclaredRead, KeyRange, Plan, ResidualFilter, plan_read
+from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilter
 from rowkey.simulate.ranked_rows import RankedRows, count_scanned_rows, find_last_rows
 from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import ColumnBatch
     from rowkey.regions import Boundaries
+    from rowkey.simulate.ranked_rows import RankedColumn
     from rowkey.simulate.row_scale import RowScale
 
 MAX_TOTAL_RANGES = 1_000_000
@@ -139,6 +140,8 @@ class ReadSimulator:
         keys: the row key of each; of rows with one key the last stands.
         row_count: how many rows the table holds, before `scale`.
         scale: how many more rows the table has when it is in use; None if no more.
+        max_trials: trials of each read at most.
+        ranked_columns: the indexes made so far of the same rows for other designs.
     """
 
     def __init__(
@@ -149,6 +152,8 @@ class ReadSimulator:
         keys: Sequence[bytes],
         row_count: int,
         scale: RowScale | None = None,
+        max_trials: int = TRIALS_PER_READ,
+        ranked_columns: dict[str, RankedColumn] | None = None,
     ) -> None:
         self.keys, last_rows = _sort_keys(keys)
         self.design = design
@@ -156,8 +161,10 @@ class ReadSimulator:
         self.columns = columns
         self.row_count = row_count
         self._scale = scale
+        self._max_trials = max_trials
+        self._planner = ReadPlanner(design.key)
         self._row_keys = keys
-        self._ranked_rows = RankedRows(columns.take(last_rows))
+        self._ranked_rows = RankedRows(columns, last_rows, ranked_columns)
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
         """Measure the cost of a read, with parameter values from the sample."""
@@ -165,7 +172,7 @@ class ReadSimulator:
         trials_by_place: dict[int, _ReadTrial] = {}
         try:
             trial_values = TrialValues(read, self.columns, self._ranked_rows)
-            for place in _TRIAL_ORDER:
+            for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
                 trials_by_place[place] = self._run_trial(
                     read, values, {self._row_keys[one] for one in row_numbers}
@@ -178,11 +185,11 @@ class ReadSimulator:
         assumptions = [trial_values.assumption]
         if self._scale is not None:
             assumptions.append(self._scale.describe_factor(read))
-        if len(trials_by_place) < TRIALS_PER_READ:
+        if len(trials_by_place) < self._max_trials:
             max_fan_out = pluralize(max(one.fan_out for one in trials_by_place.values()), "range")
             assumptions.append(
                 f"measured with {pluralize(len(trials_by_place), 'trial')} instead of "
-                f"{TRIALS_PER_READ}, because one trial reads {max_fan_out}"
+                f"{self._max_trials}, because one trial reads {max_fan_out}"
             )
         return _summarize_trials(
             read,
@@ -213,7 +220,7 @@ class ReadSimulator:
         import numpy as np
 
         bounds = read.build_bounds(values)
-        plan = plan_read(self.design.key, bounds, read.order)
+        plan = self._planner.plan(bounds, read.order)
         row_spans = [
             (bisect_left(self.keys, one.start), self._find_stop(one.stop)) for one in plan.ranges
         ]

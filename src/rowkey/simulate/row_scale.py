@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isclose
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import CLOCK_ARRIVALS
 
@@ -33,13 +33,21 @@ class RowScale:
         rows: a uniform sample of the events, in the order of their arrival.
         growth: rows of the table when it has its full size, for each row of the sample.
         density: how densely rows lie in time; None if they are not written by the clock.
+        measurements: what was measured of the same rows before, which more is added to.
     """
 
-    def __init__(self, rows: pa.RecordBatch, growth: float, density: TimeDensity | None) -> None:
+    def __init__(
+        self,
+        rows: pa.RecordBatch,
+        growth: float,
+        density: TimeDensity | None,
+        measurements: dict[tuple[object, ...], Any],
+    ) -> None:
         self._rows = rows
         self._growth = growth
         self._density = density
-        self._persistence: dict[tuple[str, ...], float] = {}
+        self._measurements = measurements
+        self._time_factors: dict[str, float | None] = {}
 
     @property
     def time_field(self) -> str | None:
@@ -57,9 +65,12 @@ class RowScale:
             The factor of rows within the time that it asks for, and of others.
         """
         names = tuple(name for name in names if name != self.time_field)
-        if names not in self._persistence:
-            self._persistence[names] = measure_persistence(self._rows, names)
-        persistence, time_factor = self._persistence[names], self._compute_time_factor(read)
+        measurement = "persistence", *names
+        if measurement not in self._measurements:
+            self._measurements[measurement] = measure_persistence(self._rows, names)
+        if read.name not in self._time_factors:
+            self._time_factors[read.name] = self._compute_time_factor(read)
+        persistence, time_factor = self._measurements[measurement], self._time_factors[read.name]
         other = 1 + persistence * (self._growth - 1)
         return other if time_factor is None else 1 + persistence * (time_factor - 1), other
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
+from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import judge_skew
 
 if TYPE_CHECKING:
@@ -32,6 +34,20 @@ if TYPE_CHECKING:
     from rowkey.simulate.replay import Replay
     from rowkey.simulate.split_report import SplitReport
     from rowkey.simulate.verdict import Verdict
+
+_READ_FREE_RESULTS = (
+    "regions",
+    "skews",
+    "server_shares",
+    "region_shares",
+    "verdict",
+    "sampled_rows",
+    "sampled_keys",
+    "key_bytes",
+    "event_bytes",
+    "row_growth",
+)
+"""Results of a simulation in which the declared reads have no part."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,7 @@ class Simulation:
         split_report: where its regions begin, and why.
         replay: the events, counted.
         seed: where randomness began.
+        max_read_trials: how often each read is tried at most, with other values.
     """
 
     design: Design
@@ -70,6 +87,7 @@ class Simulation:
     split_report: SplitReport
     replay: Replay
     seed: int
+    max_read_trials: int = TRIALS_PER_READ
 
     @property
     def boundaries(self) -> Boundaries:
@@ -219,15 +237,35 @@ class Simulation:
         rows = self.sampled_rows
         fields = [self.design.fields[name] for name in rows.schema.names]
         density = measure_time_density(self.design, rows, self.operation_count)
+        sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
+        measurements = self.source.measurements.setdefault(sampled, {})
         simulator = ReadSimulator(
             self.replay.design,
             self.boundaries,
             ColumnBatch.from_batch(rows, fields),
             self.sampled_keys,
             self.replay.row_counter.distinct_count,
-            RowScale(rows, self.row_growth, density),
+            RowScale(rows, self.row_growth, density, measurements),
+            self.max_read_trials,
+            measurements.setdefault(("ranks",), {}),
         )
         return [simulator.measure_read(read) for read in self.design.reads]
+
+    def copy_with_reads(self, design: Design) -> Simulation:
+        """Return the same simulation for a design that declares fewer of its reads.
+
+        Nothing is replayed or measured again.
+
+        Args:
+            design: the design with some of its reads, in any order, under another name or not.
+        """
+        costs = {cost.name: cost for cost in self.reads}
+        replay = copy(self.replay)
+        replay.design = design
+        other = replace(self, design=design, replay=replay)
+        kept = {name: vars(self)[name] for name in _READ_FREE_RESULTS if name in vars(self)}
+        vars(other).update(kept, reads=[costs[read.name] for read in design.reads])
+        return other
 
     @cached_property
     def load_result(self) -> LoadResult:

@@ -118,7 +118,11 @@ class SampleSummary:
         """
         other: SampleSummary = copy(self)
         other.key = key
-        other._cache = {"measured": self.measured_facts, "rows": self.rows}
+        other._cache = {
+            "measured": self.measured_facts,
+            "rows": self.rows,
+            "values": self._cache.setdefault("values", {}),
+        }
         other._has_shared_rows = layout.has_shared_rows
         other._has_cell_times = layout.cell_timestamp is not None
         other._row_counter = row_counter
@@ -189,6 +193,24 @@ class SampleSummary:
         if "rows" not in self._cache:
             self._cache["rows"] = self._reservoir.collect_rows()
         return self._cache["rows"]
+
+    def list_values(self, name: str) -> list[Any]:
+        """Return the distinct values of a field in the sampled events; empty without the field."""
+        values: dict[str, list[Any]] = self._cache.setdefault("values", {})
+        if name not in values:
+            has_field = name in self.rows.schema.names
+            values[name] = self._read_values(name) if has_field else []
+        return values[name]
+
+    def _read_values(self, name: str) -> list[Any]:
+        """Return the distinct values of a field."""
+        from rowkey.keys import build_field_column
+
+        column, field = self.rows.column(name).unique().drop_null(), self.fields[name]
+        # Python's own times know no nanoseconds.
+        if field.type.has_integer_form:
+            return build_field_column(field, column).to_list()
+        return list(column.to_pylist())
 
     @property
     def repeat_count(self) -> int | None:

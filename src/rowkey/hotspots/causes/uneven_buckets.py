@@ -127,9 +127,11 @@ def _find_uneven_values(
         rows: the events.
     """
     import numpy as np
+    import pyarrow as pa
 
     buckets = part.cardinality or 0
-    ranks = np.unique(np.array(points, object), return_inverse=True)[1]
+    # Equal buckets get equal numbers, in any order.
+    ranks = pa.array(points, pa.binary()).dictionary_encode().indices.to_numpy().astype(np.int64)
     for names in dict.fromkeys((part.fields[:1], part.fields)):
         value_counts = _count_values(assign_row_codes(rows, names), ranks)
         values, fullest = int(value_counts.sum()), float(value_counts.max() / value_counts.sum())

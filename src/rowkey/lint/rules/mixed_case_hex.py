@@ -63,8 +63,10 @@ state = "u8"
         """Yield a finding for each text field with hexadecimal digits in both cases."""
         for name in subject.key.fields:
             field = subject.design.fields[name]
-            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
-            if field.type.required_options or len(texts) < self.MIN_VALUES:
+            if not field.type.is_sequence or field.type.required_options:
+                continue
+            texts = subject.list_values(name)
+            if len(texts) < self.MIN_VALUES or not isinstance(texts[0], str):
                 continue
             if not all(re.fullmatch("[0-9A-Fa-f]+", text) for text in texts):
                 continue

@@ -77,14 +77,16 @@ state = "u8"
             is_text = field.type.is_sequence and not field.type.required_options
             if not is_text or not is_whole:
                 continue
-            texts = [one for one in subject.list_values(name) if isinstance(one, str)]
-            if len(texts) < self.MIN_VALUES:
+            texts = subject.list_values(name)
+            if len(texts) < self.MIN_VALUES or not isinstance(texts[0], str):
                 continue
             for form, what, typed, width in self.TEXT_FORMS:
+                if not all(map(form.fullmatch, texts)):
+                    continue
                 mean = sum(map(len, texts)) / len(texts)
                 n_bytes = width or len(texts[0]) // 2
                 fits = width is not None or len({len(text) for text in texts}) == 1
-                if fits and n_bytes < mean and all(map(form.fullmatch, texts)):
+                if fits and n_bytes < mean:
                     yield self.build_finding(
                         subject.format_path("fields", name),
                         f"all {pluralize(len(texts), 'value')} of {name} are {what}, which "
