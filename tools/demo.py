@@ -3,7 +3,8 @@
 Three keys for each recording: time first, the remainder of the time, a hashed bucket. Their
 verdicts and one table stand on the terminal; the whole text and the JSON of each in a folder, and
 a report that compares all three as one page for the browser. The hashed bucket is then a table on
-the embedded engine, whose regions count what was predicted.
+the embedded engine, whose regions count what was predicted. Last comes what to do: the keys that
+`rowkey advise` finds in place of the remainder of the time, as design files.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ from rich.table import Table
 from rich.text import Text
 
 from rowkey import Design, simulate
-from rowkey.advise import compare_designs, judge_comparison
+from rowkey.advise import compare_designs, judge_comparison, search
 from rowkey.engines import open_engine
 from rowkey.render import (
     Redaction,
     build_report_document,
     build_report_page,
     build_simulation_document,
+    format_advised_design,
+    format_recommendation,
     print_simulation,
     print_verdict,
 )
@@ -44,7 +47,15 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 FOLDER = ROOT / "demo"
 ORDER = ("time_first", "mod", "hashed")
-PAGE_WIDTH = 120
+ADVISED = "mod"
+"""The design in place of which better keys are searched: a remedy that many guides give."""
+PAGE_WIDTH, TEXT_WIDTH = 120, 96
+LEGEND = (
+    "skew: load of the busiest server over its fair share; even: what chance alone would show;",
+    "busiest region: its share of all writes, and of those in its worst of 50 windows;",
+    "written: regions that got a write. Only the second half is replayed: boundaries may be taken",
+    "from the first half alone. Even writes have a price: what a read has to open.",
+)
 
 
 def main() -> None:
@@ -63,14 +74,15 @@ def main() -> None:
         judged_designs = judge_comparison(compared)
         _print_verdicts(console, folder.name, judged_designs)
         _write_files(arguments.folder / folder.name, judged_designs, compared)
+    console.print(*(Text(f"\n{line}", "dim") for line in LEGEND), sep="")
     runs = arguments.examples / "flights" / "hashed.toml"
     if runs.exists():
         _run_table(console, arguments.folder, runs)
-    _print_next_steps(
-        console,
-        arguments.folder,
-        max(folders[-1].glob("*.toml"), key=lambda path: _sort_position(path.stem)),
-    )
+    console.print(Text("\nWhat to do", "bold"))
+    for folder in folders:
+        if (folder / f"{ADVISED}.toml").exists():
+            _print_advice(console, folder / f"{ADVISED}.toml", arguments.folder / folder.name)
+    _print_next_steps(console, arguments.folder)
 
 
 def _compare_folder(folder: Path) -> Comparison:
@@ -197,23 +209,30 @@ def _shorten_url(url: str) -> str:
     return f"{scheme}:{_shorten_path(Path(folder))}"
 
 
-def _print_next_steps(console: Console, folder: Path, design: Path) -> None:
-    """Print the paths of the files and the next steps."""
+def _print_advice(console: Console, path: Path, folder: Path) -> None:
+    """Print the key or the tables to use in place of a design's, and write their files."""
+    advice = search(Design.read(path))
+    key = str(advice.declared.design.key)
+    console.print(Text.assemble((f"\n{path.parent.name}", "bold"), ", in place of ", (key, "cyan")))
+    for line in format_recommendation(advice, TEXT_WIDTH):
+        console.print(Text(line))
+    for number, judged in enumerate(advice.recommended, 1):
+        file = folder / f"better{'' if number == 1 else f'_{number}'}.toml"
+        file.write_text(format_advised_design(judged, file), encoding="utf-8")
+        console.print(Text(f"  written to {_shorten_path(file)}"))
+
+
+def _print_next_steps(console: Console, folder: Path) -> None:
+    """Print what to open, and the commands to go on with."""
     command = _shorten_path(Path(sys.executable).with_name("rowkey"))
     lines = (
         "",
-        "skew: load of the busiest server over its fair share; even: what chance alone would show;",
-        "busiest region: its share of all writes, and of those in its worst of 50 windows;",
-        "written: regions that got a write. Even writes have a price: what a read has to open.",
-        "Only the second half is replayed: boundaries may be taken from the first half alone.",
-        "",
         f"Open in a browser, compared side by side: {_shorten_path(folder)}/*/report.html",
         f"Heat maps, reads and figures: {_shorten_path(folder)}/*/*.txt, the same as JSON: *.json",
-        f"The command is {command}, for instance:",
-        f"  {command} simulate {_shorten_path(design)} --second-half",
-        f"  {command} check {_shorten_path(design)}",
-        f"  {command} advise {_shorten_path(design)}",
-        "Read next: docs/tutorial.md, then docs/guides/reading-a-verdict.md",
+        "The same for a file of your own events:",
+        f"  {command} init events.csv -o events.toml",
+        f"  {command} advise events.toml --write better.toml",
+        "Read next: docs/tutorial.md, then docs/guides/better-keys.md",
     )
     for line in lines:
         console.print(Text(line))

@@ -157,7 +157,7 @@ def test_reads_that_no_key_serves_get_a_second_table(
     assert set(list_paths(document)) <= set(ADVICE_FIELDS)
     tables = document["tables"]
     assert [["latest", "minute"], ["one"]] == [table["reads"] for table in tables]
-    assert ["orders", "orders_by_number_3"] == [table["table"] for table in tables]
+    assert ["orders", "orders_by_number"] == [table["table"] for table in tables]
     assert "poor" == document["declared"]["verdict"]["grade"]
     assert "poor" not in [table["verdict"]["grade"] for table in tables]
     names = ["better.toml", "better_2.toml"]
@@ -226,6 +226,22 @@ def test_a_search_without_reads_or_sample_has_an_answer() -> None:
     (first,) = advice.recommended
     assert "poor" == advice.declared.verdict.grade
     assert "poor" != first.verdict.grade
+
+
+def test_the_size_of_a_table_refuses_no_key(orders: Path) -> None:
+    """Keys of a table that outgrows its buckets are proposed; with a sample also more regions."""
+    large = {**ORDERS, "writes": {"rate": "8000/s"}, "families": {"d": {"ttl": "90d"}}}
+    design = Design("orders", "[at][user][number]", **large)
+    without_sample = search(design)
+    assert "poor" == without_sample.declared.verdict.grade
+    (first, *_) = without_sample.recommended
+    assert "fair" == first.verdict.grade
+    assert "RK802" in {one.name for one in first.verdict.assessments}
+    advice = search(design, orders)
+    keys = [one.key for one in advice.refused]
+    keys += [format_key(pick.judged.design.key.terms) for pick in advice.picks]
+    bucketed = "[bucket(user, 16)][user][desc(at)][number]"
+    assert 2 == keys.count(bucketed)
 
 
 def test_the_first_pick_is_written(

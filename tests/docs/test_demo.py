@@ -17,10 +17,14 @@ from pyarrow import parquet
 from tools import demo as program
 
 from docs.blocks import ROOT
+from rowkey.advise import search
+from rowkey.design import Design
 from rowkey.table import load_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rowkey.advise import Advice
 
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 PICTURE = ROOT / "docs" / "picture.svg"
@@ -33,16 +37,22 @@ REPORT_BYTES_MOST = 250_000
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """Return the demonstration's output into a pipe and the folder that it fills.
 
-    Its table gets the first rows of the recording; `tests/table/test_region_writes.py` loads all.
+    Its table and its search get the first rows of one recording; all are loaded by
+    `tests/table/test_region_writes.py`.
     """
     folder = tmp_path_factory.mktemp("demo")
     recording = tmp_path_factory.mktemp("recording") / "flights.parquet"
     rows = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, 20_000)
     parquet.write_table(rows, recording)
     out, err = StringIO(), StringIO()
+
+    def search_fast(design: Design) -> Advice:
+        return search(design, recording if design.table == "departures" else None)
+
     with (
         patch.object(sys, "argv", ["demo.py", str(folder)]),
         patch.object(program, "load_file", lambda table, _: load_file(table, recording)),
+        patch.object(program, "search", search_fast),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -112,8 +122,20 @@ def test_demo_is_plain_in_a_pipe(demo: tuple[str, Path]) -> None:
     assert "\x1b" not in text
     assert "…" not in text
     assert [] == [line for line in text.splitlines() if len(line) > 100 and str(folder) not in line]
-    for word in ("docs/tutorial.md", "rowkey simulate ", "*.json"):
+    for word in ("docs/tutorial.md", "rowkey advise ", "*.json"):
         assert word in text
+
+
+def test_demo_ends_with_what_to_do(demo: tuple[str, Path]) -> None:
+    """The last part names the keys to use in place of the usual remedy, and writes their files."""
+    text, folder = demo
+    last = text.partition("What to do")[2]
+    for name in ("flights", "apache"):
+        files = sorted((folder / name).glob("better*.toml"))
+        assert files
+        for file in files:
+            assert Design.read(file).declaration.key in last
+            assert file.name in last
 
 
 def test_picture_is_of_these_designs(demo: tuple[str, Path]) -> None:

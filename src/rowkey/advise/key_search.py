@@ -14,13 +14,21 @@ from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.errors import InvalidDesign
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
-from rowkey.proposals import Candidate, apply_proposal, list_candidates, plan_example_reads
+from rowkey.proposals import (
+    QUANTILES,
+    Candidate,
+    apply_proposal,
+    has_bucket_splits,
+    list_candidates,
+    plan_example_reads,
+)
+from rowkey.regions import MAX_FILE_SIZE, choose_region_count
 from rowkey.schema import format_key
 from rowkey.simulate import Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -43,6 +51,8 @@ MAX_FINALISTS = 8
 """Keys that are judged by so many events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
+MAX_REGION_BYTES = 5 * MAX_FILE_SIZE
+"""Bytes of a region, before encoding and compression, above which it surely splits."""
 MAX_REPEATS = 0.01
 """Share of the events that write a row again, above which rows are taken to be updated."""
 COST_STEP = 1.2
@@ -190,19 +200,25 @@ class _KeySearch:
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
         tables: list[JudgedDesign] = []
         for group in groups:
-            base = self._build_table(group, is_first=not tables)
+            base = self._build_table(group, [one.design.table for one in tables])
             found = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
             if not found:
                 return []
             tables.append(found[0].judged)
         return tables if sum(map(_get_write_load, tables)) < 1 else []
 
-    def _build_table(self, group: Sequence[int], *, is_first: bool) -> Design:
-        """Return the design with some of its reads; a further table is named after the first."""
+    def _build_table(self, group: Sequence[int], names: Sequence[str]) -> Design:
+        """Return the design with some of its reads; a further table is named after the first.
+
+        Args:
+            group: the indexes of the reads.
+            names: the tables that there are already.
+        """
         first, name = self.reads[group[0]], self.design.table
-        if not is_first:
-            fields = [*first.bounds, *(one.field for one in first.order)][:2]
-            name += "_by_" + "_".join([*fields, str(group[0] + 1)])
+        if names:
+            fields = dict.fromkeys([*first.bounds, *(one.field for one in first.order)])
+            name += "_by_" + "_".join(list(fields)[:2])
+            name += f"_{len(names) + 1}" if name in names else ""
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
     def _judge_keys(
@@ -221,8 +237,28 @@ class _KeySearch:
             if (candidate.key, candidate.splits) == own_key:
                 continue
             with suppress(InvalidDesign):
-                judged.append(self._sketch(apply_proposal(design, candidate)))
+                proposed = apply_proposal(design, candidate)
+                judged += map(self._sketch, (proposed, *self._list_larger(proposed)))
         return judged
+
+    def _list_larger(self, design: Design) -> Iterator[Design]:
+        """Yield a design with more regions if one for each bucket is far too few for its size.
+
+        Only a sample tells where to cut a bucket; and HBase does it as the table grows.
+        """
+        demand = self.source.estimate_demand(design)
+        buckets = demand.prefixes if has_bucket_splits(design) else None
+        if self.source.summary is None or not buckets:
+            return
+        if demand.size <= MAX_REGION_BYTES * buckets:
+            return
+        regions = choose_region_count(demand).regions // buckets * buckets
+        if regions > buckets:
+            options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+            splits = {"algorithm": QUANTILES, "regions": regions}
+            changed = type(design)(**{**options, "splits": splits})
+            changed.directory = design.directory
+            yield changed
 
     def _choose_finalists(self, reads: Sequence[int]) -> list[Candidate]:
         """Return the candidates that are not worse than another in writes, some reads and bytes."""

@@ -40,7 +40,7 @@ MAX_CANDIDATES = 20_000
 BUCKET_FACTORS = (1, 2, 4)
 """Multiples of the usual number of buckets that are tried."""
 QUANTILES = "sample"
-"""The split algorithm of a candidate that nothing spreads."""
+"""The split algorithm that takes the boundaries from a sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

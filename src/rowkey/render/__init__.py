@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         build_advice_document,
         format_advice,
         format_advised_design,
+        format_recommendation,
     )
     from rowkey.render.comparison import (
         COMPARISON_FIELDS,
@@ -102,7 +103,10 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "advice": "ADVICE_FIELDS build_advice_document format_advice format_advised_design",
+            "advice": (
+                "ADVICE_FIELDS build_advice_document format_advice format_advised_design "
+                "format_recommendation"
+            ),
             "comparison": (
                 "COMPARISON_FIELDS build_comparison_document format_comparison print_comparison"
             ),
@@ -216,6 +220,7 @@ __all__ = [
     "format_github_commands",
     "format_history",
     "format_junit",
+    "format_recommendation",
     "format_regions",
     "format_repair",
     "format_rule",

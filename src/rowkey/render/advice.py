@@ -6,6 +6,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rowkey.design import format_toml_value
 from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION
 from rowkey.render.text import wrap_text
@@ -32,6 +33,7 @@ _KEY_FIELDS = {
     "table": "the table",
     "key": "the row key in bracket notation",
     "splits": "the split algorithm",
+    "regions": "how many regions it is created with",
     "reads[]": "the names of the reads that it serves",
     "event_bytes": "mean bytes that an event adds to a store before encoding and compression",
     "read_operations_per_s": (
@@ -87,6 +89,7 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         "key": format_key(judged.design.key.terms),
         "reads": [read.name for read in judged.design.reads],
         "splits": judged.design.splits.algorithm,
+        "regions": len(judged.simulation.regions),
         "heavy": [
             {"field": name, "values": values} for name, values in _get_heavy_values(judged).items()
         ],
@@ -108,10 +111,8 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     for text in _list_assessments(declared):
         yield from wrap_text(f"  {text}", width, 4)
     yield ""
-    if advice.tables:
-        yield from _format_tables(advice, width)
-    elif not advice.picks:
-        yield "no better key was found"
+    if advice.tables or not advice.picks:
+        yield from format_recommendation(advice, width)
     else:
         yield "better keys:"
         for number, pick in enumerate(advice.picks, 1):
@@ -128,6 +129,21 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
             yield from wrap_text(f"  {one.key}: {one.reason}", width, 4)
     yield ""
     yield from _format_notes(advice, width)
+
+
+def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
+    """Yield what to declare: the tables, or the most balanced key; or that nothing is better.
+
+    Args:
+        advice: the advice.
+        width: characters of a line.
+    """
+    if advice.tables:
+        yield from _format_tables(advice, width)
+    elif advice.picks:
+        yield from _format_key(advice.picks[0].judged, advice.declared, width)
+    else:
+        yield "no better key was found"
 
 
 def _format_notes(advice: Advice, width: int) -> Iterator[str]:
@@ -190,13 +206,21 @@ def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) ->
 def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Iterator[str]:
     """Yield what a design file declares for a key, and the verdict without what was known."""
     yield f'    key    = "{format_key(judged.design.key.terms)}"'
-    yield f'    splits = "{judged.design.splits.algorithm}"'
+    yield f"    splits = {format_toml_value(_get_splits(judged))}"
     for name, values in _get_heavy_values(judged).items():
         yield from wrap_text(f"    heavy values of {name}: {', '.join(map(str, values))}", width, 6)
     known = _list_assessments(declared)
     first, *others = _list_assessments(judged)
     for text in (first, *(one for one in others if one not in known)):
         yield from wrap_text(f"    {text}", width, 6)
+
+
+def _get_splits(judged: JudgedDesign) -> str | dict[str, Any]:
+    """Return the splits of a design as its file declares them."""
+    splits = judged.design.splits
+    if splits.request.regions is None:
+        return splits.algorithm
+    return {"algorithm": splits.algorithm, "regions": splits.request.regions}
 
 
 def _get_heavy_values(judged: JudgedDesign) -> dict[str, list[Any]]:
