@@ -23,8 +23,9 @@ Every one of them can be pickled, so that pools of processes pass them on.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.messages import escape_text, shorten_text
 
@@ -105,9 +106,15 @@ class InvalidDesign(RowkeyError, ValueError):
     def _format_sentences(self) -> Iterator[str]:
         """Yield each mistake as a sentence, with file, line and column in front."""
         for mistake in self.mistakes:
-            numbers = (str(number) for number in (mistake.line, mistake.column) if number)
-            place = ":".join(filter(None, (escape_text(self.source), *numbers)))
+            place = self._format_place(mistake)
             yield f"{place}: {mistake}" if place else str(mistake)
+
+    def _format_place(self, mistake: Mistake) -> str:
+        """Return file, line and column of a mistake; words name the numbers if no file does."""
+        numbers = [str(number) for number in (mistake.line, mistake.column) if number]
+        if self.source:
+            return ":".join((escape_text(self.source), *numbers))
+        return ", ".join(map(" ".join, zip(("line", "character"), numbers, strict=False)))
 
 
 class OneMistakeError(RowkeyError, ValueError):
@@ -137,9 +144,10 @@ class BatchError(RowkeyError, ValueError):
         self.row_errors = tuple(row_errors)
         self.error_count = error_count
         self.row_count = row_count
-        lines = [f"{error_count:,} of {row_count:,} rows were refused; the others are written."]
+        heading = f"{error_count:,} of {row_count:,} rows were refused; the others are written."
+        lines = [f"{heading} Rows are counted from 0, in the order in which they were put."]
         lines += [
-            f"row {number}: {problem}" for number, problem in self.row_errors[:_MAX_LISTED_ROWS]
+            f"row {number}, {problem}" for number, problem in self.row_errors[:_MAX_LISTED_ROWS]
         ]
         if error_count > _MAX_LISTED_ROWS:
             lines.append(f"… and {error_count - _MAX_LISTED_ROWS:,} more")
@@ -154,7 +162,7 @@ class ReadError(OneMistakeError):
     """A read that cannot be answered as it was asked; `mistakes` holds all that is wrong with it.
 
     Args:
-        path: where the first mistake stands: `where[1]`, `values.since`, or a field.
+        path: where the first mistake stands: `where[1]`, `value of :since`, or a field.
         problem: what is wrong, with the value.
         expected: what is allowed there, or an empty string.
         remedy: what to write instead, or an empty string.
@@ -207,12 +215,12 @@ class CatalogMismatch(RowkeyError, ValueError):
         self,
         table: str,
         differences: Iterable[Mistake],
-        remedy: str = "Declare what the table was created with, or copy its rows to a new table.",
+        remedy: str = "Declare in the design what the table has, or copy its rows to a new table.",
     ) -> None:
         self.table = table
         self.differences = tuple(differences)
         lines = "".join(f"\n  {difference}" for difference in self.differences)
-        heading = f"the table {shorten_text(table)} was created with another design:"
+        heading = f"table {shorten_text(table)}: the design does not fit the table. It differs in:"
         super().__init__(f"{heading}{lines}\n{remedy}")
 
 
@@ -240,7 +248,23 @@ class Unavailable(OneMistakeError):
 
 
 class InvalidArgument(OneMistakeError):
-    """An argument with a value that is not allowed; `mistake.path` names it."""
+    """An argument with a value that is not allowed; `mistake.path` names it.
+
+    >>> print(InvalidArgument("limit", "-1 is too small", "0 or more"))
+    argument limit: -1 is too small; expected 0 or more.
+    """
+
+    names_argument: ClassVar[bool] = True
+    """Whether a path that could be the name of an argument is one."""
+
+    def __init__(self, path: str, problem: str, expected: str = "", remedy: str = "") -> None:
+        super().__init__(path, problem, expected, remedy)
+        if self.names_argument and _ARGUMENT_PATH.match(path):
+            self.args = (f"argument {self.mistake}",)
+
+
+_ARGUMENT_PATH = re.compile(r"[A-Za-z_]\w*([.[][^ :]*)?$")
+"""Paths that begin with the name of an argument: `limit`, `columns.d`, `splits[2]`."""
 
 
 @dataclass(slots=True)

@@ -203,7 +203,7 @@ def test_deleting_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
         with logs.batch() as batch:
             batch.delete({"host": "b", "n": 1})
         assert () == list_codes(tmp_path)
-        with pytest.raises(RowError, match="the row has no value of this name"):
+        with pytest.raises(RowError, match="the row has no value for this field"):
             logs.delete({"host": "a"})
         with pytest.raises(RowError, match="the design has no such field"):
             logs.delete({"host": "a", "n": 1, "other": 1})
@@ -219,7 +219,7 @@ def test_asking_for_what_was_never_there_gives_no_id(tmp_path: Path) -> None:
         assert [None, None] == logs.get_many([{"host": "a", "n": 1}, {"host": "b", "n": 2}])
         assert not logs.move({"host": "c", "n": 1}, n=2)
         assert () == list_codes(tmp_path)
-        with pytest.raises(RowError, match="the row has no value of this name"):
+        with pytest.raises(RowError, match="the row has no value for this field"):
             logs.get(host="a")
         with pytest.raises(RowError, match="the design has no such field"):
             logs.get(host="a", n=1, other=1)

@@ -133,10 +133,10 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
     """The error's first line names the table, and each further line is a difference."""
     found = find_drift(change_field("host", max_bytes=None, normalize="nfc"), OLD)
     assert [
-        "the table logs was created with another design:",
+        "table logs: the design does not fit the table. It differs in:",
         "  fields.host.max_bytes: not declared in the design, but 40 in the table.",
         "  fields.host.normalize: nfc in the design, but not declared in the table.",
-        "Declare what the table was created with, or copy its rows to a new table.",
+        "Declare in the design what the table has, or copy its rows to a new table.",
     ] == str(found).splitlines()
 
 

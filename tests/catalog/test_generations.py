@@ -73,7 +73,7 @@ def test_attributes_restore_the_entry(times: list[float]) -> None:
 def test_a_wrong_time_in_attributes_is_reported(told: str) -> None:
     """A time that was changed by hand is reported and not used."""
     with pytest.raises(
-        Unavailable, match=r"attributes of logs: rowkey\.stale = .* is not a valid time"
+        Unavailable, match=r"table logs, attributes: rowkey\.stale = .* is not a valid time"
     ):
         restore_entry("logs", {**FIRST.table_attributes, "rowkey.stale": told}, ())
 

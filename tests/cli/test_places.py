@@ -179,7 +179,7 @@ def test_a_design_that_drifted_is_told_word_by_word(things_folder: Path) -> None
     done = run("put", "things.toml", *PLACE_OPTION, "host=a", "ts=1")
     first, *more = done.err.splitlines()
     assert (2, "") == (done.code, done.out)
-    assert "rowkey: the table things was created with another design:" == first
+    assert "rowkey: table things: the design does not fit the table. It differs in:" == first
     assert ["rowkey:   key", "rowkey:   fields.day"] == [
         line[: len("rowkey:   key" if n == 0 else "rowkey:   fields.day")]
         for n, line in enumerate(more[:2])

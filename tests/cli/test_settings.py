@@ -141,7 +141,7 @@ def test_quiet_prints_results_and_errors_only(folder: Path) -> None:
     (folder / "rows.csv").write_text("host,ts\n" + "a,2\n" * 90 + "b,no\n")
     done = run("load", "logs", "rows.csv", "--quiet", "--progress", "json")
     assert (1, "1 row left out:") == (done.code, done.err.splitlines()[0])
-    assert run("put", "logs", "host=a", "-q").err.startswith("rowkey: ts: ")
+    assert run("put", "logs", "host=a", "-q").err.startswith("rowkey: field ts: ")
     found = run("splits", "logs.toml", "-q")
     assert (15, "") == (found.out.count("\n"), found.err)
     assert "" == run("simulate", "logs.toml", "--progress", "json", "-q").err

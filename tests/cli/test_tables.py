@@ -135,7 +135,8 @@ def test_lines_that_are_no_rows_are_named_and_the_rest_is_written(things_folder:
     done = run_on_things("put", stdin="\n".join(lines))
     first, *errors = done.err.splitlines()
     assert (2, "2 rows written") == (done.code, first)
-    starts = [f"rowkey: standard input, line {number}: " for number in (3, 4, 5, 6)]
+    places = ("line 3: ", "line 4, field ", "line 5, field ", "line 6, field ")
+    starts = [f"rowkey: standard input, {place}" for place in places]
     assert starts == [error[: len(start)] for error, start in zip(errors, starts, strict=True)]
     assert "hots: the design has no such field" in errors[2]
     assert [("q", 4), ("q", 1)] == list_hosts("--where", "host=q")
@@ -157,7 +158,7 @@ def test_many_refused_lines_are_counted(things_folder: Path) -> None:
         (["=web-1"], "'=web-1' is not a field with a value; expected FIELD=VALUE"),
         (["hots=a"], "hots: the design has no such field; expected one of host, "),
         (["host=a", "host=b"], "host: the field is given twice; expected one value"),
-        (["host=a"], "ts: the row has no value of this name"),
+        (["host=a"], "ts: the row has no value for this field"),
         (["host=a", "ts=1", "price=1.234"], "price: "),
         (["host=a\0b", "ts=1"], "contains U+0000"),
         (["host=\ud800", "ts=1"], "contains a lone surrogate"),

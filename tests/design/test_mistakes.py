@@ -300,7 +300,10 @@ KEY_REMEDIES = {
     "[md5(host)]": ("'md5' is not a function", "Did you mean bucket or digest?"),
     "[desc(host, ts)]": ("desc was given 2 fields", ""),
     "[desc(host, 4)]": ("desc was given 1 number", ""),
-    "[host:fixed]": ("host:fixed has no arguments", ""),
+    "[host:fixed]": (
+        "host:fixed has no arguments",
+        "Write the number of bytes, such as host:fixed(8).",
+    ),
 }
 
 

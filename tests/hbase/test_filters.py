@@ -210,5 +210,5 @@ B = f.BinaryComparator(b"v")
 )
 def test_refused(path: str, make: Callable[[], object]) -> None:
     """An invalid filter is refused with the path of its mistake."""
-    with pytest.raises(InvalidArgument, match=f"^{re.escape(path)}: "):
+    with pytest.raises(InvalidArgument, match=f"^argument {re.escape(path)}: "):
         make()

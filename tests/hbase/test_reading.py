@@ -36,7 +36,7 @@ from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 )
 def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
     """An invalid read is refused with the path of its mistake."""
-    with pytest.raises(InvalidArgument, match=f"^{path}: "):
+    with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
         ReadSpec(**wrong)
 
 
@@ -56,7 +56,7 @@ def test_refused_reads(path: str, wrong: dict[str, Any]) -> None:
 )
 def test_refused_scans(path: str, wrong: dict[str, Any]) -> None:
     """An invalid scan is refused with the path of its mistake."""
-    with pytest.raises(InvalidArgument, match=f"^{path}: "):
+    with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
         ScanSpec(**wrong)
 
 

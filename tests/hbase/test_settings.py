@@ -27,7 +27,7 @@ def test_every_limit_has_a_range() -> None:
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 1e30, "1", None, True, [1]])
 def test_values_out_of_range_are_rejected(name: str, value: object) -> None:
     """A value out of range raises an error that begins with the name of the limit."""
-    with pytest.raises(InvalidArgument, match=f"^{name}: .* expected "):
+    with pytest.raises(InvalidArgument, match=f"^argument {name}: .* expected "):
         Settings(**{name: value})  # type: ignore[arg-type]
 
 

@@ -105,7 +105,7 @@ def test_text_that_is_not_utf8_is_refused(arrow_type: Any, operation: str) -> No
         column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], pa.int32()), column)
     elif arrow_type != column.type:
         column = column.cast(arrow_type)
-    problem = "host: row 1 holds the byte e9, which is not UTF-8."
+    problem = "column host: row 1 holds the byte e9, which is not UTF-8."
     remedy = "Decode the text with the encoding in which it was written, such as latin-1."
     assert f"{problem} {remedy}" == find_refusal(column, operation)
 
@@ -114,7 +114,7 @@ def test_the_row_of_an_error_is_counted_over_all_chunks() -> None:
     """The error names the row of the table, not that of the chunk."""
     chunks = pa.chunked_array([pa.array(["a", "b"]), NOT_UTF8.slice(1, 1)])
     table = pa.table({"host": chunks, "n": NUMBERS})
-    with pytest.raises(RowError, match="host: row 2 holds the byte e9"):
+    with pytest.raises(RowError, match="column host: row 2 holds the byte e9"):
         DESIGN_WITH_HOST_IN_KEY.key.encode_batch(table)
 
 

@@ -64,7 +64,9 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
     ("[reverse(a:text)]", LISTED,
      ("key[0].reverse: reverse cannot be applied to a, which is choice; expected a field of"
      " text, bytes or a fixed width.")),
-    ("[a]", "digits", "fields.a: the type digits needs the option width. Declare width."),
+    ("[a]", "digits",
+     ("fields.a: the type digits needs the option `width`, which is missing. Declare the option"
+      " `width` of this field.")),
     ("[a]", {"type": "text", "max_byte": 1},
      ("fields.a.max_byte: a field has no option 'max_byte'; expected one of type, nullable, of,"
      " precision, scale, width, max_bytes, normalize, heavy, from, family, qualifier, at, pack,"
@@ -110,19 +112,19 @@ def test_a_declaration_of_a_wrong_python_type_is_refused(
 
 
 INVALID_VALUES: list[tuple[Any, Any, str]] = [
-    ("text", 5, "a: 5 is a whole number; expected text."),
-    ("bytes", "x", "a: 'x' is text; expected bytes."),
-    ("u8", "5", "a: '5' is text; expected a whole number for u8."),
+    ("text", 5, "field a: 5 is a whole number; expected text."),
+    ("bytes", "x", "field a: 'x' is text; expected bytes."),
+    ("u8", "5", "field a: '5' is text; expected a whole number for u8."),
     ("u8", None,
-     ("a: the value is missing; expected a whole number for u8. Give a value, or declare the"
+     ("field a: the value is missing; expected a whole number for u8. Give a value, or declare the"
       " field nullable.")),
-    ("u8", True, "a: True is a boolean; expected a whole number for u8."),
-    ("u8", 10**5_000, "a: a number of 16,610 bits is out of range; expected 0..255."),
-    ("float64", 10**400, "a: a number of 1,329 bits is out of range; expected a float64."),
-    ("float32", 10**400, "a: a number of 1,329 bits is out of range; expected a float32."),
-    ("ipv4", "1.2.3", "a: '1.2.3' is not an IPv4 address."),
+    ("u8", True, "field a: True is a boolean; expected a whole number for u8."),
+    ("u8", 10**5_000, "field a: a number of 16,610 bits is out of range; expected 0..255."),
+    ("float64", 10**400, "field a: a number of 1,329 bits is out of range; expected a float64."),
+    ("float32", 10**400, "field a: a number of 1,329 bits is out of range; expected a float32."),
+    ("ipv4", "1.2.3", "field a: '1.2.3' is not an IPv4 address."),
     ("date", datetime(2021, 1, 1, tzinfo=UTC),
-     ("a: datetime.datetime(2021, 1, 1, 0, 0,"
+     ("field a: datetime.datetime(2021, 1, 1, 0, 0,"
       " tzinfo=datetime.timezone.utc) is a datetime; expected a date.")),
 ]  # fmt: skip
 
@@ -152,7 +154,7 @@ def test_unusual_values_are_encoded_or_refused(type_name: str) -> None:
     key = bind_key("[a]", {"a": {"type": type_name, **options}})
     for value in UNUSUAL_VALUES:
         result = encode_or_describe_error(key, value)
-        assert isinstance(result, bytes) or result.startswith(("a: ", "key: "))
+        assert isinstance(result, bytes) or result.startswith(("field a: ", "key: "))
 
 
 def encode_or_describe_error(key: Key, value: Any) -> bytes | str:

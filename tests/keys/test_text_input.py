@@ -278,6 +278,6 @@ def test_nan_after_a_null_is_refused_with_its_row() -> None:
     )
     with pytest.raises(
         RowError,
-        match=r"^row 2: f: NaN has no position in the order of row keys; expected a number\.",
+        match=r"^row 2 \(counted from 0\), field f: NaN has no position in the order of row keys",
     ):
         key.encode_batch(batch)

@@ -84,13 +84,13 @@ INVALID_READS: list[tuple[str, str, Any, list[str]]] = [
     ("host = ?", "ts downwards", ("a",), ["order"]),
     ("hots = ? and n = 1", "tss", ("a",), ["where[0]", "order[0]"]),
     ("n = 1 and ts starts with ?", "", (1,), ["where[1]"]),
-    ("host = ? and n = ?", "", ("a",), ["values[1]"]),
-    ("host = ?", "", ("a", "b", "c"), ["values[1]", "values[2]"]),
-    ("host = :host", "", {"hots": "a"}, ["values.host", "values.hots"]),
+    ("host = ? and n = ?", "", ("a",), ["value of ? number 2"]),
+    ("host = ?", "", ("a", "b", "c"), ["value of ? number 2", "value of ? number 3"]),
+    ("host = :host", "", {"hots": "a"}, ["value of :host", "value of :hots"]),
     ("n = ? and ts = ? and f > ?", "", ("x", 1.5, None), ["where[0]", "where[1]", "where[2]"]),
     ("kind = ? and note < ?", "hots", ("fatal", None), ["order[0]", "where[0]", "where[1]"]),
     ("host starts with ? and host > ?", "", ("a", "b"), ["where"]),
-    ("", "", ("a",), ["values[0]"]),
+    ("", "", ("a",), ["value of ? number 1"]),
 ]
 
 

@@ -155,8 +155,8 @@ def test_text_in_the_qualifier_does_not_run_into_the_column() -> None:
     ("row", "message"),
     [
         ({**LOG, "hots": 1}, "hots: the design has no such field; .* Did you mean host"),
-        ({**LOG, "x": 1, "y": 2}, "no such fields: x, y"),
-        ({"host": "a", "note": "x"}, "ts: the row has no value of this name"),
+        ({**LOG, "x": 1, "y": 2}, "does not have these fields: x, y"),
+        ({"host": "a", "note": "x"}, "ts: the row has no value for this field"),
         ({**LOG, "level": "warn"}, "level: 'warn' is not a declared choice; expected one of INFO"),
         ({**LOG, "level": None}, "level: the value is null.*Declare the field nullable"),
         ({**KEY_FIELDS, "user": "ann"}, "d:p: user is given without size.*written whole"),

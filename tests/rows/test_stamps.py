@@ -41,11 +41,15 @@ def test_a_time_is_kept_in_milliseconds(kind: str, value: Any, ms: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "message"),
     [
-        ("timestamp_us", 5_001, "at: .* is finer than the timestamp of a cell"),
-        ("timestamp_ms", 2**63 - 1, "at: .* is not a valid timestamp of a cell"),
-        ("timestamp_s", 2**62, "at: .* is not a valid timestamp of a cell"),
-        ("date", date(1969, 12, 31), "at: .* is not a valid timestamp of a cell"),
-        ("timestamp_ms", None, "at: the row has no value for this field, which is the timestamp"),
+        ("timestamp_us", 5_001, "field at: .* is finer than the timestamp of a cell"),
+        ("timestamp_ms", 2**63 - 1, "field at: .* is not a valid timestamp of a cell"),
+        ("timestamp_s", 2**62, "field at: .* is not a valid timestamp of a cell"),
+        ("date", date(1969, 12, 31), "field at: .* is not a valid timestamp of a cell"),
+        (
+            "timestamp_ms",
+            None,
+            "field at: the row has no value for this field, which is the timestamp",
+        ),
     ],
 )
 def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message: str) -> None:
@@ -54,7 +58,7 @@ def test_a_time_that_no_cell_can_have_is_refused(kind: str, value: Any, message:
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2, "at": value})
     array = pa.array([value], pa.date32() if kind == "date" else pa.int64())
-    with pytest.raises(RowError, match=r"^at: "):
+    with pytest.raises(RowError, match=r"^field at: "):
         layout.encode_blocks(pa.record_batch({"id": [1], "n": [2], "at": array}))
 
 

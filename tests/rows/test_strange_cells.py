@@ -116,7 +116,7 @@ def to_arrow(key: bytes, cells: list[Cell]) -> pa.RecordBatch:
 def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message: str) -> None:
     """The error names the row, the column and the bytes, for rows and batches."""
     cells = [Cell("d", b"\7" + column.encode(), 1, value)]
-    path = rf"row key 61620*, d:\\x07{column}: .*"
+    path = rf"row key 61620*, column d:\\x07{column}: .*"
     for read in (
         lambda: WIDE.decode_events(b"ab\0", cells),
         lambda: WIDE.decode_batch(to_arrow(b"ab\0", cells)),

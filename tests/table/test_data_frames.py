@@ -73,24 +73,24 @@ def replace_column(name: str, values: Any, count: int = 4) -> pa.Table:
 REFUSED: dict[str, tuple[Callable[[], Any], str, int]] = {
     "value": (
         lambda: pl.from_arrow(replace_column("price", pa.array([1.5, 2.25, float("nan"), 1.0]))),
-        r"^row 2: price: .*nan",
+        r"^row 2 \(counted from 0\), field price: .*nan",
         2,
     ),
     "rounded": (
         lambda: replace_column("price", pa.array([1.5, 0.001, 1.0, 1.0])),
-        r"^row 1: price: .*0.001",
+        r"^row 1 \(counted from 0\), field price: .*0.001",
         1,
     ),
     "text": (
         lambda: replace_column("id", pa.array(["1", "x", "3", "4"])),
-        r"^row 1: id: 'x'",
+        r"^row 1 \(counted from 0\), field id: 'x'",
         1,
     ),
     "later batch": (
         lambda: replace_column("id", pa.array([*range(4_000), -1, 1]), 4_002).to_reader(
             max_chunksize=1_500
         ),
-        r"^row 4000: id: -1",
+        r"^row 4000 \(counted from 0\), field id: -1",
         4_000,
     ),
     "unknown column": (
@@ -100,16 +100,24 @@ REFUSED: dict[str, tuple[Callable[[], Any], str, int]] = {
     ),
     "nested": (
         lambda: replace_column("shop", pa.array([["a"]] * 4)),
-        r"^row 0: shop: \['a'\] is a list; expected text",
+        r"^row 0 \(counted from 0\), field shop: \['a'\] is a list; expected text",
         0,
     ),
     "mixed": (
         lambda: pd.DataFrame({"id": [1, "x"]}),
-        r"^rows: pandas.DataFrame: it cannot be read as an Arrow table: .*column id",
+        r"^argument rows, pandas.DataFrame: it cannot be read as an Arrow table: .*column id",
         0,
     ),
-    "rows": (lambda: [{"id": 1}], r"^rows: .* is not a table; expected a pandas or polars", 0),
-    "lazy": (lambda: pl.LazyFrame({"id": [1]}), r"^rows: .* is not a table.*collect\(\)", 0),
+    "rows": (
+        lambda: [{"id": 1}],
+        r"^argument rows: .* is not a table; expected a pandas or polars",
+        0,
+    ),
+    "lazy": (
+        lambda: pl.LazyFrame({"id": [1]}),
+        r"^argument rows: .* is not a table.*collect\(\)",
+        0,
+    ),
 }
 
 

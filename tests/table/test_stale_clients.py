@@ -380,7 +380,7 @@ def test_a_late_delete_without_a_place_is_reported(tmp_path: Path) -> None:
     batch = slow.batch()
     batch.put(ROWS[2])
     batch.delete(ROWS[0])
-    with pytest.raises(BatchError, match=r"row 1: .*was changed while the row was written"), batch:
+    with pytest.raises(BatchError, match=r"row 1, .*was changed while the row was written"), batch:
         pass
     slow.delete(ROWS[0])
     assert [ROWS[2]] == list(setter.scan())
@@ -476,7 +476,7 @@ def test_a_pending_row_without_a_place_is_reported() -> None:
         batch.put(ROWS[0])
         set_buckets(table, 8)
         batch.put(ROWS[1])
-        with pytest.raises(BatchError, match=r"row 0: .*was changed while the row waited"), batch:
+        with pytest.raises(BatchError, match=r"row 0, .*was changed while the row waited"), batch:
             pass
         assert [ROWS[1]] == list(table.scan())
 

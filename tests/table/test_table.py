@@ -341,8 +341,8 @@ def test_arrow_in_and_out(logs: Table) -> None:
 @pytest.mark.parametrize(
     ("column", "message", "n_rows"),
     [
-        ({"size": [1, 2, -1, 3]}, r"^row 2: size: -1 is out of range", 2),
-        ({"size": [[1]] * 4}, r"^size: an Arrow column of the type list", 0),
+        ({"size": [1, 2, -1, 3]}, r"^row 2 \(counted from 0\), field size: -1 is out of range", 2),
+        ({"size": [[1]] * 4}, r"^field size: an Arrow column of the type list", 0),
         ({"hots": [1] * 4}, r"^batch: the design has no such field: hots", 0),
     ],
 )

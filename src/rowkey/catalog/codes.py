@@ -48,7 +48,7 @@ class CodeSnapshot(Dictionary):
         if number is None:
             what = f"code({name}) has no id for the value {format_value(value)} in the catalog"
             remedy = "Put a row with this value first."
-            raise RowError(name, what, "a value that a row was stored with", remedy)
+            raise RowError(f"field {name}", what, "a value that a row was stored with", remedy)
         return number
 
     def find_id(self, name: str, value: Value) -> int | None:
@@ -66,7 +66,7 @@ class CodeSnapshot(Dictionary):
             what = f"the catalog lists no value with the id {number} for code({name})"
             allowed = f"an id from 1 to {len(values)}" if values else ""
             remedy = "Restore the catalog from a backup: it lacks ids that rows have."
-            raise InvalidArgument(name, what, allowed, remedy)
+            raise InvalidArgument(f"field {name}", what, allowed, remedy)
         return values[number - 1]
 
     def add_values(self, name: str, values: Iterable[Value]) -> None:

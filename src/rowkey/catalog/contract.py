@@ -159,7 +159,7 @@ def check_version(table: str, stored_version: int | None, expected_version: int 
         remedy = "Read the entry again, then repeat the change."
         if stored_version is None:
             remedy = "Check whether the table was dropped, then open it again."
-        raise Conflict(f"table {table}", what, expected, remedy)
+        raise Conflict(f"table {table}", what, f"{expected}, as it was read", remedy)
 
 
 def _format_version(version: int | None) -> str:

@@ -63,9 +63,9 @@ def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
     >>> find_drift(Design("t", "[bucket(id, 8)][id]", fields={"id": "u64", "n": "u8"}), old) is None
     True
     >>> print(find_drift(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
-    the table t was created with another design:
+    table t: the design does not fit the table. It differs in:
       fields.n.type: u16 in the design, but u8 in the table.
-    Declare what the table was created with, or copy its rows to a new table.
+    Declare in the design what the table has, or copy its rows to a new table.
     """
     mistakes = [difference.mistake for difference in find_differences(declared, remembered)]
     return CatalogMismatch(declared.table, mistakes) if mistakes else None

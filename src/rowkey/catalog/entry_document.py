@@ -97,7 +97,7 @@ def parse_checksummed(
         )
     stored = document.pop("checksum", None)
     if stored != compute_checksum(document):
-        what = "the document is damaged: its checksum does not match"
+        what = "the document is damaged: its content does not fit its field `checksum`"
         raise CorruptionError(file_name, what, remedy=damage_remedy)
     return document
 

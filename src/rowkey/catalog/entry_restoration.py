@@ -123,7 +123,7 @@ def restore_entry(
             "for other parts of the key than those with buckets"
         )
         raise Unavailable(
-            f"attributes of {table}",
+            f"table {table}, attributes",
             what,
             f"a count for each of the key parts {places}" if places else "no counts",
             BACKUP_HINT,
@@ -145,7 +145,7 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
         <= attributes.keys()
     ):
         raise Unavailable(
-            f"attributes of {table}",
+            f"table {table}, attributes",
             "the table lacks attributes in which rowkey stores a copy of its design",
             f"{GENERATION_ATTRIBUTE}, {DECLARATION_HASH_ATTRIBUTE} and {DESIGN_ATTRIBUTE}",
             BACKUP_HINT,
@@ -154,14 +154,14 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
     if sha256(text.encode()).hexdigest() != attributes[DECLARATION_HASH_ATTRIBUTE]:
         what = f"{DESIGN_ATTRIBUTE} was changed: {DECLARATION_HASH_ATTRIBUTE} is not its hash"
         remedy = f"Set {DESIGN_ATTRIBUTE} to the text that {table} was created with."
-        raise Unavailable(f"attributes of {table}", what, remedy=remedy)
+        raise Unavailable(f"table {table}, attributes", what, remedy=remedy)
     try:
         design = Design.loads(text)
     except InvalidDesign as problem:
         what = f"{DESIGN_ATTRIBUTE} is not a design that this version of rowkey can read"
         what += f": {problem.mistakes[0].problem}"
         remedy = "Upgrade rowkey to the version that created the table."
-        raise Unavailable(f"attributes of {table}", what, remedy=remedy) from None
+        raise Unavailable(f"table {table}, attributes", what, remedy=remedy) from None
     if design.table == table:
         return design
     declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
@@ -184,7 +184,7 @@ def _read_generations(
     except ValueError as problem:
         listed = " ".join(map(":".join, texts_by_number.items()))
         what = f"{LIVE_COUNTS_ATTRIBUTE} or {COUNTS_ATTRIBUTE} is damaged: {listed}"
-        path = f"attributes of {table}"
+        path = f"table {table}, attributes"
         raise Unavailable(
             path, what, "a list of bucket counts such as 1:0=16 2:0=32", BACKUP_HINT
         ) from problem
@@ -211,7 +211,7 @@ def _read_stale_s(table: str, attributes: Mapping[str, str]) -> float:
         check_max_stale(seconds)
     except (ValueError, InvalidArgument):
         raise Unavailable(
-            f"attributes of {table}",
+            f"table {table}, attributes",
             f"{STALENESS_ATTRIBUTE} = {text!r} is not a valid time",
             f"seconds, more than 0 and at most {MAX_STALE_LIMIT_S:,.0f}",
             BACKUP_HINT,
@@ -228,7 +228,7 @@ def read_generation_number(table: str, attributes: Mapping[str, str]) -> int:
     text = attributes.get(GENERATION_ATTRIBUTE, "1")
     if not text.isascii() or not text.isdigit() or not int(text):
         raise Unavailable(
-            f"attributes of {table}",
+            f"table {table}, attributes",
             f"{GENERATION_ATTRIBUTE} = {text!r} is not a valid number",
             "a whole number from 1 on",
             BACKUP_HINT,

@@ -67,7 +67,7 @@ def increment_cell(
         if len(current_cell.value) != COUNTER_BYTES:
             what = f"the cell has {len(current_cell.value):,} bytes, so it is not a counter"
             raise InvalidArgument(
-                f"{family}:{qualifier[:40]!r}",
+                f"column {family}:{repr(qualifier[:40])[2:-1]}",
                 what,
                 f"{COUNTER_BYTES} bytes in a counter",
                 "Increment another column, or first put 8 bytes into this column.",

@@ -259,8 +259,8 @@ def find_family_mistakes(name: str, attributes: Mapping[str, object]) -> Iterato
     Source: TableDescriptorChecker for ranges; the book's chapter on versions for min_versions.
 
     >>> print(*find_family_mistakes("d", {"min_versions": 2}), sep="\n")
-    min_versions: 2 has no effect, because cells never expire. Declare ttl, or remove min_versions.
-    min_versions: 2 is greater than versions; expected at most 1. Raise versions to 2.
+    argument min_versions: 2 has no effect, because cells never expire. Declare ...
+    argument min_versions: 2 is greater than versions; expected at most 1. Raise versions to 2.
     """
     yield from find_family_name_mistakes(name)
     sound = {}

@@ -86,7 +86,7 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
     >>> from rowkey.cells import RowCells
     >>> check_mutation(RowCells(b"r", [Cell("d", b"q", -1, b"v")]), ["d"])
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: timestamp: -1 is out of range; expected 0..9223372036854775806...
+    rowkey.errors.InvalidArgument: argument timestamp: -1 is out of range; expected 0..922337203...
     """
     row, cells = mutation
     # A call costs more than a comparison: functions are called only for what looks wrong.
@@ -116,7 +116,7 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
             _check_ttl(cell)
         if size > MAX_CELL_BYTES:
             raise InvalidArgument(
-                f"{family}:{qualifier[:40]!r}",
+                f"column {family}:{repr(qualifier[:40])[2:-1]}",
                 f"the cell has {size:,} bytes with its key",
                 f"at most {MAX_CELL_BYTES:,} bytes",
                 "Split the value into several cells.",

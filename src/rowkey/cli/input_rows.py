@@ -106,7 +106,7 @@ def add_line_number(number: int, problem: RowError) -> RowError:
     """Return a row's error with the number of the line in front of its path."""
     mistake = problem.mistake
     return RowError(
-        f"line {number}: {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
+        f"line {number}, {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
     )
 
 
@@ -231,7 +231,7 @@ def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str,
         if not (name and equals):
             raise RowError("arguments", f"{pair!r} is not a field with a value", "FIELD=VALUE")
         if name in row:
-            raise RowError(name, "the field is given twice", "one value")
+            raise RowError(f"field {name}", "the field is given twice", "one value")
         row[name] = _convert_named_value(name, text, fields)
     return row
 
@@ -240,7 +240,7 @@ def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> 
     """Return a value converted to the type of the field with a given name."""
     if name not in fields:
         raise RowError(
-            name,
+            f"field {name}",
             "the design has no such field",
             f"one of {', '.join(fields)}",
             suggest_name(name, fields),
@@ -271,7 +271,7 @@ def _convert_value(field: Field, value: Any) -> Any:
             from rowkey.keys import NULLABLE_REMEDY
 
             expected = f"a {field.type.name}"
-            raise RowError(field.name, "the row has no value", expected, NULLABLE_REMEDY)
+            raise RowError(f"field {field.name}", "the row has no value", expected, NULLABLE_REMEDY)
         return None
     if isinstance(value, str):
         try:

@@ -49,8 +49,12 @@ STATE_DROPPED: Final = "dropped"
 def build_closed_error(subject: str, name: str, state: str = STATE_CLOSED) -> Closed:
     """Return the error for using a table or an engine after it was closed or dropped."""
     if state == STATE_DROPPED:
-        return Closed(subject, f"{name} was dropped", remedy=f"Create the {subject} again.")
-    return Closed(subject, f"{name} is closed", remedy=f"Open the {subject} again.")
+        return Closed(
+            f"{subject} {name}", f"the {subject} was dropped", remedy=f"Create the {subject} again."
+        )
+    return Closed(
+        f"{subject} {name}", f"the {subject} is closed", remedy=f"Open the {subject} again."
+    )
 
 
 def build_table_exists_error(name: str) -> InvalidArgument:

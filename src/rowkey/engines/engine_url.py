@@ -42,7 +42,7 @@ def open_engine(
     []
     >>> open_engine("memori:")
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: url: no storage engine is called 'memori'; expected hbas...
+    rowkey.errors.InvalidArgument: argument url: no storage engine is called 'memori'; expe...
     """
     scheme, colon, location = url.partition(":")
     engines = {engine_class.scheme: engine_class for engine_class in ENGINES.values()}

@@ -59,7 +59,7 @@ class Settings:
 
     >>> Settings(call_timeout_s=0)
     Traceback (most recent call last):
-    rowkey.errors.InvalidArgument: call_timeout_s: 0 is out of range; expected a number from 0.0...
+    rowkey.errors.InvalidArgument: argument call_timeout_s: 0 is out of range; expected a number ...
     """
 
     operation_timeout_s: float = 120.0

@@ -92,7 +92,7 @@ def check_id_fits(name: str, number: int, max_id: int | None) -> None:
     if max_id is not None and number > max_id:
         what = f"code({name}) has no id left for a new value, which would get the id {number:,}"
         remedy = f"Move the rows to a table with a larger width, as in code({name}, width=4)."
-        raise RowError(name, what, f"at most {max_id:,} different values", remedy)
+        raise RowError(f"field {name}", what, f"at most {max_id:,} different values", remedy)
 
 
 class FirstSeenDictionary(Dictionary):

@@ -197,7 +197,7 @@ class Key:
     def _build_missing_salt_error(self) -> InvalidArgument:
         """Return the error for rows without the random salt that the key needs."""
         return InvalidArgument(
-            "salt",
+            "argument salts",
             f"the key {self} has a random salt, but no salts were passed",
             f"a number from 0 to {self.salt_count - 1} for each row",
             "Pass salts=key.draw_salts(count, rng), or salt= to encode.",
@@ -206,8 +206,12 @@ class Key:
     def _build_missing_field_error(self, name: str, row: Row) -> RowError:
         """Return the error for a row without a field of the key."""
         names = ", ".join(str(key) for key in list(row)[:12] if key != SALT_FIELD)
-        what = f"the row has no value of this name, only {names}" if names else "the row is empty"
-        return RowError(name, what, "a value", NULLABLE_REMEDY)
+        what = (
+            f"the row has no value for this field, only for {names}"
+            if names
+            else "the row is empty"
+        )
+        return RowError(f"field {name}", what, "a value", NULLABLE_REMEDY)
 
     def decode(self, key: bytes) -> dict[str, Value]:
         """Return the fields that a row key holds, by name.
@@ -236,7 +240,7 @@ class Key:
                 verify_part(self, part, piece, values)
         except InvalidArgument as refusal:
             mistake = refusal.mistake
-            path = f"key {key.hex()}" + (f" at {mistake.path}" if mistake.path else "")
+            path = f"row key {key.hex()}" + (f", {mistake.path}" if mistake.path else "")
             remedy = mistake.remedy or FOREIGN_KEY_REMEDY
             raise RowError(path, mistake.problem, mistake.expected, remedy) from None
         return values

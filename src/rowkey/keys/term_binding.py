@@ -104,8 +104,8 @@ def _bind_field(
     for option in sorted(field_type.required_options - options):
         mistakes.add(
             path,
-            f"the type {field_type.name} needs the option {option}",
-            remedy=f"Declare {option}.",
+            f"the type {field_type.name} needs the option `{option}`, which is missing",
+            remedy=f"Declare the option `{option}` of this field.",
         )
     if not field_type.required_options <= options <= field_type.options:
         return None
@@ -200,7 +200,8 @@ class _TermBinder:
         if len(term.arguments) != len(encoding.arguments):
             expected = f":{term.encoding}({', '.join(encoding.arguments)})"
             count = _pluralize(len(term.arguments), "argument")
-            self.mistakes.add(path, f"{term} has {count}", expected)
+            remedy = f"Write the number of bytes, such as {term.name}:{term.encoding}(8)."
+            self.mistakes.add(path, f"{term} has {count}", expected, remedy)
             return None
         return self._build_field_part(field, term, path)
 

@@ -242,7 +242,7 @@ def _check_parameters(
 
 def _format_value_path(name: int | str) -> str:
     """Return the path of a parameter's value, as messages show it."""
-    return f"values.{name}" if isinstance(name, str) else f"values[{name}]"
+    return f"value of :{name}" if isinstance(name, str) else f"value of ? number {name + 1}"
 
 
 def _build_bounds(

@@ -169,7 +169,7 @@ def _find_column(batch: pa.RecordBatch | pa.Table, name: str) -> pa.Array:
     if index < 0:
         what = "the batch has no such column, which a condition of the read needs; it has only "
         raise RowError(
-            name,
+            f"column {name}",
             what + ", ".join(batch.schema.names),
             remedy=f"Add the column {name} to the batch.",
         )

@@ -46,7 +46,7 @@ class CellTimestamp:
         if value is None:
             what = "the row has no value for this field, which is the timestamp of its cells"
             remedy = f"Give a time for {self.field.name}."
-            raise RowError(self.field.name, what, f"a {self.field.type.name}", remedy)
+            raise RowError(f"field {self.field.name}", what, f"a {self.field.type.name}", remedy)
         return self._to_milliseconds(int(self.field.to_internal(value)))
 
     def _to_milliseconds(self, number: int) -> int:
@@ -62,12 +62,14 @@ class CellTimestamp:
         """Return the error of a time that is not a whole number of milliseconds."""
         shown = self.field.type.format_value(self.field.type.from_internal(number))
         what = f"{shown} is finer than the timestamp of a cell, which has milliseconds"
-        return RowError(self.field.name, what, "whole milliseconds", "Round the time.")
+        return RowError(f"field {self.field.name}", what, "whole milliseconds", "Round the time.")
 
     def _build_range_error(self, milliseconds: int) -> RowError:
         """Return the error of a time that no cell timestamp can hold."""
         what = f"{milliseconds} ms is not a valid timestamp of a cell"
-        return RowError(self.field.name, what, f"0 to {LATEST - 1} milliseconds since 1970")
+        return RowError(
+            f"field {self.field.name}", what, f"0 to {LATEST - 1} milliseconds since 1970"
+        )
 
     def decode_timestamp(self, milliseconds: int) -> Value:
         """Return the time field's value from the timestamp of a cell.

@@ -146,7 +146,7 @@ def build_missing_value_error(field: Field) -> RowError:
     """Return the error of a null in a field that is not nullable."""
     what = "the value is null, but the field is not nullable"
     remedy = "Declare the field nullable, or omit it to keep its stored value."
-    return RowError(field.name, what, f"a {field.type.name}", remedy)
+    return RowError(f"field {field.name}", what, f"a {field.type.name}", remedy)
 
 
 def convert_untrusted_internal(field_type: FieldType, internal: Any) -> Value:

@@ -187,7 +187,7 @@ class EventReader:
             return qualifier_prefix.find_slice_starts(self.key, row_key)
         except InvalidArgument as refusal:
             mistake = refusal.mistake
-            path = f"key {row_key.hex()}" + (f" at {mistake.path}" if mistake.path else "")
+            path = f"row key {row_key.hex()}" + (f", {mistake.path}" if mistake.path else "")
             remedy = "Read the table with the design that wrote it."
             raise RowError(path, mistake.problem, mistake.expected, remedy) from None
 
@@ -212,14 +212,14 @@ def _choose_normalizer(field: Field) -> Callable[[Value], Value]:
 
 def _build_unknown_cell_error(row_key: bytes, cell: Cell) -> RowError:
     """Return the error of a cell that no field of the design is stored in."""
-    path = f"row key {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, column {cell.family}:{to_string_binary(cell.qualifier)}"
     remedy = "Declare a field with this family and qualifier, or decode with strict=False."
     return RowError(path, "no field of the design is stored in this cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:
     """Return the error of a cell with bytes that are not a value of its field."""
-    path = f"row key {row_key.hex()}, {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, column {cell.family}:{to_string_binary(cell.qualifier)}"
     return _build_row_error(path, refusal)
 
 

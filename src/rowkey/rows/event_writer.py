@@ -83,7 +83,7 @@ class EventWriter:
                     f"a row without {lost_names} would delete the stored {lost_names}"
                 )
                 remedy = f"Give {lost_names} too; None deletes a value."
-                raise RowError(slot.title, problem, remedy=remedy)
+                raise RowError(f"column {slot.title}", problem, remedy=remedy)
 
     def _build_unknown_field_error(self, row: Mapping[str, Any]) -> RowError:
         """Return the error of fields that the design does not have."""
@@ -92,8 +92,8 @@ class EventWriter:
         remedy = suggest_name(names[0], self.layout.fields)
         problem = "the design has no such field"
         if len(names) > 1:
-            problem = f"the design has no such fields: {', '.join(names[:12])}"
-        return RowError(names[0], problem, f"one of {known_names}", remedy)
+            problem = f"the design does not have these fields: {', '.join(names[:12])}"
+        return RowError(f"field {names[0]}", problem, f"one of {known_names}", remedy)
 
     def _build_empty_row_error(self) -> RowError:
         """Return the error of an event that would write no cell."""

@@ -293,7 +293,7 @@ class Layout:
                 return slot.family, prefix + slot.qualifier
         what = "the field has no cell of its own"
         remedy = "Declare it as a column: without `pack` and `at`, and not only in the key."
-        raise RowError(name, what, "a field in a column", remedy)
+        raise RowError(f"field {name}", what, "a field in a column", remedy)
 
     def find_incompatibilities(self, new: Layout) -> list[Mistake]:
         """Return the changes of a new layout that make rows stored under this one unreadable.

@@ -237,7 +237,7 @@ class QualifierPrefix:
         except KeyError as problem:
             name = str(problem.args[0])
             what = "the row has no value for this field, which is part of the qualifier"
-            raise RowError(name, what, remedy=f"Give {name}.") from None
+            raise RowError(f"field {name}", what, remedy=f"Give {name}.") from None
 
     def find_end(self, qualifier: bytes) -> int:
         """Return the position in a qualifier at which the column's name begins.

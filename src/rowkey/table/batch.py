@@ -51,7 +51,7 @@ class Batch:
     ) -> None:
         if type(rows) is not int or not 1 <= rows <= 1_000_000:
             what = f"{format_value(rows)} is not a number of changes that can be sent together"
-            raise RowError("rows", what, "a whole number from 1 to 1,000,000")
+            raise RowError("argument rows", what, "a whole number from 1 to 1,000,000")
         self.get_state = get_state
         self.state = get_state()
         """The state of the table that all pending changes were built under."""

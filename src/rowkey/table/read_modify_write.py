@@ -44,10 +44,10 @@ class ReadModifyWrite:
         for name, amount in amounts.items():
             if type(amount) is not int:
                 what = f"{format_value(amount)} cannot be added to a counter"
-                raise RowError(name, what, "a whole number")
+                raise RowError(f"field {name}", what, "a whole number")
             if not -(2**63) <= amount < 2**63:
                 what = f"{format_value(amount)} does not fit in 8 bytes"
-                raise RowError(name, what, "a number from -2^63 to 2^63-1")
+                raise RowError(f"field {name}", what, "a number from -2^63 to 2^63-1")
         increments = [(f, q, amounts[name]) for name, (f, q) in columns.items()]
         values = to_mapping(row)
         self._store_key_fields(values)
@@ -134,7 +134,7 @@ class ReadModifyWrite:
         self._require_unsalted("a check-and-put")
         if len(expected) != 1:
             what = f"{len(expected)} columns are given"
-            raise RowError("expected", what, "one column, because HBase checks one column")
+            raise RowError("argument expected", what, "one column, because HBase checks one column")
         values = to_mapping(row)
         ((name, value),) = expected.items()
         row_key, columns = self._find_columns(values, expected, None, "checked")
@@ -219,7 +219,9 @@ class ReadModifyWrite:
             field = self.writer.fields[name]
             if types is not None and field.type.name not in types:
                 what = f"a field of type {field.type.name} cannot be {operation}"
-                raise RowError(name, what, f"a field of type {' or '.join(sorted(types))}")
+                raise RowError(
+                    f"field {name}", what, f"a field of type {' or '.join(sorted(types))}"
+                )
         columns = {name: self.writer.layout.find_column(name, values) for name in named_values}
         return self.writer.layout.encode_delete(values).row, columns
 
@@ -241,7 +243,7 @@ class ReadModifyWrite:
                 f"from HBase's clock, which would overwrite the field"
             )
             remedy = "Read the row, and put it with check_and_put."
-            raise DesignRefused(name, why, remedy=remedy)
+            raise DesignRefused(f"field {name}", why, remedy=remedy)
 
 
 def _find_stored_key_fields(layout: Layout) -> tuple[str, ...]:

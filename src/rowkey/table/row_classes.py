@@ -31,7 +31,7 @@ def to_mapping(row: Any) -> Mapping[str, Any]:
     if hasattr(row_class, "model_fields"):
         return {name: getattr(row, name) for name in row_class.model_fields}
     what = f"{format_value(row)[:80]} is not a row"
-    raise RowError("row", what, "a mapping, a dataclass or a pydantic model")
+    raise RowError("argument row", what, "a mapping, a dataclass or a pydantic model")
 
 
 def build_row_factory(row_class: type[M]) -> Callable[[Mapping[str, Any]], M]:
@@ -44,7 +44,7 @@ def build_row_factory(row_class: type[M]) -> Callable[[Mapping[str, Any]], M]:
     """
     if not isinstance(row_class, type):
         what = f"{format_value(row_class)} is not a class"
-        raise RowError("into", what, "a dataclass or a pydantic model")
+        raise RowError("argument into", what, "a dataclass or a pydantic model")
     if issubclass(row_class, dict):
         return row_class
     validate: Callable[[Mapping[str, Any]], M] | None = getattr(row_class, "model_validate", None)
@@ -52,7 +52,7 @@ def build_row_factory(row_class: type[M]) -> Callable[[Mapping[str, Any]], M]:
         return validate
     if not is_dataclass(row_class):
         what = f"{row_class.__name__} is not a class of rows"
-        raise RowError("into", what, "a dataclass or a pydantic model")
+        raise RowError("argument into", what, "a dataclass or a pydantic model")
     names = [field.name for field in fields(row_class) if field.init]
 
     def build_row(row: Mapping[str, Any]) -> M:

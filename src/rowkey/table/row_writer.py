@@ -251,7 +251,7 @@ class RowWriter:
             if name not in self.fields:
                 remedy = suggest_name(str(name), self.fields)
                 what, known = "the design has no such field", ", ".join(list(self.fields)[:12])
-                raise RowError(str(name), what, f"one of {known}", remedy)
+                raise RowError(f"field {name}", what, f"one of {known}", remedy)
 
     def name_row(self, values: Mapping[str, Any], row: bytes) -> bytes:
         """Return the bytes that name a row for the row clock: its row key, if it has only one."""

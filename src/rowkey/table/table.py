@@ -212,7 +212,7 @@ class Table:
         build_row = build_row_factory(into)
         if not isinstance(rows, Iterable):
             what = f"{format_value(rows)} is not a list of rows"
-            raise RowError("rows", what, "an iterable of rows")
+            raise RowError("argument rows", what, "an iterable of rows")
         found_rows = self.get_state().getter.get_rows([to_mapping(row) for row in rows])
         return [None if values is None else build_row(values) for values in found_rows]
 
@@ -251,7 +251,7 @@ class Table:
         bound_read = self._bind_conditions(where, order, values, named_values)
         if reader is not None and not isinstance(reader, Reader):
             what = f"{format_value(reader)} is not a snapshot"
-            raise ReadError("reader", what, "the result of snapshot()")
+            raise ReadError("argument reader", what, "the result of snapshot()")
         return self._build_scan(
             bound_read, reader, limit=limit, resume=resume, into=into, threads=threads
         )
@@ -293,7 +293,9 @@ class Table:
             name = str(name)
             remedy = suggest_name(name, reads)
             expected = f"one of {', '.join(reads)}" if reads else "a design with [[reads]]"
-            raise ReadError("read", f"the design declares no read {name!r}", expected, remedy)
+            raise ReadError(
+                "argument name", f"the design declares no read {name!r}", expected, remedy
+            )
         bound_read = bind_read(
             read.conditions,
             read.order,

@@ -37,7 +37,7 @@ def read_arrow_rows(source: Any, fields: Mapping[str, Field]) -> Iterator[pa.Rec
     """
     if not is_arrow_source(source):
         what = f"{format_value(source)} is not a table"
-        raise RowError("rows", what, ALLOWED_SOURCES, COLLECT_REMEDY)
+        raise RowError("argument rows", what, ALLOWED_SOURCES, COLLECT_REMEDY)
     try:
         for batch in read_new_batches(open_arrow_source(source), name_source(source)):
             yield batch.select(
@@ -49,7 +49,7 @@ def read_arrow_rows(source: Any, fields: Mapping[str, Field]) -> Iterator[pa.Rec
             )
     except SampleError as problem:
         mistake = problem.mistake
-        where = f"rows: {mistake.path}"
+        where = f"argument rows, {mistake.path}"
         raise RowError(where, mistake.problem, mistake.expected, mistake.remedy) from None
 
 
@@ -107,4 +107,5 @@ def _explain_lost_value(field: Field, value: pa.Array) -> RowError:
         field.to_internal(field.parse(text))
     except RowError as problem:
         return problem
-    return RowError(field.name, f"{text!r} cannot be stored", f"a value of type {field.type.name}")
+    what = f"{text!r} cannot be stored"
+    return RowError(f"field {field.name}", what, f"a value of type {field.type.name}")

@@ -214,7 +214,7 @@ class WorkloadGenerator:
         at_once = distinct if distinct <= MAX_LISTED_VALUES else min(distinct, BLOCK_EVENTS)
         if at_once * each > MAX_BLOCK_BYTES:
             raise InvalidArgument(
-                f"fields.{declared.name}",
+                f"design, fields.{declared.name}",
                 f"{at_once:,} values of {each:,} bytes do not fit into memory at once",
                 f"at most {MAX_BLOCK_BYTES:,} bytes",
                 f"Write distinct = {MAX_BLOCK_BYTES // each}, or use a sample file.",

@@ -103,9 +103,7 @@ def test_implicit_attributes() -> None:
 
 def test_missing_family() -> None:
     """A missing family is one difference."""
-    expected = Mistake(
-        "families.e", "the family is declared, but the table in HBase does not have it"
-    )
+    expected = Mistake("families.e", "the family was requested, but the table does not have it")
     assert [expected] == list(find_family_differences([Family("e")], [Family("d")]))
 
 
@@ -115,9 +113,9 @@ def test_attribute_differences() -> None:
         {"a": "1", "b": "2", "c": None, "d": "4"}, {"b": "3", "c": "5", "d": "4"}
     )
     assert [
-        "attributes.a: declared 1, but HBase has no value.",
-        "attributes.b: declared 2, but HBase has 3.",
-        "attributes.c: declared no value, but HBase has 5.",
+        "attributes.a: requested 1, but the table has no value.",
+        "attributes.b: requested 2, but the table has 3.",
+        "attributes.c: requested no value, but the table has 5.",
     ] == [str(one) for one in found]
 
 
@@ -126,11 +124,11 @@ def test_split_differences() -> None:
     asked = [bytes([n]) for n in range(1, 100)]
     told = [str(one) for one in find_split_differences(asked, [b"\x01", b"x"])]
     assert [
-        "splits: declared 99 split keys, but HBase has 2.",
+        "splits: requested 99 split keys, but the table has 2.",
         "splits: the split key b'\\x02' is missing in HBase.",
     ] == told[:2]
     assert 7 == len(told)
-    assert ["splits: HBase has the split key b'z', which is not declared."] == [
+    assert ["splits: HBase has the split key b'z', which was not requested."] == [
         str(one) for one in find_split_differences([b"a"], [b"a", b"z"])
     ][1:]
     assert [] == list(find_split_differences([b"a"], (b"a",)))

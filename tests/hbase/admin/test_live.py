@@ -149,7 +149,7 @@ def test_drift(admin: Admin, hbase_judge: Judge, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Admin, "_wait_for_procedure", and_then_changed)
     with pytest.raises(
-        CatalogMismatch, match=r"families\.d\.versions: declared 1, but HBase has 7"
+        CatalogMismatch, match=r"families\.d\.versions: requested 1, but the table has 7"
     ):
         admin.create_table(name, [Family("d")])
     admin.delete_table(name, disable=True)

@@ -193,7 +193,7 @@ def test_missing_namespaces_are_created() -> None:
 @pytest.mark.parametrize(
     ("caller", "said"),
     [
-        (script_create(build_region(b"", b"")), "splits: declared 1 split key, but HBase has 0"),
+        (script_create(build_region(b"", b"")), "splits: requested 1 split key, but the table"),
         (
             script_create(build_region(b"", b"h"), build_region(b"h", b"")),
             "split key b'g' is missing in HBase",
@@ -203,21 +203,21 @@ def test_missing_namespaces_are_created() -> None:
                 build_region(b"", b"g"), build_region(b"g", b""),
                 schema=build_table(FamilySchema("e"), W="1"),
             ),
-            "families.d: the family is declared, but the table in HBase does not have it",
+            "families.d: the family was requested, but the table does not have it",
         ),
         (
             script_create(
                 build_region(b"", b"g"), build_region(b"g", b""),
                 schema=build_table(FamilySchema("d", {"VERSIONS": "2"}), READONLY="true"),
             ),
-            "families.d.versions: declared 1, but HBase has 2",
+            "families.d.versions: requested 1, but the table has 2",
         ),
         (
             script_create(
                 build_region(b"", b"g"), build_region(b"g", b""),
                 schema=build_table(READONLY="false"),
             ),
-            "attributes.READONLY: declared true, but HBase has false",
+            "attributes.READONLY: requested true, but the table has false",
         ),
     ],
 )  # fmt: skip
@@ -253,11 +253,11 @@ def test_concurrent_changes_are_reported() -> None:
         }
     )
     with pytest.raises(
-        CatalogMismatch, match=r"attributes\.a\.b: declared 1, but HBase has no value"
+        CatalogMismatch, match=r"attributes\.a\.b: requested 1, but the table has no value"
     ):
         Admin(caller).set_attributes("t", {"a.b": "1"})
     with pytest.raises(
-        CatalogMismatch, match=r"families\.d\.versions: declared 3, but HBase has 1"
+        CatalogMismatch, match=r"families\.d\.versions: requested 3, but the table has 1"
     ):
         Admin(caller).alter_families("t", [Family("d", versions=3)])
 

@@ -297,5 +297,5 @@ def test_repeating(actions: list[Any]) -> None:
 def test_refused() -> None:
     """A row without cells is refused with its index in the batch."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
-    with pytest.raises(InvalidArgument, match=r"^actions\[2\]\.cells: "):
+    with pytest.raises(InvalidArgument, match=r"^argument actions\[2\]\.cells: "):
         Multi([(REGION, [put]), (OTHER_REGION, [DeleteRow(b"r"), RowCells(b"r", [])])])

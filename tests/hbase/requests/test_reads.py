@@ -251,5 +251,5 @@ def test_refused() -> None:
     """A read without a valid row key is refused."""
     for request in (Get, Exists):
         for row in (b"", bytes(32_768), "r"):
-            with pytest.raises(InvalidArgument, match=r"^row: "):
+            with pytest.raises(InvalidArgument, match=r"^argument row: "):
                 request(row)  # type: ignore[arg-type]

@@ -276,7 +276,7 @@ def test_answer_about_no_region() -> None:
 )
 def test_refused_cells(given_cells: list[Cell], path: str) -> None:
     """A mutation accepts cells of one type only."""
-    with pytest.raises(InvalidArgument, match=f"^{path}: "):
+    with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
         Mutate(b"r", given_cells)
 
 
@@ -285,7 +285,7 @@ def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
     """A request changes at least one column, and each column once."""
     for make, some in ((Increment, amounts), (Append, pieces)):
         for wrong in ([], some + some[:1]):
-            with pytest.raises(InvalidArgument, match=r"^columns: "):
+            with pytest.raises(InvalidArgument, match=r"^argument columns: "):
                 make(b"r", wrong)
 
 

@@ -167,7 +167,12 @@ def read_spec(meta: PairSource, directory: Path, name: str) -> TableSpec:
         what = "the stored description of the table is damaged"
         raise CorruptionError(str(directory), what, remedy=SALVAGE_HINT) from None
     if number != FORMAT_VERSION:
-        what = f"the table was written in format {format_value(number)}"
-        remedy = "Install the newer version of rowkey that wrote it."
-        raise NotSupported(str(directory), what, f"format {FORMAT_VERSION}", remedy)
+        what = f"the files of the table have the format version {format_value(number)}"
+        remedy = "Install the version of rowkey that wrote it."
+        raise NotSupported(
+            str(directory),
+            what,
+            f"version {FORMAT_VERSION}, which this version of rowkey reads",
+            remedy,
+        )
     return TableSpec(name, families, attributes=attributes)

@@ -95,9 +95,11 @@ def read_descriptor(directory: Path) -> Descriptor:
     if not isinstance(document.get("format"), int):
         raise _build_damage_error(path)
     if document["format"] != FORMAT_VERSION:
-        what = f"the table was written in format {format_value(document['format'])}"
+        what = f"the files of the table have the format version {format_value(document['format'])}"
         remedy = "Install the newer version of rowkey that wrote it."
-        raise NotSupported(str(path), what, f"format {FORMAT_VERSION}", remedy)
+        raise NotSupported(
+            str(path), what, f"version {FORMAT_VERSION}, which this version of rowkey reads", remedy
+        )
     try:
         families = read_families(document["families"])
         if document["state"] not in (STATE_CREATING, STATE_READY):

@@ -176,13 +176,13 @@ def find_family_differences(
     """Yield the differences between declared and actual families; extra families are ignored.
 
     >>> print(*find_family_differences([Family("d", versions=3)], [Family("d", in_memory=True)]))
-    families.d.versions: declared 3, but HBase has 1. families.d.in_memory: declared False, ...
+    families.d.versions: requested 3, but the table has 1. families.d.in_memory: requested ...
     """
     by_name = {family.name: family for family in actual}
     for family in declared:
         path = f"families.{family.name}"
         if family.name not in by_name:
-            yield Mistake(path, "the family is declared, but the table in HBase does not have it")
+            yield Mistake(path, "the family was requested, but the table does not have it")
             continue
         for row in ATTRIBUTES.values():
             declared_value = getattr(family, find_family_field(row))
@@ -197,7 +197,7 @@ def find_attribute_differences(
     """Yield the differences between requested and actual attributes; None means removed.
 
     >>> print(*find_attribute_differences({"READONLY": "true"}, {}))
-    attributes.READONLY: declared true, but HBase has no value.
+    attributes.READONLY: requested true, but the table has no value.
     """
     for name, value in requested.items():
         if actual.get(name) != value:
@@ -211,7 +211,7 @@ def find_split_differences(
     """Yield the first few differences between requested and actual split keys.
 
     >>> print(*find_split_differences([b"a", b"b"], [b"b"]))
-    splits: declared 2 split keys, but HBase has 1. splits: the split key b'a' is missing in HBase.
+    splits: requested 2 split keys, but the table has 1. splits: the split key b'a' is missing ...
     """
     if list(requested) == list(actual):
         return
@@ -224,9 +224,9 @@ def find_split_differences(
     for key in missing[:_MAX_KEYS_SHOWN]:
         yield Mistake("splits", f"the split key {key!r} is missing in HBase")
     for key in surplus[:_MAX_KEYS_SHOWN]:
-        yield Mistake("splits", f"HBase has the split key {key!r}, which is not declared")
+        yield Mistake("splits", f"HBase has the split key {key!r}, which was not requested")
 
 
 def _build_difference(path: str, declared: object, actual: object) -> Mistake:
     """Return the difference between a declared value and the one that HBase has."""
-    return Mistake(path, f"declared {declared}, but HBase has {actual}")
+    return Mistake(path, f"requested {declared}, but the table has {actual}")

@@ -113,8 +113,8 @@ def check_attributes(attributes: Mapping[str, object]) -> Iterator[InvalidArgume
 
     >>> attributes = {"READONLY": "yes", "MAX_FILESIZ": "1", "rowkey.n": "16"}
     >>> print(*check_attributes(attributes), sep="\n")
-    READONLY: 'yes' is not valid; expected one of true, false.
-    MAX_FILESIZ: this is not a table attribute of HBase. Did you mean MAX_FILESIZE?
+    argument READONLY: 'yes' is not valid; expected one of true, false.
+    argument MAX_FILESIZ: this is not a table attribute of HBase. Did you mean MAX_FILESIZE?
     """
     for name, value in attributes.items():
         if not is_nonempty_text(name):

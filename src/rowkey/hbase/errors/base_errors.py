@@ -69,6 +69,7 @@ class HBaseError(OneMistakeError):
 class InvalidRequest(HBaseError, InvalidArgument):
     """The request can never succeed: change it."""
 
+    names_argument = False
     is_retriable = False
     advice = "Correct the request: sending it again cannot help."
 

@@ -163,7 +163,7 @@ class ColumnBatch:
         assert self.salts is not None, "build_columns asks for them"
         for extreme in (self.salts.min(), self.salts.max()) if self.row_count else ():
             if not 0 <= int(extreme) < n:
-                raise RowError("salt", f"{extreme} is out of range", f"0..{n - 1}")
+                raise RowError("argument salts", f"{extreme} is out of range", f"0..{n - 1}")
         return self.salts
 
     def find_nulls(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
@@ -222,7 +222,8 @@ def build_missing_column_error(name: str, batch: pa.RecordBatch) -> RowError:
     """Return the error of a batch that lacks the column of a field which every row needs."""
     names = ", ".join(batch.schema.names[:12]) or "no columns"
     remedy = f"Add a column {name} to the batch, or rename the one that holds the values."
-    return RowError(name, f"the batch has no such column; it has {names}", remedy=remedy)
+    what = f"the batch has no such column; it has {names}"
+    return RowError(f"column {name}", what, "a column of this name", remedy)
 
 
 def refuse_nulls(name: str, valid: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
@@ -232,7 +233,7 @@ def refuse_nulls(name: str, valid: np.ndarray[tuple[int], np.dtype[np.bool_]]) -
         RowError: there is a null.
     """
     if not valid.all():
-        raise RowError(name, "the value is missing", remedy=NULLABLE_REMEDY)
+        raise RowError(f"field {name}", "the value is missing", "a value", NULLABLE_REMEDY)
 
 
 def build_field_column(

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 def add_row_number(row: int, error: RowError) -> RowError:
     """Return the error of a row with the row's number in its path.
 
-    >>> print(add_row_number(7, RowError("host", "the value is missing")))
-    row 7: host: the value is missing.
+    >>> print(add_row_number(7, RowError("field host", "the value is missing")))
+    row 7 (counted from 0), field host: the value is missing.
     """
     mistake = error.mistake
-    path = f"row {row}: {mistake.path}" if mistake.path else f"row {row}"
+    place = f"row {row} (counted from 0)"
+    path = f"{place}, {mistake.path}" if mistake.path else place
     return RowError(path, mistake.problem, mistake.expected, mistake.remedy)
 
 

@@ -58,7 +58,7 @@ def validate_column(name: str, column: pa.Array | pa.ChunkedArray, first_row: in
             first_row += len(chunk)
         reason = " ".join(str(problem).split()).rstrip(".")
         what = f"the Arrow column is damaged: {reason}"
-        raise RowError(name, what, remedy=REBUILD_REMEDY) from None
+        raise RowError(f"column {name}", what, remedy=REBUILD_REMEDY) from None
 
 
 def _iterate_chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -93,7 +93,7 @@ def _require_utf8(name: str, column: pa.Array, first_row: int) -> None:
             where = f"row {first_row + row}" if row >= 0 else "the dictionary of the column"
             what = f"{where} holds the byte {byte:02x}, which is not UTF-8"
             remedy = "Decode the text with the encoding in which it was written, such as latin-1."
-            raise RowError(name, what, remedy=remedy)
+            raise RowError(f"column {name}", what, remedy=remedy)
 
 
 def _find_non_utf8_byte(text: bytes) -> int | None:

@@ -93,7 +93,7 @@ class Field:
     def to_row_error(self, refusal: InvalidArgument) -> RowError:
         """Return the error of a refused value as a RowError that names the field."""
         mistake = refusal.mistake
-        return RowError(self.name, mistake.problem, mistake.expected, mistake.remedy)
+        return RowError(f"field {self.name}", mistake.problem, mistake.expected, mistake.remedy)
 
 
 class FieldPart(Part):

@@ -145,8 +145,8 @@ def _choose_width(n: int, form: str, declared_width: int | None) -> int:
         if declared_width is not None:
             raise InvalidArgument(
                 "width",
-                f"width={declared_width} has no effect on as={form}",
-                remedy="Remove width=.",
+                f"width={declared_width} has no effect with as={form}, which sets the width itself",
+                remedy="Remove width=, or remove as=.",
             )
         width = 1
         while FORM_BASES[form] ** width < n:

@@ -190,7 +190,7 @@ class SequencePart(Part):
 def name_part(part: Part, refusal: InvalidArgument) -> InvalidArgument:
     """Return the error of a part's bytes with the fields of the part as its path."""
     mistake = refusal.mistake
-    path = ", ".join(part.fields) or part.name
+    path = f"field {', '.join(part.fields)}" if part.fields else f"part {part.name}"
     return InvalidArgument(path, mistake.problem, mistake.expected, mistake.remedy)
 
 

@@ -112,7 +112,7 @@ class BucketTransform(NumberedPrefix):
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
                 "m",
-                f"m={self.m} spreads the rows of each heavy value of the first field over "
+                f"m = {self.m} spreads the rows of each heavy value of the first field over "
                 f"{pluralize(self.m, 'bucket')} by a second field, and needs both",
                 "two fields or more, the first without a function",
                 "Write, for example, bucket(host, ts, 16, 4) and list frequent hosts as heavy "
@@ -121,7 +121,7 @@ class BucketTransform(NumberedPrefix):
         if self.m > self.n:
             raise InvalidArgument(
                 "m",
-                f"m={self.m} is more than the n={self.n} buckets of the key",
+                f"m = {self.m} is more than n = {self.n}, the number of buckets",
                 f"1..{self.n}",
             )
         self.heavy_field = source.field

@@ -60,18 +60,20 @@ class PadTransform(Transform):
         text = self.field.to_internal(row[self.field.name])
         if not isinstance(text, str) or not text.isascii():
             raise RowError(
-                self.field.name, f"{text!r} is not ASCII, which pad requires", "ASCII text"
+                f"field {self.field.name}",
+                f"{text!r} is not ASCII, which pad requires",
+                "ASCII text",
             )
         if len(text) > self.n:
             raise RowError(
-                self.field.name,
+                f"field {self.field.name}",
                 f"{text[:60]!r} has {len(text):,} characters, but is padded to {self.n}",
                 f"at most {self.n} characters",
                 f"Shorten it, or write a larger number in pad({self.field.name}, {self.n}).",
             )
         if text.startswith("0"):
             raise RowError(
-                self.field.name,
+                f"field {self.field.name}",
                 f"{text[:60]!r} begins with 0, which is lost when zeros are padded",
                 "text that does not begin with 0",
             )

@@ -52,7 +52,7 @@ class SaltTransform(NumberedPrefix):
         number = row[SALT_FIELD]
         if not isinstance(number, int) or not 0 <= number < self.n:
             raise RowError(
-                "salt", f"{number!r} is out of range", f"a whole number in 0..{self.n - 1}"
+                "argument salt", f"{number!r} is out of range", f"a whole number in 0..{self.n - 1}"
             )
         return self.number_table[number]
 

@@ -83,7 +83,7 @@ def find_column(batch: pa.RecordBatch, name: str) -> pa.Array | None:
             f"{len(indexes)} columns of the batch have this name",
             f"Keep one column {name}.",
         )
-        raise RowError(name, what, "one column", remedy)
+        raise RowError(f"column {name}", what, "one column", remedy)
     return batch.column(indexes[0]) if indexes else None
 
 

@@ -97,7 +97,7 @@ def decode_event_columns(
     for name in field_names:
         if name not in layout.fields:
             known = ", ".join(list(layout.fields)[:12])
-            raise RowError(name, "the design has no such field", f"one of {known}")
+            raise RowError(f"field {name}", "the design has no such field", f"one of {known}")
     cell_columns = [_read_cell_column(cells, name) for name in CELL_COLUMNS]
     try:
         columns = _decode_fields(layout, _build_event_cells(cell_columns), frozenset(field_names))
@@ -112,7 +112,7 @@ def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
     column = find_column(cells, name)
     if column is None:
         what = "the batch of cells has no such column"
-        raise RowError(name, what, f"the columns {', '.join(CELL_COLUMNS)}")
+        raise RowError(f"column {name}", what, f"the columns {', '.join(CELL_COLUMNS)}")
     return to_contiguous_array(column)
 
 

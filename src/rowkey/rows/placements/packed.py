@@ -110,7 +110,7 @@ class _PackedSlot(CellSlot):
         missing_list = ", ".join(missing_names)
         what = f"{', '.join(given_names) or 'a null'} is given without {missing_list}"
         remedy = f"Give {missing_list} too: a packed cell is written whole."
-        return RowError(self.title, what, remedy=remedy)
+        return RowError(f"column {self.title}", what, remedy=remedy)
 
     def compile_reader(self) -> SlotReader:
         """Return a function that unpacks the cell's value and adds its fields to an event."""

@@ -141,7 +141,7 @@ class BucketChange:
             and entry.announced_generation is None
         ):
             what = f"the number of buckets of {term} is {self.count} already"
-            mistakes.add("buckets", what, "another number")
+            mistakes.add("argument buckets", what, "another number")
             return
         try:
             new = design.copy_with_counts({part_index: self.count})
@@ -156,7 +156,7 @@ class BucketChange:
             )
             remedy = f"{OTHERWISE_REMEDY} Declare width=2 in its design."
             mistakes.add(
-                "buckets",
+                "argument buckets",
                 what,
                 f"a number that fits in {pluralize(widths[0] or 0, 'byte')}",
                 remedy,
@@ -179,7 +179,7 @@ class BucketChange:
             f"two writes of the row with the same {stamp.field.name} could not be ordered"
         )
         near = " or ".join(map(str, self._suggest_counts(part_index)))
-        mistakes.add("buckets", what, near, OTHERWISE_REMEDY)
+        mistakes.add("argument buckets", what, near, OTHERWISE_REMEDY)
 
     def _find_tie(self, part_index: int, count: int) -> tuple[Generation, Generation] | None:
         """Return two generations whose cells could not be ordered under a count, or None."""
@@ -370,22 +370,26 @@ def _check_count(count: Any, mistakes: Mistakes) -> None:
     """Note a mistake if a value is not an allowed number of buckets."""
     if type(count) is not int or not 1 <= count <= MAX_BUCKETS:
         what = f"{format_value(count)} is not a number of buckets"
-        mistakes.add("buckets", what, f"a whole number from 1 to {MAX_BUCKETS:,}")
+        mistakes.add("argument buckets", what, f"a whole number from 1 to {MAX_BUCKETS:,}")
 
 
 def _find_part_index(design: Design, part: Any, mistakes: Mistakes) -> int | None:
     """Return the index of a part by its name; note a mistake if it has no bucket count."""
     counted_parts = list_counted_parts(design)
-    listing = ", ".join(f"{place}: {text}" for place, text in counted_parts.items())
+    listing = ", ".join(f"{place} for {text}" for place, text in counted_parts.items())
     if not counted_parts:
         what = f"no part of the key {design.key} has a number of buckets"
-        mistakes.add("part", what, "a key with a bucket, a salt or a mod", NEW_TABLE_REMEDY)
+        mistakes.add(
+            "argument part", what, "a key with a bucket, a salt or a mod", NEW_TABLE_REMEDY
+        )
         return None
     if part is None:
         if len(counted_parts) > 1:
-            what = f"{len(counted_parts)} parts of the key have a number of buckets"
+            what = (
+                f"{len(counted_parts)} parts of the key have a number of buckets, and none is named"
+            )
             remedy = "Name the part by its index or as it is written."
-            mistakes.add("part", what, f"one of {listing}", remedy)
+            mistakes.add("argument part", what, f"one of {listing}", remedy)
             return None
         return next(iter(counted_parts))
     if type(part) is int:
@@ -396,6 +400,6 @@ def _find_part_index(design: Design, part: Any, mistakes: Mistakes) -> int | Non
     if len(matches) != 1:
         which = "several parts" if matches else "no part"
         what = f"{format_value(part)} names {which} of the key with a number of buckets"
-        mistakes.add("part", what, f"one of {listing}")
+        mistakes.add("argument part", what, f"one of {listing}")
         return None
     return matches[0]

@@ -46,5 +46,5 @@ def select_first_rows(
             remedy = (
                 "Give a limit, or an order in which the row key sorts rows: see rowkey explain."
             )
-            raise ReadError("order", what, remedy=remedy)
+            raise ReadError("argument order", what, remedy=remedy)
     return first_rows

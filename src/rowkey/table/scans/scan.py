@@ -56,7 +56,7 @@ def check_limit(limit: object) -> None:
     """
     if limit is not None and (type(limit) is not int or limit < 0):
         what = f"{format_value(limit)} is not a number of rows"
-        raise ReadError("limit", what, "a whole number, 0 or more")
+        raise ReadError("argument limit", what, "a whole number, 0 or more")
 
 
 class Scan:
@@ -92,10 +92,10 @@ class Scan:
         check_limit(limit)
         if resume is not None and not isinstance(resume, str):
             what = f"{format_value(resume)} is not a token"
-            raise ReadError("resume", what, "the `token` of an earlier scan")
+            raise ReadError("argument resume", what, "the `token` of an earlier scan")
         if type(threads) is not int or not 1 <= threads <= MAX_THREADS:
             what = f"{format_value(threads)} is not a number of threads"
-            raise ReadError("threads", what, f"a whole number from 1 to {MAX_THREADS}")
+            raise ReadError("argument threads", what, f"a whole number from 1 to {MAX_THREADS}")
         self.get_state = get_state
         self.reader = reader
         self.bound_read = bound_read
@@ -128,7 +128,7 @@ class Scan:
                     "common order, so the scan cannot be resumed"
                 )
             remedy = "Scan without resume, from the first row."
-            raise ReadError("resume", what, remedy=remedy)
+            raise ReadError("argument resume", what, remedy=remedy)
         self._parsed_token: ScanToken | None = None
         if resume is not None:
             self._parsed_token = parse_token(resume, self.compute_read_digest())
@@ -274,7 +274,7 @@ class Scan:
         """
         if type(rows) is not int or rows < 1:
             what = f"{format_value(rows)} is not a number of rows of a batch"
-            raise ReadError("rows", what, "a whole number, 1 or more")
+            raise ReadError("argument rows", what, "a whole number, 1 or more")
         return self._read_batches(rows)
 
     @explain_shortage

@@ -62,9 +62,9 @@ def parse_token(text: str, read_digest: str) -> ScanToken:
         version = None
     if version != _TOKEN_VERSION:
         what = f"{text[:40]!r} is not a token of a scan"
-        raise ReadError("resume", what, "the `token` of an earlier scan")
+        raise ReadError("argument resume", what, "the `token` of an earlier scan")
     if token_digest != read_digest:
         what = "the token comes from a scan with other conditions, order or row key"
         remedy = "Give the conditions and the order of that scan, or scan without resume."
-        raise ReadError("resume", what, "a token of the same scan", remedy)
+        raise ReadError("argument resume", what, "a token of the same scan", remedy)
     return ScanToken(token_digest, suffix, qualifier_prefix, common_prefix)
