@@ -445,3 +445,14 @@ def test_no_text_of_a_file_is_compiled_as_a_pattern(monkeypatch: pytest.MonkeyPa
         Design.loads(marked)
     Design.loads(BASE.replace("host", "qqq").replace('"n"', '"(a+)+b"')).dumps()
     assert [] == [pattern for pattern in compiled if "(a+)+b" in pattern or "qqq" in pattern]
+
+
+@pytest.mark.parametrize("name", ["events.csv", "events.JSONL", "access.log.gz"])
+def test_events_in_place_of_a_design_lead_to_init(tmp_path: Path, name: str) -> None:
+    """A file of events is no design, and the error says how to draft one from it."""
+    path = tmp_path / name
+    path.write_text("host,ts\na,1\n")
+    with pytest.raises(InvalidDesign) as caught:
+        Design.read(path)
+    assert f"rowkey init {path} -o " in str(caught.value)
+    assert "holds events, not a design" in str(caught.value)

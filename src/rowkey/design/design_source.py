@@ -155,6 +155,13 @@ class TextRange:
     end_column: int
 
 
+EVENT_SUFFIXES = frozenset(
+    {".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".log"}
+    | {".gz", ".xz", ".zst", ".bz2", ".zip"}
+)
+"""Suffixes of files that users give in place of a design."""
+
+
 def read_design_text(path: Path) -> str:
     """Return the text of a design file.
 
@@ -172,6 +179,10 @@ def read_design_text(path: Path) -> str:
     if not is_file:
         mistake = Mistake("", "the path is not a regular file", "a TOML file with a design")
         raise InvalidDesign([mistake], str(path))
+    if path.suffix.lower() in EVENT_SUFFIXES:
+        what = f"a file named {path.suffix} holds events, not a design"
+        remedy = f"Draft a design from it: rowkey init {path} -o {path.stem}.toml"
+        raise InvalidDesign([Mistake("", what, "a TOML file with a design", remedy)], str(path))
     if len(data) > MAX_DESIGN_BYTES:
         raise _attach_source(build_size_error(f"{path.stat().st_size:,} bytes"), str(path))
     try:

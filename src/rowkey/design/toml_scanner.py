@@ -247,7 +247,8 @@ class _Scanner:
             raise _ScanStopped
         if len(match[0]) > MAX_SCALAR_LENGTH:
             what = f"a value without quotes has {len(match[0]):,} characters"
-            self.raise_mistake(what, f"at most {MAX_SCALAR_LENGTH} characters")
+            remedy = "Put a text in quotes."
+            self.raise_mistake(what, f"at most {MAX_SCALAR_LENGTH} characters", remedy)
         self.offset = match.end()
 
     def skip_pattern(self, pattern: re.Pattern[str]) -> int:
@@ -284,10 +285,10 @@ class _Scanner:
         self._counted_offset = offset
         return self._line_number, offset - self._line_start + 1
 
-    def raise_mistake(self, what: str, allowed: str) -> None:
+    def raise_mistake(self, what: str, allowed: str, remedy: str = "") -> None:
         """Raise an error at the current position."""
         line, column = self.find_position(self.offset)
-        raise InvalidDesign([Mistake("", what, allowed, line=line, column=column)])
+        raise InvalidDesign([Mistake("", what, allowed, remedy, line, column)])
 
 
 def compute_position(text: str, offset: int) -> Position:

@@ -29,7 +29,9 @@ FORMAT_VERSION = 2
 STATE_CREATING, STATE_READY = "creating", "ready"
 """The states of a table: while it is being created, no change was acknowledged."""
 
-REPAIR_DESCRIPTOR_HINT = "Restore it from a backup, or run `rowkey repair` to write it again."
+REPAIR_DESCRIPTOR_HINT = (
+    "Restore it from a backup, or write it again: rowkey repair DESIGN --on URL --yes."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,11 @@ def _verify_parts(key: Key, batch: pa.RecordBatch, pieces: list[SlicedByteColumn
             for data, row in zip(piece.tolist(), columns.iterate_rows(part.fields), strict=True):
                 verify_part(key, part, data, row)
         elif not _has_expected_bytes(part, columns, piece):
-            raise InvalidArgument("keys", f"the bytes of {part.title} do not match its fields")
+            what = (
+                f"in one of the row keys the part {part.title} has other bytes than its fields give"
+            )
+            remedy = "Decode keys with the design that they were written with."
+            raise InvalidArgument("keys", what, "keys that this design encodes", remedy)
 
 
 def _has_expected_bytes(part: Part, columns: ColumnBatch, piece: SlicedByteColumn) -> bool:

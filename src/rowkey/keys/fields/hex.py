@@ -52,7 +52,7 @@ class HexField(TextBasedField):
         if len(lower) != self.width or lower.encode("utf-8", "replace").translate(
             None, _HEX_CHARACTERS
         ):
-            what = f"{format_short_value(value)} is not a hexadecimal number of this width"
+            what = f"{format_short_value(value)} is not a hexadecimal number of {self.width} digits"
             allowed = f"text of exactly {pluralize(self.width, 'hexadecimal digit')}"
             raise InvalidArgument("", what, allowed)
         return lower

@@ -89,7 +89,7 @@ def _parse_row(argument: str, value: str | bytes | None, default: bytes) -> byte
     row = value if isinstance(value, bytes) else _parse_shell_row(argument, value)
     if not 0 < len(row) <= MAX_ROW_LENGTH and row != default:
         raise InvalidArgument(
-            argument, f"the row has {len(row):,} bytes", f"1 to {MAX_ROW_LENGTH} bytes"
+            argument, f"the row key has {len(row):,} bytes", f"1 to {MAX_ROW_LENGTH} bytes"
         )
     return row
 
