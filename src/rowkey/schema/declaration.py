@@ -175,7 +175,10 @@ class ClusterDeclaration(_StrictModel):
     )
     heap: str | None = Field(None, description="heap size of one region server, such as 16GiB")
     price_per_server_hour: float | None = Field(
-        None, gt=0, le=MAX_PRICE, description="price of one region server for an hour, such as 0.4"
+        None,
+        gt=0,
+        le=MAX_PRICE,
+        description="price of one region server for an hour, in your currency, such as 0.4",
     )
     price_per_gib_month: float | None = Field(
         None,
