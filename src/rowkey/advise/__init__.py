@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rowkey.advise.drafts import Draft, draft_design
     from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
     from rowkey.advise.key_search import search
+    from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
     from rowkey.advise.verdict import GRADES, Assessment, DesignVerdict, Grade, judge_design
 else:
     __getattr__ = build_lazy_getattr(
@@ -22,6 +23,7 @@ else:
             "drafts": "Draft draft_design",
             "judgement": "JudgedDesign judge_comparison judge_simulation",
             "key_search": "search",
+            "resources": "ResourceFigure Resources estimate_resources",
             "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
         },
     )
@@ -41,8 +43,11 @@ __all__ = [
     "Measure",
     "Pick",
     "RefusedKey",
+    "ResourceFigure",
+    "Resources",
     "compare_designs",
     "draft_design",
+    "estimate_resources",
     "judge_comparison",
     "judge_design",
     "judge_simulation",

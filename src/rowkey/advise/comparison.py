@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.advise.resources import estimate_resources
 from rowkey.advise.verdict import judge_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rowkey.advise.resources import Resources
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design
     from rowkey.lint import LintResult
@@ -117,6 +119,11 @@ class ComparedDesign:
     def verdict(self) -> DesignVerdict:
         """Return the verdict on the design, with the reads and the cluster of the comparison."""
         return judge_design(self.simulation, self.lint_result.findings)
+
+    @cached_property
+    def resources(self) -> Resources:
+        """Return what the design needs, with the reads and the cluster of the comparison."""
+        return estimate_resources(self.simulation)
 
 
 @dataclass(frozen=True)

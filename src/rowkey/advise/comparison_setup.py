@@ -7,7 +7,8 @@ averaged away: a skew of 2 on four servers is another thing than a skew of 2 on 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,25 +35,21 @@ class ComparisonSetup:
     Args:
         recording: the sample, which is read once for all designs; None where there is no single
             one.
-        servers: region servers.
-        capacity: operations a second one of them serves, if a design declares it.
+        cluster: the servers, with the capacity and the prices that a design declares.
         reads: all reads that any design declares, by name.
         second_half: whether only the second half of the sample is replayed, because the boundaries
             of a design are from the first.
     """
 
     recording: RecordedSample | None
-    servers: int
-    capacity: float | None
+    cluster: Cluster
     reads: Mapping[str, ReadDeclaration]
     second_half: bool
 
     def adapt_design(self, design: Design) -> tuple[Design, list[Mistake]]:
-        """Return a design with the common reads and capacity, and mistakes in its reads."""
+        """Return a design with the common reads and cluster, and mistakes in its reads."""
         adapted_design, mistakes = copy(design), Mistakes()
-        adapted_design.cluster = Cluster(
-            design.cluster.servers, self.capacity, design.cluster.heap_bytes
-        )
+        adapted_design.cluster = replace(self.cluster, heap_bytes=design.cluster.heap_bytes)
         adapted_design.reads = bind_declared_reads(
             list(self.reads.values()), design.fields, mistakes
         )
@@ -91,8 +88,7 @@ def build_setup(
         )
     return ComparisonSetup(
         recording,
-        designs[0][1].cluster.servers,
-        _find_common_capacity(designs, mistakes),
+        _build_common_cluster(designs, mistakes),
         _collect_reads(designs, mistakes),
         second_half or any(design.splits.needs_sample for _, design in designs),
     )
@@ -152,18 +148,24 @@ def _find_common_format(
     return next(iter(formats.values()), None)
 
 
-def _find_common_capacity(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> float | None:
-    """Return the capacity of a server that the designs declare; collect mistakes."""
-    declaring_designs = [
-        (name, design) for name, design in designs if design.cluster.capacity_per_s is not None
-    ]
-    _note_differences(
-        declaring_designs,
-        mistakes,
-        "cluster.capacity",
-        lambda design: design.cluster.capacity_per_s,
-    )
-    return declaring_designs[0][1].cluster.capacity_per_s if declaring_designs else None
+_COMMON_CLUSTER_OPTIONS = {
+    "capacity_per_s": "capacity",
+    "price_per_server_hour": "price_per_server_hour",
+    "price_per_gib_month": "price_per_gib_month",
+}
+"""Attributes of a cluster that are the same for all designs, with their names in design files."""
+
+
+def _build_common_cluster(designs: Sequence[NamedDesign], mistakes: list[Mistake]) -> Cluster:
+    """Return the cluster with what any of the designs declares of it; collect differences."""
+    cluster = Cluster(designs[0][1].cluster.servers)
+    for attribute, option in _COMMON_CLUSTER_OPTIONS.items():
+        get_value = attrgetter(f"cluster.{attribute}")
+        declaring_designs = [entry for entry in designs if get_value(entry[1]) is not None]
+        _note_differences(declaring_designs, mistakes, f"cluster.{option}", get_value)
+        if declaring_designs:
+            cluster = replace(cluster, **{attribute: get_value(declaring_designs[0][1])})
+    return cluster
 
 
 def _collect_reads(

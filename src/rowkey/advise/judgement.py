@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rowkey.advise.comparison import Comparison
+    from rowkey.advise.resources import Resources
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design, DesignProperties
     from rowkey.explanations import Explanation
@@ -208,6 +209,13 @@ class JudgedDesign:
             )
             for read, cost in zip(self.design.reads, self.simulation.reads, strict=True)
         )
+
+    @cached_property
+    def resources(self) -> Resources:
+        """Return the servers, disk and operations that the design needs, and what they cost."""
+        from rowkey.advise.resources import estimate_resources
+
+        return estimate_resources(self.simulation)
 
     @cached_property
     def packing(self) -> PackingSavings | None:

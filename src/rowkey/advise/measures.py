@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.comparison import ComparedDesign
     from rowkey.advise.comparison_setup import ComparisonSetup
+    from rowkey.advise.resources import ResourceFigure
     from rowkey.schema import ReadDeclaration
     from rowkey.simulate import ReadCost
 
@@ -22,17 +23,29 @@ SKEW_TOLERANCE_SPREADS = 3
 """Standard deviations of an even design that two skews may lie apart by chance, as in a verdict."""
 READ_TOLERANCE = 0.01
 """Share by which reads differ that were asked a hundred times of a sample."""
+DISK_TOLERANCE = 0.01
+"""Share by which measured bytes on disk differ that are from 16,384 events."""
 OVERWRITE_TOLERANCE = 0.005
 """Share of the events by which two estimates of overwritten rows differ; see `DistinctCounter`."""
+
+
+_RESOURCE_MEASURES = (
+    ("servers", "servers that the design needs at half of their capacity", 0.0),
+    ("operations_per_s", "operations a second of writes and reads at their peak", READ_TOLERANCE),
+    ("disk_bytes", "bytes of the full table on disk in all copies", DISK_TOLERANCE),
+    ("cost_per_month", "cost of a month by the declared prices", DISK_TOLERANCE),
+)
+"""Names, meanings and tolerances of what a design needs, as shares of the least figure."""
 
 
 def build_measures(designs: Sequence[ComparedDesign], setup: ComparisonSetup) -> Iterator[Measure]:
     """Yield all measures in the order in which they are shown."""
     yield from _measure_skews(designs)
-    if setup.capacity is not None:
-        yield _measure_throughput(designs, setup.capacity)
+    if setup.cluster.capacity_per_s is not None:
+        yield _measure_throughput(designs, setup.cluster.capacity_per_s)
     yield from _measure_regions(designs)
     yield from _measure_storage(designs)
+    yield from _measure_resources(designs)
     yield _measure_overwrites(designs)
     yield from _measure_findings(designs)
     yield from _measure_reads(designs, setup.reads)
@@ -128,6 +141,25 @@ def _measure_storage(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
     )
     # Times differ from run to run, so none of them is the best.
     yield Measure("encode_us", "microseconds to encode one row key on this machine", times, "")
+
+
+def _measure_resources(designs: Sequence[ComparedDesign]) -> Iterator[Measure]:
+    """Yield what each design needs and costs, as far as it is known of any of them."""
+    sizes = [design.resources for design in designs]
+    if all(one.is_measured for one in sizes):
+        figures = tuple(Figure(one.event_disk_bytes, is_exact=False) for one in sizes)
+        least = min(one.event_disk_bytes for one in sizes)
+        what = "mean bytes of an event on disk in one copy, after encoding and compression"
+        yield Measure("disk_event_bytes", what, figures, tolerance=DISK_TOLERANCE * least)
+    has_rate = any(one.operations_per_s.value is not None for one in sizes)
+    has_price = designs[0].simulation.design.cluster.has_price
+    is_shown = {"servers": has_rate, "operations_per_s": has_rate, "cost_per_month": has_price}
+    for name, what, share in _RESOURCE_MEASURES:
+        needs: list[ResourceFigure] = [getattr(one, name) for one in sizes]
+        values = [one.value for one in needs if one.value is not None]
+        if is_shown.get(name, bool(values)):
+            figures = tuple(Figure(one.value, is_exact=False, reason=one.reason) for one in needs)
+            yield Measure(name, what, figures, tolerance=share * min(values, default=0.0))
 
 
 def _measure_overwrites(designs: Sequence[ComparedDesign]) -> Measure:

@@ -123,7 +123,7 @@ def get_capacity(design: Design) -> tuple[float, bool]:
 def _assess_writes(simulation: Simulation) -> Assessment:
     """Return the grade of the writes from their skew and the load of the busiest server."""
     design, verdict = simulation.design, simulation.verdict
-    servers, rate = design.cluster.servers, design.writes.rate
+    servers, rate = design.cluster.servers, design.writes.peak_rate
     capacity, _ = get_capacity(design)
     if simulation.is_thin:
         return _assess_few_events(simulation)
@@ -141,8 +141,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
             capacity=_describe_capacity(design),
         )
         return Assessment("writes", "", grade, message, remedy, code)
-    peak = max((burst.rate_factor for burst in design.writes.bursts), default=1.0)
-    utilization = rate * max(peak, 1.0) * skew / servers / capacity
+    utilization = rate * skew / servers / capacity
     grade, level = _grade_utilization(utilization), _describe_level(simulation)
     if verdict.level != "even" and utilization > HARMLESS_UTILIZATION:
         grade = _choose_worse(grade, "fair")
@@ -154,7 +153,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         "{level}, {share}; at {rate} that is {utilization} of one server ({capacity})",
         level=level,
         share=_describe_share(simulation),
-        rate=_format_rate(rate * max(peak, 1.0)),
+        rate=_format_rate(rate),
         utilization=_format_share(utilization),
         capacity=_describe_capacity(design),
     )

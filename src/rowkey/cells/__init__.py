@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         compute_vlong_bytes,
     )
     from rowkey.cells.compaction import select_kept_cells
+    from rowkey.cells.compression_codecs import find_compressor
+    from rowkey.cells.data_blocks import BlockCell, encode_block, split_blocks
     from rowkey.cells.families import (
         ATTRIBUTES,
         Family,
@@ -59,6 +61,8 @@ else:
             ),
             "cell": "LATEST Cell CellBlock CellType RowCells build_sort_key",
             "compaction": "select_kept_cells",
+            "compression_codecs": "find_compressor",
+            "data_blocks": "BlockCell encode_block split_blocks",
             "families": "ATTRIBUTES FamilyAttribute Family bind_family find_family_mistakes",
             "cell_size": (
                 "CELL_OVERHEAD_BYTES compute_block_bytes compute_cell_bytes compute_vlong_bytes"
@@ -86,6 +90,7 @@ __all__ = [
     "MAX_READ_ROW_BYTES",
     "MAX_ROW_BYTES",
     "MAX_TTL_MS",
+    "BlockCell",
     "Cell",
     "CellBlock",
     "CellType",
@@ -108,10 +113,13 @@ __all__ = [
     "compute_max_split_bytes",
     "compute_oldest_live_ms",
     "compute_vlong_bytes",
+    "encode_block",
+    "find_compressor",
     "find_family_mistakes",
     "find_family_name_mistakes",
     "find_table_name_mistakes",
     "increment_cell",
     "is_comparison_true",
     "select_kept_cells",
+    "split_blocks",
 ]

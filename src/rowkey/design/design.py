@@ -308,7 +308,13 @@ class Design:
             return value
 
         capacity = number("capacity", words.capacity, parse_rate)
-        return Cluster(words.servers, capacity, number("heap", words.heap, parse_size))
+        return Cluster(
+            words.servers,
+            capacity,
+            number("heap", words.heap, parse_size),
+            words.price_per_server_hour,
+            words.price_per_gib_month,
+        )
 
     def _check_sample(self, mistakes: Mistakes) -> None:
         """Note mistakes in the format of the declared sample."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.regions.sizing import Sizing, choose_region_count, compute_min_servers
     from rowkey.regions.sizing_opinions import (
         ARTICLE_NAME,
+        REGIONS_PER_SERVER,
         SizingOpinion,
         TableDemand,
         collect_opinions,
@@ -50,7 +51,8 @@ else:
             "growth": "RegionGrowth SimulatedSplit simulate_growth",
             "locator": "locate_keys locate_key_array locate_fixed_keys",
             "sizing_opinions": (
-                "ARTICLE_NAME TableDemand SizingOpinion compute_memstore_regions collect_opinions"
+                "ARTICLE_NAME REGIONS_PER_SERVER TableDemand SizingOpinion "
+                "compute_memstore_regions collect_opinions"
             ),
             "placement": "draw_balanced_placements compute_server_imbalance place_round_robin",
             "split_policy": (
@@ -70,6 +72,7 @@ __all__ = [
     "MAX_FILE_SIZE",
     "MAX_REGIONS",
     "MAX_SPLIT_BYTES",
+    "REGIONS_PER_SERVER",
     "SPLIT_ALGORITHMS",
     "Boundaries",
     "NumberStringSplit",

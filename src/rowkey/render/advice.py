@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from rowkey.schema import find_field_refs, format_key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.advise import Advice, JudgedDesign, Pick
+    from rowkey.advise import Advice, JudgedDesign, Pick, ResourceFigure, Resources
     from rowkey.simulate import ReadCost
 
 STRENGTH_TEXTS = {
@@ -28,7 +29,20 @@ STRENGTH_TEXTS = {
 }
 """What a picked design is best at, as text."""
 DECLARED = "declared"
+GIB = 2**30
 
+_RESOURCE_NAMES = ("servers", "operations_per_s", "disk_bytes", "cost_per_month")
+_RESOURCE_FIELDS = {
+    "servers.value": "servers with which the busiest takes half of its capacity at most",
+    "operations_per_s.value": "operations a second of writes and reads at their peak",
+    "disk_bytes.value": "bytes of the full table on disk in all copies",
+    "cost_per_month.value": "cost of servers and disk by the declared prices",
+    **{f"{name}.formula": "how the figure follows; empty if unknown" for name in _RESOURCE_NAMES},
+    **{f"{name}.reason": "why the figure is unknown, else empty" for name in _RESOURCE_NAMES},
+    "event_disk_bytes": "mean bytes of an event on disk in one copy",
+    "measured": "whether a sample was encoded and compressed; else bytes are from field widths",
+    "assumptions[]": "what was assumed or left out",
+}
 _KEY_FIELDS = {
     "table": "the table",
     "key": "the row key in bracket notation",
@@ -41,6 +55,7 @@ _KEY_FIELDS = {
     ),
     "heavy[].field": "a field of which its bucket spreads some values",
     "heavy[].values[]": "these values, as the design file declares them",
+    **{f"resources.{name}": meaning for name, meaning in _RESOURCE_FIELDS.items()},
     **VERDICT_FIELDS,
 }
 ADVICE_FIELDS = {
@@ -95,7 +110,18 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         ],
         "event_bytes": judged.event_bytes,
         "read_operations_per_s": judged.read_cost,
+        "resources": _build_resource_document(judged.resources),
         **build_verdict_document(judged.verdict, judged.simulation),
+    }
+
+
+def _build_resource_document(resources: Resources) -> dict[str, Any]:
+    """Return what a design needs as a JSON document."""
+    return {
+        **{name: asdict(getattr(resources, name)) for name in _RESOURCE_NAMES},
+        "event_disk_bytes": resources.event_disk_bytes,
+        "measured": resources.is_measured,
+        "assumptions": list(resources.assumptions),
     }
 
 
@@ -110,6 +136,8 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     yield f"{declared.design.table}  {format_key(declared.design.key.terms)}"
     for text in _list_assessments(declared):
         yield from wrap_text(f"  {text}", width, 4)
+    if needs := _format_resources(declared.resources):
+        yield from wrap_text(f"  {needs}", width, 4)
     yield ""
     if advice.tables or not advice.picks:
         yield from format_recommendation(advice, width)
@@ -159,6 +187,8 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
     for read in simulation.reads:
         if read.assumption:
             yield from wrap_text(f"assumed for read {read.name}: {read.assumption}", width, 2)
+    for said in advice.declared.resources.assumptions:
+        yield from wrap_text(f"assumed for needs: {said}", width, 2)
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
         f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by the last "
@@ -211,7 +241,8 @@ def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Ite
         yield from wrap_text(f"    heavy values of {name}: {', '.join(map(str, values))}", width, 6)
     known = _list_assessments(declared)
     first, *others = _list_assessments(judged)
-    for text in (first, *(one for one in others if one not in known)):
+    needs = _format_resources(judged.resources, declared.resources)
+    for text in filter(None, (first, *(one for one in others if one not in known), needs)):
         yield from wrap_text(f"    {text}", width, 6)
 
 
@@ -221,6 +252,44 @@ def _get_splits(judged: JudgedDesign) -> str | dict[str, Any]:
     if splits.request.regions is None:
         return splits.algorithm
     return {"algorithm": splits.algorithm, "regions": splits.request.regions}
+
+
+def _format_resources(resources: Resources, declared: Resources | None = None) -> str:
+    """Return what a design needs and costs as a text.
+
+    Args:
+        resources: what it needs.
+        declared: what the declared design needs; reasons that it has too are left out.
+    """
+    units = {
+        "servers": "server" if resources.servers.value == 1 else "servers",
+        "operations_per_s": "operations/s",
+        "disk_bytes": "GiB of disk in all copies",
+    }
+    known, reasons = [], []
+    for name, unit in units.items():
+        figure: ResourceFigure = getattr(resources, name)
+        if figure.value is not None:
+            value = figure.value / GIB if name == "disk_bytes" else figure.value
+            known.append(f"{_format_number(value)} {unit}")
+        elif declared is None or figure.reason != getattr(declared, name).reason:
+            reasons.append(figure.reason)
+    cost = resources.cost_per_month
+    if cost.value is not None:
+        known.append(f"{cost.value:,.2f} a month = {cost.formula}")
+    texts = list(dict.fromkeys(reasons))
+    if known:
+        return "; ".join([f"needs {', '.join(known)}", *texts])
+    return f"needs are unknown: {'; '.join(texts)}" if texts else ""
+
+
+def _format_number(value: float) -> str:
+    """Return a number as text, with three significant digits below 100.
+
+    >>> [_format_number(value) for value in (5, 1_228.8, 0.0213, 21.38)]
+    ['5', '1,229', '0.0213', '21.4']
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _get_heavy_values(judged: JudgedDesign) -> dict[str, list[Any]]:

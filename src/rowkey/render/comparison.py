@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,11 @@ MEASURE_LABELS = {
     "event_bytes": "bytes of an event",
     "total_bytes": "bytes of all events",
     "encode_us": "µs to make a key",
+    "disk_event_bytes": "bytes of an event, disk",
+    "servers": "servers needed",
+    "operations_per_s": "operations a second",
+    "disk_bytes": "GiB on disk, all copies",
+    "cost_per_month": "cost of a month",
     "overwritten": "rows overwritten",
     "errors": "errors found",
     "warnings": "warnings found",
@@ -300,6 +306,8 @@ def _format_cell(measure: Measure, figure: Figure, cell_width: int) -> str:
         return WHOLE_TABLE
     if measure.name == "sorted_in_memory" and figure.value is not None:
         return "yes" if figure.value else "no"
+    if measure.name == "disk_bytes" and figure.value is not None:
+        figure = replace(figure, value=figure.value / 2**30)
     return _format_figure(figure, cell_width)
 
 

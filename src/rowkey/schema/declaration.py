@@ -20,6 +20,7 @@ MAX_CHOICES = 65_536
 MAX_HEAVY_VALUES = 10_000
 MAX_BURSTS = 100
 MAX_TEXT_CHARACTERS = 100_000
+MAX_PRICE = 1e9
 
 
 class _StrictModel(BaseModel):
@@ -173,6 +174,18 @@ class ClusterDeclaration(_StrictModel):
         None, description="operations that one region server can serve, such as 20000/s"
     )
     heap: str | None = Field(None, description="heap size of one region server, such as 16GiB")
+    price_per_server_hour: float | None = Field(
+        None,
+        gt=0,
+        le=MAX_PRICE,
+        description="price of one region server for an hour, in your currency, such as 0.4",
+    )
+    price_per_gib_month: float | None = Field(
+        None,
+        gt=0,
+        le=MAX_PRICE,
+        description="price of a GiB of disk for a month, in the same currency, such as 0.05",
+    )
 
 
 class SampleDeclaration(_StrictModel):

@@ -119,8 +119,17 @@ class Cluster:
         servers: number of region servers.
         capacity_per_s: operations per second that one server can serve, if measured.
         heap_bytes: heap size of one region server, if known.
+        price_per_server_hour: price of one server for an hour, in any currency, if known.
+        price_per_gib_month: price of a GiB of disk for a month in the same currency, if known.
     """
 
     servers: int = 8
     capacity_per_s: float | None = None
     heap_bytes: int | None = None
+    price_per_server_hour: float | None = None
+    price_per_gib_month: float | None = None
+
+    @property
+    def has_price(self) -> bool:
+        """Return whether the price of servers or of disk is known."""
+        return self.price_per_server_hour is not None or self.price_per_gib_month is not None

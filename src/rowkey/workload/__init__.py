@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         build_bit_generator,
         build_rng,
     )
+    from rowkey.workload.disk_size import FamilySize, SampledEvents, measure_family_sizes
     from rowkey.workload.distinct_counter import DistinctCounter
     from rowkey.workload.distributions import DISTRIBUTIONS as DISTRIBUTIONS
     from rowkey.workload.event_store import EventStore
@@ -63,6 +64,7 @@ else:
             "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
             "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng",
+            "disk_size": "FamilySize SampledEvents measure_family_sizes",
             "distinct_counter": "DistinctCounter",
             "distributions": "DISTRIBUTIONS=DISTRIBUTIONS",
             "event_store": "EventStore",
@@ -107,6 +109,7 @@ __all__ = [
     "Distribution",
     "EventBatch",
     "EventStore",
+    "FamilySize",
     "KeyedEvents",
     "LayoutDetector",
     "NumberDetector",
@@ -119,6 +122,7 @@ __all__ = [
     "SampleFormat",
     "SampleInput",
     "SampleSummary",
+    "SampledEvents",
     "SkippedRows",
     "TimeLayout",
     "WorkloadGenerator",
@@ -135,6 +139,7 @@ __all__ = [
     "estimate_table_bytes",
     "find_count_layout",
     "is_calendar_number",
+    "measure_family_sizes",
     "measure_packing",
     "measure_stored_bytes",
     "open_sample",

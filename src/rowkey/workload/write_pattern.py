@@ -110,6 +110,12 @@ class WritePattern:
     distributions: Mapping[str, Distribution]
 
     @property
+    def peak_rate(self) -> float | None:
+        """Return the events a second of the strongest burst; the rate without one."""
+        strongest = max((burst.rate_factor for burst in self.bursts), default=1.0)
+        return None if self.rate is None else self.rate * max(strongest, 1.0)
+
+    @property
     def has_advancing_time(self) -> bool:
         """Return whether the times of events advance with the clock."""
         return ARRIVAL_MODES[self.arrival].has_advancing_time

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MEASURE_GROUPS = {
     "writes": ("skew", "throughput", "regions", "empty_region_count"),
     "bytes": ("key_bytes", "event_bytes", "total_bytes", "encode_us", "overwritten"),
+    "needs": ("disk", "servers", "operations_per_s", "cost_per_month"),
     "rules": ("errors", "warnings", "remarks"),
 }
 """Measures under one title, by the beginnings of their names; all others are of reads."""
@@ -138,7 +139,8 @@ def _format_value(measure: Document, figure: Document, translator: Translator) -
         return translator("compared.yes" if value else "compared.no")
     if measure["name"].startswith("skew"):
         return f"{format_load(value)}×"
-    return format_size(value) if measure["name"] == "total_bytes" else format_measure(value)
+    is_size = measure["name"] in ("total_bytes", "disk_bytes")
+    return format_size(value) if is_size else format_measure(value)
 
 
 def format_label(measure: Document, translator: Translator) -> str:

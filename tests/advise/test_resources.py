@@ -1,0 +1,273 @@
+"""What a design needs: servers, disk and cost by the book's arithmetic, measured on a sample."""
+
+from __future__ import annotations
+
+from math import ceil
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from rowkey.advise import Resources, compare_designs, estimate_resources, search
+from rowkey.cells import compute_cell_bytes
+from rowkey.design import Design
+from rowkey.errors import InvalidDesign
+from rowkey.render import (
+    build_advice_document,
+    build_comparison_document,
+    format_advice,
+    format_comparison,
+)
+from rowkey.simulate import open_source, run_on_source
+
+if TYPE_CHECKING:
+    from rowkey.simulate import Simulation
+
+SPREAD_KEY, HOT_KEY = "[bucket(host, 16)][host][ts]", "[ts][host]"
+PRICES = {"price_per_server_hour": 0.5, "price_per_gib_month": 0.04}
+TTL_S, GIB = 86_400, 2**30
+TAIL = {"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 10}
+
+
+def build_sample(count: int = 4_000, line: str = "INFO request served in {n} ms") -> pa.Table:
+    """Return a sample of log lines of 200 hosts."""
+    chance = Random(1)
+    return pa.table(
+        {
+            "host": [f"web-{chance.randrange(200):03}" for _ in range(count)],
+            "ts": [1_700_000_000_000 + n for n in range(count)],
+            "line": [line.format(n=n % 7, hex=chance.randbytes(20).hex()) for n in range(count)],
+        }
+    )
+
+
+def build_design(key: str = SPREAD_KEY, rate: str | None = "5000/s", **options: Any) -> Design:
+    """Return a design of log lines."""
+    family = {"ttl": f"{TTL_S}s", **options.pop("family", {})}
+    cluster = {"servers": 8, "capacity": "10000/s", **options.pop("cluster", {})}
+    splits = "per_bucket" if key.startswith("[bucket") else {"algorithm": "uniform", "regions": 8}
+    fields: dict[str, Any] = {
+        "host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms", "line": "text",
+    }  # fmt: skip
+    writes = {} if rate is None else {"rate": rate}
+    return Design(
+        "logs", key, fields=fields, splits=splits, families={"d": family}, cluster=cluster,
+        writes={**writes, **options.pop("writes", {})}, **options,
+    )  # fmt: skip
+
+
+def simulate(design: Design, sample: pa.Table | None = None) -> Simulation:
+    """Return the replay of a sample on a design, with all fields."""
+    events = build_sample() if sample is None else sample
+    source = open_source(design, events, None, second_half=False, seed=0, keeps_all_fields=True)
+    return run_on_source(design, source, seed=0)
+
+
+def estimate(key: str = SPREAD_KEY, rate: str | None = "5000/s", **options: Any) -> Resources:
+    """Return what a design of log lines needs."""
+    sample = options.pop("sample", None)
+    return estimate_resources(simulate(build_design(key, rate, **options), sample))
+
+
+def test_the_figures_follow_from_the_book() -> None:
+    """KeyValues of the book, the rate, the ttl, three copies, 730 hours and the prices."""
+    needs = estimate(cluster=PRICES)
+    table = build_sample().to_pydict()
+    sizes = [
+        compute_cell_bytes(1 + len(host) + 1 + 8, 1, len("line"), len(line)) + 1
+        for host, line in zip(table["host"], table["line"], strict=True)
+    ]
+    event_bytes = sum(sizes) / len(sizes)
+    disk_bytes = 5_000 * TTL_S * event_bytes * 3
+    assert pytest.approx(event_bytes) == needs.event_disk_bytes
+    assert pytest.approx(disk_bytes) == needs.disk_bytes.value
+    assert 5_000 == needs.operations_per_s.value
+    assert needs.servers.value == 1  # half of 10,000/s is 5,000/s, all on one server
+    cost = 730 * 0.5 + disk_bytes / GIB * 0.04
+    assert pytest.approx(cost) == needs.cost_per_month.value
+    assert f"1 server × 730 h × 0.5 + {disk_bytes / GIB:,.1f} GiB × 0.04" == (
+        needs.cost_per_month.formula
+    )
+
+
+def test_cost_never_falls_with_the_rate() -> None:
+    """More writes need as many servers, as much disk and as much money, or more."""
+    simulation = simulate(build_design(cluster=PRICES, reads=[{**TAIL, "rate": "3000/s"}]))
+    costs: list[tuple[float, ...]] = []
+    for rate in (1, 100, 1_000, 4_000, 5_000, 9_000, 15_000, 30_000, 45_000):
+        object.__setattr__(simulation.design.writes, "rate", float(rate))
+        needs = estimate_resources(simulation)
+        figures = needs.servers, needs.operations_per_s, needs.disk_bytes, needs.cost_per_month
+        assert all(one.value is not None for one in figures), rate
+        costs.append(tuple(one.value or 0.0 for one in figures))
+    for figures_by_rate in zip(*costs, strict=True):
+        assert sorted(figures_by_rate) == list(figures_by_rate)
+    assert costs[0][0] < costs[-1][0]
+
+
+def test_servers_follow_the_skew_of_the_verdict() -> None:
+    """At the servers that are needed the busiest takes half of its capacity at most."""
+    simulation = simulate(build_design(rate="25000/s"))
+    skew = simulation.verdict.skew
+    needs = estimate_resources(simulation)
+    assert ceil(25_000 * skew / 5_000) == needs.servers.value
+    assert f"(25,000 writes × skew {skew:.2f} + 0 operations of reads) / (50% of 10,000)" in (
+        needs.servers.formula
+    )
+
+
+def test_no_server_helps_a_hot_region() -> None:
+    """Where one region takes all writes, more servers take nothing off it."""
+    assert estimate(HOT_KEY, "5000/s").servers.value == 1
+    needs = estimate(HOT_KEY, "20000/s", cluster=PRICES)
+    assert (None, None) == (needs.servers.value, needs.cost_per_month.value)
+    assert "no number of servers is enough: the busiest region" in needs.servers.reason
+    assert needs.servers.reason == needs.cost_per_month.reason
+
+
+def test_a_large_table_needs_servers_for_its_regions() -> None:
+    """A server holds 200 regions of 10 GiB at most, whatever the load."""
+    needs = estimate(rate="1000/s", family={"ttl": "1400d"})
+    assert needs.disk_bytes.value is not None
+    assert ceil(needs.disk_bytes.value / 3 / (2_000 * GIB)) == needs.servers.value
+    assert "200 regions × 10 GiB" in needs.servers.formula
+
+
+def test_bursts_count_for_servers_and_not_for_disk() -> None:
+    """Servers have to bear the peak; the table grows by the rate."""
+    plain = estimate()
+    peak = estimate(writes={"bursts": [{"at": "1h", "for": "1m", "times": 4}]})
+    assert 20_000 == peak.operations_per_s.value
+    assert plain.disk_bytes == peak.disk_bytes
+    assert (plain.servers.value or 0) < (peak.servers.value or 0)
+
+
+@pytest.mark.parametrize("encoding", ["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"])
+def test_what_repeats_is_compressed(encoding: str) -> None:
+    """Lines that repeat shrink with ZSTD, random ones hardly."""
+    family = {"compression": "ZSTD", "encoding": encoding}
+    alike, random = build_sample(), build_sample(line="{hex}")
+    for sample, most in ((alike, 0.35), (random, 0.75)):
+        plain = estimate(sample=sample).event_disk_bytes
+        assert estimate(sample=sample, family=family).event_disk_bytes < most * plain
+    plain = estimate(sample=random).event_disk_bytes
+    assert estimate(sample=random, family=family).event_disk_bytes > 20  # of 20 random bytes
+
+
+def test_delta_encodings_drop_what_keys_share() -> None:
+    """FAST_DIFF writes less than PREFIX, and PREFIX less than no encoding."""
+    sizes = [
+        estimate(family={"encoding": encoding}).event_disk_bytes
+        for encoding in ("FAST_DIFF", "PREFIX", "NONE", "ROW_INDEX_V1")
+    ]
+    assert sorted(sizes) == sizes
+
+
+def test_old_versions_do_not_count_twice() -> None:
+    """A row that is written again adds nothing to a family that keeps one version."""
+    events = build_sample().append_column("level", pa.array(["INFO"] * 4_000))
+    design = Design(
+        "hosts", "[host]", fields={"host": {"type": "text", "distinct": 200}, "level": "text"},
+        families={"d": {"versions": 1}}, writes={"rate": "100/s"},
+    )  # fmt: skip
+    needs = estimate_resources(simulate(design, events))
+    key_bytes = len(design.key.encode({"host": "web-000"}))
+    cell = compute_cell_bytes(key_bytes, 1, len("level"), len("INFO")) + 1
+    assert pytest.approx(200 * 3 * cell) == needs.disk_bytes.value
+
+
+def test_copies_of_a_family_are_its_own() -> None:
+    """A family with `dfs_replication` has so many copies, another one three."""
+    three, two = estimate(), estimate(family={"dfs_replication": 2})
+    assert pytest.approx((three.disk_bytes.value or 0) * 2 / 3) == two.disk_bytes.value
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "reason"),
+    [
+        ({"rate": None}, "servers", "declare [writes] rate"),
+        ({"rate": None}, "operations_per_s", "declare [writes] rate"),
+        ({"rate": None}, "disk_bytes", "declare [writes] rate"),
+        ({"rate": None, "cluster": PRICES}, "cost_per_month", "declare [writes] rate"),
+        ({"family": {"ttl": 2**31 - 1}}, "disk_bytes", "declare its ttl"),
+        ({}, "cost_per_month", "declare price_per_server_hour or price_per_gib_month"),
+        ({"sample": build_sample(50)}, "servers", "too few events"),
+    ],
+)
+def test_an_unknown_figure_says_what_is_missing(
+    options: dict[str, Any], name: str, reason: str
+) -> None:
+    """A figure is unknown where its inputs are, with what to declare."""
+    figure = getattr(estimate(**options), name)
+    assert (None, "") == (figure.value, figure.formula)
+    assert reason in figure.reason
+
+
+def test_one_price_gives_its_part() -> None:
+    """A declared price counts alone, and does not need the figures of the other."""
+    needs = estimate(cluster={"price_per_server_hour": 2}, family={"ttl": 2**31 - 1})
+    assert 730 * 2 == needs.cost_per_month.value
+    assert "1 server × 730 h × 2" == needs.cost_per_month.formula
+
+
+def test_what_is_not_measured_is_told() -> None:
+    """Without a sample, or a codec, or a rate of a read, an assumption says so."""
+    design = build_design(reads=[TAIL])
+    generated = open_source(design, None, None, second_half=False, seed=0)
+    needs = estimate_resources(run_on_source(design, generated, seed=0))
+    assert not needs.is_measured
+    no_sample, no_rate = needs.assumptions
+    assert no_sample.endswith("before encoding and compression: there is no sample with all fields")
+    assert "reads without a rate are not counted: tail" == no_rate
+    assert ("bytes on disk of family d are not compressed: LZO is not available",) == (
+        estimate(family={"compression": "LZO"}).assumptions
+    )
+
+
+@pytest.mark.parametrize("price", [0, -1, 1e12, float("nan"), float("inf"), "1 EUR", True])
+@pytest.mark.parametrize("name", PRICES)
+def test_a_price_is_a_number_above_zero(name: str, price: Any) -> None:
+    """Other prices are mistakes at their option."""
+    with pytest.raises(InvalidDesign) as caught:
+        build_design(cluster={name: price})
+    assert [f"cluster.{name}"] == [one.path for one in caught.value.mistakes]
+
+
+def test_advice_shows_the_needs_of_every_key() -> None:
+    """The declared key and each pick have their figures, in text and as a document."""
+    design = build_design(HOT_KEY, "20000/s", cluster=PRICES, reads=[{**TAIL, "rate": "10/s"}])
+    advice = search(design, build_sample())
+    assert advice.picks
+    lines = " ".join(" ".join(format_advice(advice, 100)).split())
+    assert "no number of servers is enough" in lines
+    document = build_advice_document(advice)
+    for pick, entry in zip(advice.picks, document["picks"], strict=True):
+        needs = pick.judged.resources
+        assert needs.servers.value == entry["resources"]["servers"]["value"]
+        assert f"a month = {needs.cost_per_month.formula}" in lines
+    assert document["declared"]["resources"]["servers"]["reason"]
+
+
+def test_a_comparison_shows_the_needs_of_every_design() -> None:
+    """The needs are measures of a comparison; prices of one design hold for all."""
+    designs = [build_design(SPREAD_KEY, cluster=PRICES), build_design(HOT_KEY)]
+    comparison = compare_designs(designs, build_sample())
+    names = ("servers", "operations_per_s", "disk_bytes", "cost_per_month", "disk_event_bytes")
+    for name in names:
+        figures = comparison.find_measure(name).figures
+        assert all(figure.value is not None for figure in figures), name
+    shown = "\n".join(format_comparison(comparison))
+    for label in ("servers needed", "cost of a month", "GiB on disk, all copies"):
+        assert label in shown
+    measures = {one["name"] for one in build_comparison_document(comparison)["measures"]}
+    assert set(names) <= measures
+
+
+def test_a_comparison_without_rates_has_no_empty_rows() -> None:
+    """Without a rate nothing is said of servers, operations and cost."""
+    designs = [build_design(SPREAD_KEY, None), build_design(HOT_KEY, None)]
+    shown = "\n".join(format_comparison(compare_designs(designs, build_sample())))
+    assert "bytes of an event, disk" in shown
+    assert "servers needed" not in shown
+    assert "declare [writes] rate" not in shown
