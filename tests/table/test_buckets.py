@@ -109,7 +109,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     (KEY, "32", {}, ["buckets: '32' is not a number of buckets"]),
     (KEY, 16, {}, [r"buckets: the number of buckets of bucket\(host, 16\) is 16 already"]),
     (KEY, 257, {}, [r"257 buckets need 2 bytes .*, but bucket\(host, 16\) is stored in 1 byte"]),
-    (KEY, 32, {"part": "salt"}, [r"part: 'salt' names no part.*one of 0: bucket\(host, 16\)"]),
+    (KEY, 32, {"part": "salt"}, [r"part: 'salt' names no part.*one of 0 for bucket\(host, 16\)"]),
     (KEY, 32, {"part": 1}, ["part: 1 names no part"]),
     (KEY, 32, {"max_stale_s": 0}, ["max_stale: 0 is not above zero"]),
     (
@@ -119,7 +119,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     ("[host][ts]", 32, {}, [r"part: no part of the key \[host\]\[ts\] has a number"]),
     (
         "[bucket(host, 4)][mod(ts, 3)][host][ts]", 8, {},
-        [r"part: 2 parts of the key have a number.*one of 0: bucket\(host, 4\), 1: mod\(ts, 3\)"],
+        [r"part: 2 parts of the key have a number.*one of 0 for bucket\(host, 4\), 1 for mod\(ts, 3\)"],
     ),
     (
         "[bucket(host, 4)][ts]", 8, {},
@@ -127,7 +127,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     ),
     ("[mod(ts, 4)][host]", 8, {}, [r"key\[0\]: mod\(ts, 4\) is the only part .* by ts"]),
     ("[bucket(host, 4)][truncate(host, 2)][ts]", 8, {}, [r"only part of the key that .* by host"]),
-    ("[bucket(host, ts, 8, 4)][host][ts]", 2, {}, [r"key\[0\].*m=4 is more than the n=2 buckets"]),
+    ("[bucket(host, ts, 8, 4)][host][ts]", 2, {}, [r"key\[0\].*m = 4 is more than n = 2"]),
     ("[bucket(host, 16, as=hex)][host][ts]", 17, {}, ["17 buckets need 2 bytes"]),
 ]  # fmt: skip
 

@@ -355,7 +355,7 @@ WRONG: list[Any] = [
     (lambda t: t.scan(reader=5), "reader: 5"),
     (lambda t: t.get_many(5), "rows: 5"),
     (lambda t: t.load(5), "rows: 5"),
-    (lambda t: t.read(5), "read: the design declares no read '5'"),
+    (lambda t: t.read(5), "argument name: the design declares no read '5'"),
 ]
 
 

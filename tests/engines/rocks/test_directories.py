@@ -232,7 +232,7 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
         with (
             RocksEngine.open(str(tmp_path)) as engine,
             pytest.raises(
-                NotSupported, match="the table was written in format 3; expected format 2"
+                NotSupported, match="have the format version 3; expected version 2"
             ),
         ):
             engine.open_table("space:t.able")
