@@ -119,7 +119,7 @@ WRONG: list[tuple[str, Any, dict[str, Any], list[str]]] = [
     ("[host][ts]", 32, {}, [r"part: no part of the key \[host\]\[ts\] has a number"]),
     (
         "[bucket(host, 4)][mod(ts, 3)][host][ts]", 8, {},
-        [r"part: 2 parts of the key have a number.*one of 0 for bucket\(host, 4\), 1 for mod\(ts, 3\)"],
+        [r"part: 2 parts of the key have a number.*one of 0 for bucket\(host, 4\), 1 for mod\("],
     ),
     (
         "[bucket(host, 4)][ts]", 8, {},

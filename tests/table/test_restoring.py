@@ -202,10 +202,16 @@ def test_an_announcement_that_rules_by_now_keeps_its_time(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ({"generation": "x"}, "table logs, attributes: rowkey.generation = 'x' is not a valid number"),
+        (
+            {"generation": "x"},
+            "table logs, attributes: rowkey.generation = 'x' is not a valid number",
+        ),
         ({"generation": "0"}, "rowkey.generation = '0' is not a valid number"),
         ({"generation": "²"}, "rowkey.generation = '²' is not a valid number"),
-        ({"counts": "0=x"}, "table logs, attributes: rowkey.live or rowkey.counts is damaged: 1:0=x"),
+        (
+            {"counts": "0=x"},
+            "table logs, attributes: rowkey.live or rowkey.counts is damaged: 1:0=x",
+        ),
         ({"counts": "0=0"}, "rowkey.live or rowkey.counts is damaged"),
         (
             {"counts": "5=16"},

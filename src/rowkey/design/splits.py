@@ -182,7 +182,8 @@ def bind_splits(declared: Any, mistakes: Mistakes) -> BoundSplits:
     mistakes.add(
         "splits",
         f"{format_value(declared)} does not say where regions begin",
-        "the name of an algorithm, a table with an algorithm, or a list of split keys",
+        f"the name of an algorithm ({', '.join(SPLIT_ALGORITHMS)}), a table such as "
+        '{ algorithm = "uniform", regions = 16 }, or a list of split keys such as ["m", "t"]',
     )
     return _build_listed_splits(())
 

@@ -182,6 +182,12 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
         left_out = pluralize(advice.skipped_rows.count, "row")
         text = f"{left_out} left out; {advice.skipped_rows.first_problem}"
         yield from wrap_text(text, width, 2)
+    if not advice.declared.design.reads:
+        text = (
+            "no read is declared, so keys are compared by their writes alone: declare [[reads]] "
+            "with their rates, which decide which key is best"
+        )
+        yield from wrap_text(text, width, 2)
     for said in advice.assumptions:
         yield from wrap_text(f"assumed: {said}", width, 2)
     for read in simulation.reads:

@@ -107,7 +107,7 @@ class _KeyParser:
             self.part_start = self.position
             if len(parts) == MAX_PARTS:
                 self.fail("the key has too many parts", f"at most {MAX_PARTS}")
-            self.expect("[", "a part between [ and ]")
+            self.expect("[", "a part such as [host]")
             parts.append(self.parse_term(0))
             self.expect("]", "one field, call or constant between brackets")
         if not parts:

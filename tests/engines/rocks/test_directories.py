@@ -231,9 +231,7 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
     for _ in range(2):
         with (
             RocksEngine.open(str(tmp_path)) as engine,
-            pytest.raises(
-                NotSupported, match="have the format version 3; expected version 2"
-            ),
+            pytest.raises(NotSupported, match="have the format version 3; expected version 2"),
         ):
             engine.open_table("space:t.able")
 

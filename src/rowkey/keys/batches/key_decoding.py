@@ -156,7 +156,9 @@ def _decode_columns(key: Key, keys: pa.Array) -> pa.RecordBatch:
             )
         at = ends
     if bool((at < encoded.ends).any()):
-        raise InvalidArgument("keys", "a key has bytes after its last part")
+        remedy = "Decode keys with the design that they were written with."
+        what = "one of the row keys has bytes after its last part"
+        raise InvalidArgument("keys", what, "keys that this design encodes", remedy)
     _refuse_trailing_nulls(encoded, pieces[len(pieces) - key.part_sequence.omittable_count :])
     names = [name for name in key.fields if name in arrays]
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in names], names=names)

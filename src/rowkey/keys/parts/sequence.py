@@ -112,7 +112,9 @@ class SequencePart(Part):
             pieces.append(data[at:end])
             at = end
         if at < len(data):
-            raise InvalidArgument("", f"the key has bytes after its last part: {data[at:].hex()}")
+            what = f"the key has bytes after its last part: {data[at:].hex()}"
+            remedy = "Decode it with the design that it was written with."
+            raise InvalidArgument("", what, "a key that this design encodes", remedy)
         if self.omittable_count and self._find_last_omittable(pieces) == NULL_MARKER:
             raise InvalidArgument("", TRAILING_NULL_MESSAGE)
         return pieces
