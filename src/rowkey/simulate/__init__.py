@@ -7,6 +7,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 if TYPE_CHECKING:
     from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+    from rowkey.simulate.read_load import LoadEstimate, ReadLoad
     from rowkey.simulate.replay import Replay, encode_keys
     from rowkey.simulate.scaled_replay import ScaledRun
     from rowkey.simulate.simulation import SimulatedRegion, Simulation
@@ -26,6 +27,7 @@ else:
         {
             "event_source": "EventSource PhaseProgress",
             "read_costs": "ReadCost ReadSimulator",
+            "read_load": "LoadEstimate ReadLoad",
             "replay": "Replay encode_keys",
             "scaled_replay": "ScaledRun",
             "simulation": "SimulatedRegion Simulation",
@@ -40,9 +42,11 @@ else:
 
 __all__ = [
     "EventSource",
+    "LoadEstimate",
     "PartialSimulation",
     "PhaseProgress",
     "ReadCost",
+    "ReadLoad",
     "ReadSimulator",
     "Replay",
     "ScaledRun",
