@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         open_source,
         record_design_sample,
     )
-    from rowkey.simulate.verdict import Verdict, classify_skew, compute_hot_threshold
+    from rowkey.simulate.verdict import WARM_RATIO, Verdict, classify_skew, compute_hot_threshold
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -36,11 +36,12 @@ else:
                 "SplitReport choose_algorithm_splits choose_design_splits "
                 "choose_source_splits open_source record_design_sample"
             ),
-            "verdict": "Verdict classify_skew compute_hot_threshold",
+            "verdict": "WARM_RATIO Verdict classify_skew compute_hot_threshold",
         },
     )
 
 __all__ = [
+    "WARM_RATIO",
     "EventSource",
     "LoadEstimate",
     "PartialSimulation",
