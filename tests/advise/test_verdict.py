@@ -8,6 +8,8 @@ import pytest
 
 from rowkey.advise import DesignVerdict, JudgedDesign
 from rowkey.design import Design
+from rowkey.keys import bind_key
+from rowkey.regions import to_string_binary
 
 FIELDS: dict[str, Any] = {
     "host": {"type": "text", "max_bytes": 8, "distinct": 500},
@@ -92,7 +94,7 @@ def test_a_read_that_wastes_the_cluster_is_poor() -> None:
 
 def test_findings_without_a_measured_load_decide_by_severity() -> None:
     """A read beyond the time to live is poor though its load is small; the worst comes first."""
-    read = {"name": "week", "where": "host = ? and ts >= ?", "span": "7d", "rate": "1/s"}
+    read = {"name": "week", "where": "host = ? and ts >= ?", "span": "7d", "rate": "30/m"}
     verdict = judge(SPREAD_KEY, read, writes={"rate": "1000/s"})
     assert ("poor", "RK612") == (verdict.grade, verdict.decisive.subject)
     assert "Give family d a ttl of 7d or more" in verdict.decisive.remedy
@@ -119,7 +121,56 @@ def test_reads_of_one_region_have_one_server() -> None:
     verdict = JudgedDesign(design).verdict
     (found,) = (one for one in verdict.assessments if one.name == "one")
     assert "poor" == found.grade
-    assert "of what 1 server can do" in found.message
+    assert "of what the busiest server can do" in found.message
+
+
+POPULAR_HOST: dict[str, Any] = {
+    "fields": {**FIELDS, "host": {**FIELDS["host"], "draw": {"kind": "zipf", "theta": 1.6}}},
+    "cluster": {"capacity": "1000/s"},
+}
+"""One of 500 hosts has nearly half of the events."""
+
+
+def test_a_popular_host_decides_about_a_read() -> None:
+    """Reads of one popular host load its server, and the verdict names the field and a cure."""
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "900/s"}
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "100/s"}, **POPULAR_HOST)
+    [found] = [one for one in verdict.assessments if one.subject == "read one"]
+    assert "fair" == found.grade
+    assert found.utilization is not None
+    assert 0.4 < found.utilization < 0.6
+    assert "the busiest of 8 servers takes" in found.message
+    assert "one host takes 4" in found.message
+    assert "Cache the answers for this host" in found.remedy
+    calm = judge(SPREAD_KEY, {**read, "rate": "200/s"}, writes={"rate": "100/s"}, **POPULAR_HOST)
+    assert "good" == next(one for one in calm.assessments if one.subject == "read one").grade
+
+
+def test_reads_of_the_newest_rows_decide() -> None:
+    """Reads of the last second load the region of the newest rows, which the verdict says."""
+    start = 1_704_067_200_000
+    key = bind_key("[ts][host]", FIELDS)
+    starts = [key.encode({"ts": start + 1_000 * n, "host": ""}) for n in range(1, 8)]
+    read = {"name": "new", "where": "ts >= ?", "span": "1s", "rate": "10/s"}
+    design = Design(
+        "logs", "[ts][host]", fields=FIELDS, splits=[to_string_binary(one) for one in starts],
+        writes={"rate": "500/s", "for": "8s"}, reads=[read], cluster={"capacity": "1000/s"},
+    )  # fmt: skip
+    verdict = JudgedDesign(design).verdict
+    [found] = [one for one in verdict.assessments if one.subject == "read new"]
+    assert "it asks for the newest rows, and region 7 holds them" in found.message
+    assert "before ts in the key" in found.remedy
+
+
+def test_writes_and_reads_are_added_by_server() -> None:
+    """Writes and reads of one popular host are too much for its server, though not for all."""
+    read = {"name": "one", "where": "host = ? and ts = ?", "rate": "900/s"}
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "950/s"}, **POPULAR_HOST)
+    grades = {one.subject: one.grade for one in verdict.assessments}
+    assert ("fair", "fair", "poor") == (grades["writes"], grades["read one"], grades["load"])
+    [load] = [one for one in verdict.assessments if one.subject == "load"]
+    assert "of the busiest server" in load.message
+    assert "other servers have capacity left" in load.remedy
 
 
 def test_few_events_are_no_verdict() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
+from rowkey.advise.read_hot_spot import find_read_hot_spot
 from rowkey.lint import RULES
 from rowkey.messages import Message
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate import WARM_RATIO
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
@@ -18,10 +20,12 @@ from rowkey.workload import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+
     from rowkey.design import Design
     from rowkey.lint import Finding
     from rowkey.plan import DeclaredRead
-    from rowkey.simulate import ReadCost, Simulation
+    from rowkey.simulate import ReadCost, ReadLoad, Simulation
 
 Grade = Literal["good", "fair", "poor"]
 GRADES: tuple[Grade, ...] = ("good", "fair", "poor")
@@ -57,8 +61,8 @@ class Assessment:
         message: why, with its figures, as a sentence without its full stop.
         remedy: what to write instead, as a sentence; empty if nothing is better.
         remedy_code: the code of the rule or cause that the remedy is from; empty without one.
-        utilization: share of the capacity that it takes: of the busiest server for writes, of all
-            servers with rows for a read; None without a rate.
+        utilization: share of the capacity of the busiest server that it takes; None without a
+            rate.
     """
 
     topic: Topic
@@ -109,7 +113,8 @@ def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignV
         findings: what the lint rules found in it.
     """
     writes, reads = _assess_writes(simulation), list(_assess_reads(simulation, findings))
-    assessments = [writes, *reads, *_assess_load(writes, reads), *_assess_findings(findings)]
+    load = _assess_load(simulation, writes, reads)
+    assessments = [writes, *reads, *load, *_assess_findings(findings)]
     # The sort is stable: of equal grades the writes come first, then the reads in their order.
     return DesignVerdict(tuple(sorted(assessments, key=lambda one: -one.rank)))
 
@@ -279,36 +284,88 @@ def _assess_read(
         if grade == "good":
             remedy = code = ""
         return Assessment("read", read.name, grade, message, remedy, code)
-    servers = _count_used_servers(simulation)
-    grade, utilization = _grade_read(simulation.design, servers, read.rate, cost, is_scan=is_scan)
+    load = next(one for one in simulation.read_loads if one.name == read.name)
+    assessment = _assess_read_load(simulation, read, cost, load, message)
+    if assessment.grade == "good" or assessment.remedy:
+        return assessment
+    return replace(assessment, remedy=remedy, remedy_code=code)
+
+
+def _assess_read_load(
+    simulation: Simulation, read: DeclaredRead, cost: ReadCost, load: ReadLoad, answer: Message
+) -> Assessment:
+    """Return the grade of a read from the busiest server at its rate.
+
+    Args:
+        simulation: a replay of the design's events.
+        read: the read, with a rate.
+        cost: the cost of its mean answer.
+        load: where it falls.
+        answer: that cost as text.
+    """
+    loads, servers = _estimate_utilizations(simulation, load), _find_used_servers(simulation)
+    server_count = int(servers.sum())
+    utilization = float(loads.max())
+    is_scan = cost.is_full_scan and bool(cost.residual_fields)
+    grade = _grade_waste(simulation.design, server_count, load.rate, cost, is_scan=is_scan)
+    grade = _choose_worse(grade, _grade_utilization(utilization))
+    rate, share = _format_rate(load.rate), _format_share(utilization)
+    if load.servers.level == "even" or server_count == 1:
+        message = Message(
+            "verdict.read_rate",
+            "{cost}; at {rate} that is {utilization} of what the busiest server can do",
+            cost=answer,
+            rate=rate,
+            utilization=share,
+        )
+        return Assessment("read", read.name, grade, message, utilization=utilization)
     message = Message(
-        "verdict.read_rate",
-        "{cost}; at {rate} that is {utilization} of what {servers} can do",
-        servers=_count_servers(servers),
-        cost=message,
-        rate=_format_rate(read.rate),
-        utilization=_format_share(utilization),
+        "verdict.read_uneven",
+        "{cost}; at {rate} the busiest of {servers} servers takes {skew}× its fair share (even "
+        "reads: {even}×), {utilization} of what it can do",
+        cost=answer,
+        rate=rate,
+        servers=simulation.design.cluster.servers,
+        skew=f"{load.servers.skew:.2f}",
+        even=f"{load.servers.even_skew:.2f}",
+        utilization=share,
     )
-    if grade == "good":
-        remedy = code = ""
-    return Assessment("read", read.name, grade, message, remedy, code, utilization)
+    if utilization <= HARMLESS_UTILIZATION:
+        return Assessment("read", read.name, grade, message, utilization=utilization)
+    grade, hot_spot = _choose_worse(grade, "fair"), find_read_hot_spot(simulation, read, load)
+    if hot_spot is None:
+        return Assessment("read", read.name, grade, message, utilization=utilization)
+    message = Message(
+        "verdict.read_because", "{figures}: {reason}", figures=message, reason=hot_spot.message
+    )
+    return Assessment("read", read.name, grade, message, hot_spot.remedy, utilization=utilization)
 
 
-def _grade_read(
+def _grade_waste(
     design: Design, servers: int, rate: float, cost: ReadCost, *, is_scan: bool
-) -> tuple[Grade, float]:
-    """Return the grade of a read at its rate, and the share it takes of the servers it can use."""
+) -> Grade:
+    """Return the grade of a read by what it wastes, at its rate, of the servers it can use."""
     capacity, regions = get_capacity(design)[0] * servers, cost.regions[0]
     operations = count_read_operations(regions, cost.read_rows)
     needed = count_read_operations(min(regions, 1), min(cost.returned_rows, cost.read_rows))
-    utilization, waste = rate * operations / capacity, rate * (operations - needed) / capacity
-    grade = _grade_utilization(utilization)
-    is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
+    waste = rate * (operations - needed) / capacity
     if waste > POOR_WASTE:
-        grade = "poor"
-    elif is_point_scan or (is_scan and waste > FAIR_WASTE):
-        grade = _choose_worse(grade, "fair")
-    return grade, utilization
+        return "poor"
+    is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
+    return "fair" if is_point_scan or (is_scan and waste > FAIR_WASTE) else "good"
+
+
+def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray[Any, Any]:
+    """Return the share of its capacity that a read takes of each server.
+
+    What chance explains counts as even over the servers that have rows.
+    """
+    capacity, _ = get_capacity(simulation.design)
+    if not load.servers.is_within_chance:
+        return load.servers.operations / capacity
+    servers = _find_used_servers(simulation)
+    even: np.ndarray[Any, Any] = servers * (load.servers.total / servers.sum() / capacity)
+    return even
 
 
 def _describe_read(cost: ReadCost, *, is_scan: bool) -> Message:
@@ -326,17 +383,12 @@ def _describe_read(cost: ReadCost, *, is_scan: bool) -> Message:
     return Message("verdict.read_scan", "it scans the whole table; {answer}", answer=answer)
 
 
-def _count_used_servers(simulation: Simulation) -> int:
-    """Return how many servers can take reads: at most one for each region with rows."""
-    regions = len(simulation.regions) - simulation.empty_region_count
-    return max(min(simulation.design.cluster.servers, regions), 1)
-
-
-def _count_servers(number: int) -> Message:
-    """Return a number of servers as text."""
-    if number == 1:
-        return Message("count.server", "1 server")
-    return Message("count.servers", "{number} servers", number=f"{number:,}")
+def _find_used_servers(simulation: Simulation) -> np.ndarray[Any, Any]:
+    """Return which servers have rows; all of them if none was replayed."""
+    replay = simulation.replay
+    has_rows = replay.placements.sum_by_server(replay.writes) > 0
+    used: np.ndarray[Any, Any] = has_rows if has_rows.any() else ~has_rows
+    return used
 
 
 def _count_rows(number: float) -> Message:
@@ -369,18 +421,45 @@ def _format_count(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
 
 
-def _assess_load(writes: Assessment, reads: Sequence[Assessment]) -> Iterator[Assessment]:
+def _assess_load(
+    simulation: Simulation, writes: Assessment, reads: Sequence[Assessment]
+) -> Iterator[Assessment]:
     """Yield the grade of writes and reads together if it is worse than that of each alone."""
-    total = (writes.utilization or 0.0) + sum(one.utilization or 0.0 for one in reads)
+    import numpy as np
+
+    servers = _find_used_servers(simulation)
+    read_loads = np.zeros(len(servers))
+    for load in simulation.read_loads:
+        if load.is_rate_declared:
+            read_loads += _estimate_utilizations(simulation, load)
+    write_loads = _estimate_write_utilizations(simulation)
+    # The server that writes keep busiest changes from window to window where their front moves.
+    front = (writes.utilization or 0.0) + float(read_loads[servers].mean())
+    total = max(front, float((write_loads + read_loads).max()))
     grade = _grade_utilization(total)
-    if GRADES.index(grade) > max(one.rank for one in (writes, *reads)):
-        message = Message(
-            "verdict.load",
-            "writes and reads together take {utilization} of one server, if reads are even",
-            utilization=_format_share(total),
+    if GRADES.index(grade) <= max(one.rank for one in (writes, *reads)):
+        return
+    message = Message(
+        "verdict.load",
+        "writes and reads together take {utilization} of the busiest server",
+        utilization=_format_share(total),
+    )
+    remedy = Message("verdict.more_servers", "Use more servers.")
+    if total > WARM_RATIO * float((write_loads + read_loads)[servers].mean()):
+        remedy = Message(
+            "verdict.spread_load",
+            "Spread the load that is uneven: other servers have capacity left.",
         )
-        remedy = Message("verdict.more_servers", "Use more servers.")
-        yield Assessment("load", "", grade, message, remedy, utilization=total)
+    yield Assessment("load", "", grade, message, remedy, utilization=total)
+
+
+def _estimate_write_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
+    """Return the share of its capacity that all writes take of each server; 0 without a rate."""
+    design, replay = simulation.design, simulation.replay
+    loads = replay.placements.sum_by_server(replay.writes)
+    rate = design.writes.peak_rate or 0.0
+    shares: np.ndarray[Any, Any] = loads / max(simulation.operation_count, 1)
+    return shares * (rate / get_capacity(design)[0])
 
 
 def _get_measured_load(finding: Finding) -> str:

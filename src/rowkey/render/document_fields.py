@@ -29,6 +29,21 @@ _SKEW_FIELDS = {
     "reason": "why there are no figures; only where the events are too thin or last too short",
 }
 
+_READ_LOAD_FIELDS = {
+    "rate": "answers a second",
+    "rate_declared": "whether all rates are declared; one that is not counts as 1/s",
+    "operations": "operations a second: each region that a read asks, and 20 rows read in it",
+    "level": "even, warm or hot: their skew over servers",
+    "skew": "load of the busiest server over its fair share",
+    "even_skew": "what even reads would show, as uncertain as these",
+    "busiest_region.number": "the region with the most operations, from 0",
+    "busiest_region.share": "its share of them",
+    "busiest_region.margin": "how far the true share may lie from it, in 95 of 100 cases",
+    "busiest_server.number": "the server with the most operations, from 0",
+    "busiest_server.share": "its share of them",
+    "busiest_server.margin": "the margin of the share",
+}
+
 SIMULATION_FIELDS = {
     "format": "version of this document",
     **VERDICT_FIELDS,
@@ -81,6 +96,11 @@ SIMULATION_FIELDS = {
     "reads[].order_served": "whether rows come in the order asked for, forwards or backwards",
     "reads[].assumed": "what was assumed to ask it",
     "reads[].error": "why it could not be asked",
+    **{f"read_load.{name}": meaning for name, meaning in _READ_LOAD_FIELDS.items()},
+    "read_load.regions[].operations": "operations a second of all reads on the region",
+    "read_load.regions[].margin": "their margin",
+    "read_load.reads[].name": "name of a declared read that runs",
+    **{f"read_load.reads[].{name}": meaning for name, meaning in _READ_LOAD_FIELDS.items()},
     "causes[].code": "the cause's name",
     "causes[].message": "what was seen, with figures",
     "causes[].bound": "the skew over servers below which no other such regions bring it",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.lint import LintResult
     from rowkey.render.redaction import Redaction
     from rowkey.schema import Value
-    from rowkey.simulate import ReadCost, Simulation, SplitReport
+    from rowkey.simulate import LoadEstimate, ReadCost, ReadLoad, Simulation, SplitReport
     from rowkey.workload import PackingSavings
 
 FORMAT_VERSION = 1
@@ -86,6 +86,7 @@ def build_replay_document(
         },
         "late": simulation.late_count,
         "reads": [build_read_cost_document(cost, redaction) for cost in simulation.reads],
+        "read_load": _build_read_load(simulation),
         "causes": [build_cause_document(cause, redaction) for cause in simulation.causes],
     }
 
@@ -151,6 +152,45 @@ def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION
         "assumed": redaction.omit_text(read.assumption),
         "error": redaction.omit_text(read.error),
     }
+
+
+def _build_read_load(simulation: Simulation) -> dict[str, Any] | None:
+    """Return where all declared reads and each of them fall; None without a read that runs."""
+    total = simulation.total_read_load
+    if total is None:
+        return None
+    return {
+        **_build_load_figures(total),
+        "regions": [
+            {"operations": mean, "margin": margin}
+            for mean, margin in zip(
+                total.regions.operations.tolist(), total.regions.margins.tolist(), strict=True
+            )
+        ],
+        "reads": [
+            {"name": load.name, **_build_load_figures(load)} for load in simulation.read_loads
+        ],
+    }
+
+
+def _build_load_figures(load: ReadLoad) -> dict[str, Any]:
+    """Return the rate and the operations of reads, and their busiest region and server."""
+    return {
+        "rate": load.rate,
+        "rate_declared": load.is_rate_declared,
+        "operations": load.regions.total,
+        "level": load.servers.level,
+        "skew": load.servers.skew,
+        "even_skew": load.servers.even_skew,
+        "busiest_region": _build_busiest_place(load.regions),
+        "busiest_server": _build_busiest_place(load.servers),
+    }
+
+
+def _build_busiest_place(load: LoadEstimate) -> dict[str, float]:
+    """Return the number of the busiest region or server, and its share of the operations."""
+    share, margin = load.busiest_share
+    return {"number": load.busiest_place, "share": share, "margin": margin}
 
 
 def _build_mean(mean: float, margin: float, **others: float) -> dict[str, float]:

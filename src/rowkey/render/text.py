@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.hotspots import Skew
     from rowkey.lint import LintResult
     from rowkey.regions import Sizing
-    from rowkey.simulate import ReadCost, Simulation
+    from rowkey.simulate import ReadCost, ReadLoad, Simulation
     from rowkey.workload import PackingSavings
 
 _UNBREAKABLE_PATTERN = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
@@ -241,6 +241,8 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
             f"  {line}" for line in _format_skew_table(simulation.scaled_run.skews, width - 2)
         )
     yield from (_format_read(read) for read in simulation.reads)
+    if simulation.total_read_load is not None:
+        yield _format_read_load(simulation.total_read_load)
 
 
 def _format_versions(design: Design) -> str:
@@ -272,6 +274,30 @@ def _format_read(read: ReadCost) -> str:
     if not read.serves_order:
         text += "; not in the order asked for"
     return f"{text}; {read.assumption}" if read.assumption else text
+
+
+def _format_read_load(load: ReadLoad) -> str:
+    """Return the line about where all reads together fall."""
+    rates = "their rates" if load.is_rate_declared else "their rates, 1/s where none is declared"
+    region, region_margin = load.regions.busiest_share
+    server, server_margin = load.servers.busiest_share
+    return (
+        f"all reads at {rates}: {pluralize(round(load.regions.total, 1), 'operation')} a second; "
+        f"{_format_percent(region, region_margin)} of them on region {load.regions.busiest_place}, "
+        f"{_format_percent(server, server_margin)} on server s{load.servers.busiest_place}, "
+        f"{load.servers.skew:.2f}× its fair share (even reads: {load.servers.even_skew:.2f}×)"
+    )
+
+
+def _format_percent(share: float, margin: float) -> str:
+    """Return a share in percent with its margin.
+
+    >>> _format_percent(0.157, 0.0123), _format_percent(1.0, 0.0)
+    ('15.7 % ± 1.2 %', '100 %')
+    """
+    digits = 1 if 0 < margin < 0.1 else 0
+    text = f"{share:.{digits}%} ± {margin:.{digits}%}" if margin else f"{share:.0%}"
+    return text.replace("%", " %")
 
 
 def _format_mean(mean: float, margin: float, noun: str) -> str:

@@ -26,8 +26,7 @@ VERDICT_FIELDS = {
     "verdict.assessments[].remedy": "what to write instead; null if nothing is better",
     "verdict.assessments[].remedy_code": "the rule or cause that the remedy is from, or empty",
     "verdict.assessments[].utilization": (
-        "share of the capacity that it takes: of the busiest server for writes, of all servers "
-        "with rows for a read; null without a rate"
+        "share of the capacity of the busiest server that it takes; null without a rate"
     ),
     "writes.level": "even, warm or hot: the skew of the writes, whatever load it makes",
     "writes.skew": "the skew over servers",

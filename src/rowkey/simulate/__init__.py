@@ -7,6 +7,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 if TYPE_CHECKING:
     from rowkey.simulate.event_source import EventSource, PhaseProgress
     from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+    from rowkey.simulate.read_load import LoadEstimate, ReadLoad
     from rowkey.simulate.replay import Replay, encode_keys
     from rowkey.simulate.scaled_replay import ScaledRun
     from rowkey.simulate.simulation import SimulatedRegion, Simulation
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
         open_source,
         record_design_sample,
     )
-    from rowkey.simulate.verdict import Verdict, classify_skew, compute_hot_threshold
+    from rowkey.simulate.verdict import WARM_RATIO, Verdict, classify_skew, compute_hot_threshold
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
             "event_source": "EventSource PhaseProgress",
             "read_costs": "ReadCost ReadSimulator",
+            "read_load": "LoadEstimate ReadLoad",
             "replay": "Replay encode_keys",
             "scaled_replay": "ScaledRun",
             "simulation": "SimulatedRegion Simulation",
@@ -34,15 +36,18 @@ else:
                 "SplitReport choose_algorithm_splits choose_design_splits "
                 "choose_source_splits open_source record_design_sample"
             ),
-            "verdict": "Verdict classify_skew compute_hot_threshold",
+            "verdict": "WARM_RATIO Verdict classify_skew compute_hot_threshold",
         },
     )
 
 __all__ = [
+    "WARM_RATIO",
     "EventSource",
+    "LoadEstimate",
     "PartialSimulation",
     "PhaseProgress",
     "ReadCost",
+    "ReadLoad",
     "ReadSimulator",
     "Replay",
     "ScaledRun",

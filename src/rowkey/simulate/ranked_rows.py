@@ -171,14 +171,14 @@ class RankedColumn:
         return slice(first, max(first, last))
 
 
-def count_scanned_rows(
+def cut_spans(
     spans: Sequence[tuple[int, int]], last_rows: Sequence[int | None], *, is_backwards: bool
-) -> int:
-    """Count the rows that a read scans in its ranges, up to the last row of each."""
-    ends = zip(spans, last_rows, strict=True)
-    if is_backwards:
-        return sum(stop - at for (_, stop), at in ends if at is not None)
-    return sum(at + 1 - start for (start, _), at in ends if at is not None)
+) -> list[tuple[int, int]]:
+    """Return the part of each span that a read scans, up to the last row that it scans there."""
+    return [
+        (start, start) if at is None else (at, stop) if is_backwards else (start, at + 1)
+        for (start, stop), at in zip(spans, last_rows, strict=True)
+    ]
 
 
 def find_last_rows(

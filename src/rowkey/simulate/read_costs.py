@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import ReadError
 from rowkey.messages import pluralize
 from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilter
-from rowkey.simulate.ranked_rows import RankedRows, count_scanned_rows, find_last_rows
+from rowkey.regions import locate_key_array
+from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
+from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
 from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
+from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
 
@@ -30,8 +34,6 @@ MAX_TOTAL_RANGES = 1_000_000
 Derivation: 6 µs a range are 6 s."""
 _TRIAL_ORDER = [37 * number % TRIALS_PER_READ for number in range(TRIALS_PER_READ)]
 """The places of trials in an order of which every beginning is spread over all of them."""
-MARGIN_DEVIATIONS = 1.96
-"""Standard errors of a mean within which the true mean lies in 95 of 100 cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class ReadCost:
         assumption: what was assumed to run it, or an empty string.
         error: why it could not be run, or an empty string.
         margins: how far the means may lie from the true ones.
+        load: where its operations fall; None if it could not be run.
     """
 
     name: str
@@ -80,6 +83,7 @@ class ReadCost:
     assumption: str = ""
     error: str = ""
     margins: ReadMargins = ReadMargins()
+    load: AnswerLoad | None = field(default=None, compare=False, repr=False)
 
     @property
     def amplification(self) -> float | None:
@@ -96,34 +100,32 @@ class _ReadTrial:
         residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
         serves_order: whether rows come in the requested order, forwards or backwards.
-        regions: regions it touches.
         returned_rows: rows of the answer.
         read_rows: rows read for them.
+        load: the regions that it touches, with its operations on them.
     """
 
     fan_out: int
     residual_fields: tuple[str, ...]
     is_full_scan: bool
     serves_order: bool
-    regions: int
     returned_rows: float
     read_rows: float
+    load: TrialLoad
 
     @classmethod
     def from_plan(
-        cls, plan: Plan, spans: Iterable[range], returned: float, read: float
+        cls, plan: Plan, returned_rows: float, read_rows: float, load: TrialLoad
     ) -> _ReadTrial:
-        """Return the cost of a trial from its plan and the regions that it touches."""
-        serves_order = plan.serves_order or plan.serves_backwards
-        regions = len({region for span in spans for region in span})
+        """Return the cost of a trial from its plan and the operations that it costs."""
         return cls(
             plan.fan_out,
             plan.residual_fields,
             plan.is_full_scan,
-            serves_order,
-            regions,
-            returned,
-            read,
+            plan.serves_order or plan.serves_backwards,
+            returned_rows,
+            read_rows,
+            load,
         )
 
 
@@ -175,7 +177,7 @@ class ReadSimulator:
             for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
                 trials_by_place[place] = self._run_trial(
-                    read, values, {self._row_keys[one] for one in row_numbers}
+                    read, values, [self._row_keys[one] for one in row_numbers]
                 )
                 remaining_ranges -= trials_by_place[place].fan_out
                 if remaining_ranges <= 0:
@@ -195,6 +197,8 @@ class ReadSimulator:
             read,
             [trials_by_place[place] for place in sorted(trials_by_place)],
             "; ".join(filter(None, assumptions)),
+            self._row_regions[trial_values.row_numbers],
+            len(self.boundaries),
         )
 
     def generate_values(self, read: DeclaredRead) -> Iterator[dict[int | str, Any]]:
@@ -207,15 +211,30 @@ class ReadSimulator:
         for place in range(TRIALS_PER_READ):
             yield trial_values.choose_values(place)[0]
 
+    @cached_property
+    def _row_regions(self) -> np.ndarray[Any, Any]:
+        """Return the region of each sampled row."""
+        import pyarrow as pa
+
+        return locate_key_array(self.boundaries, pa.array(self._row_keys, pa.binary()))
+
+    @cached_property
+    def _region_starts(self) -> np.ndarray[Any, Any]:
+        """Return the index of the first sampled key of each region, and the number of keys."""
+        import numpy as np
+
+        starts = [bisect_left(self.keys, split) for split in self.boundaries.splits]
+        return np.array([0, *starts, len(self.keys)], np.int64)
+
     def _run_trial(
-        self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Collection[bytes]
+        self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Sequence[bytes]
     ) -> _ReadTrial:
         """Run a read once and return its cost.
 
         Args:
             read: the read.
             values: the values of its parameters.
-            own_keys: keys of the rows that the values are from.
+            own_keys: keys of the rows that the values are from; the first decided the others.
         """
         import numpy as np
 
@@ -228,7 +247,7 @@ class ReadSimulator:
         is_matching = self._find_fitting_rows(
             row_spans, ResidualFilter(plan.residual_fields, bounds, read.fields)
         )
-        places = np.array([bisect_left(self.keys, key) for key in own_keys], np.intp)
+        places = np.array([bisect_left(self.keys, key) for key in set(own_keys)], np.intp)
         # Ranges ascend and are disjoint: only the last one that starts at or before a row can
         # contain it.
         range_numbers = np.searchsorted(starts, places, "right") - 1
@@ -256,21 +275,59 @@ class ReadSimulator:
         if plan.is_point:  # a range of one key holds one row
             returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
-        if read.limit is None or returned <= read.limit:
-            return _ReadTrial.from_plan(plan, spans, returned, scanned)
-        limit = float(read.limit)
-        if plan.serves_order or plan.serves_backwards or not read.order:
-            row_limit = max(round(matching * limit / returned), 1)
-            last_rows = find_last_rows(plan, self.keys, row_spans, is_matching, row_limit)
-            scan_count = count_scanned_rows(row_spans, last_rows, is_backwards=plan.is_backwards)
-            heads = sum(at is not None for at in last_rows) - 1
-            # A read of the whole table skips as many rows for each returned row as in the sample.
-            scanned = min(scanned, limit * (scan_count - heads) / row_limit + heads)
-            spans = [
-                self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
-                for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
-            ]
-        return _ReadTrial.from_plan(plan, spans, limit, scanned)
+        if read.limit is not None and returned > read.limit:
+            if plan.serves_order or plan.serves_backwards or not read.order:
+                row_limit = max(round(matching * read.limit / returned), 1)
+                last_rows = find_last_rows(plan, self.keys, row_spans, is_matching, row_limit)
+                spans = [
+                    self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
+                    for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
+                ]
+                row_spans = cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards)
+                scan_count = sum(stop - start for start, stop in row_spans)
+                heads = sum(at is not None for at in last_rows) - 1
+                # A read of the whole table skips as many rows for each row as in the sample.
+                scanned = min(scanned, read.limit * (scan_count - heads) / row_limit + heads)
+            returned = float(read.limit)
+        load = self._measure_load(own_keys[0], spans, row_spans, scanned)
+        return _ReadTrial.from_plan(plan, returned, scanned, load)
+
+    def _measure_load(
+        self,
+        own_key: bytes,
+        spans: Sequence[range],
+        row_spans: Sequence[tuple[int, int]],
+        read_rows: float,
+    ) -> TrialLoad:
+        """Return where the operations of a trial fall.
+
+        Args:
+            own_key: key of the row whose values it asks for.
+            spans: the regions that each of its ranges touches.
+            row_spans: the sampled rows that it reads in each range.
+            read_rows: rows of the table that it reads, for which these stand.
+        """
+        import numpy as np
+
+        origin = self.boundaries.locate_key(own_key)
+        touched = [np.arange(span.start, span.stop) for span in spans]
+        regions = np.unique(np.concatenate(touched or [np.empty(0, np.int64)]))
+        starts, stops = np.array(row_spans, np.int64).reshape(-1, 2).T
+        sums = np.concatenate([[0], np.cumsum(stops - starts)])
+
+        def count_rows_before(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+            """Return how many of the rows lie before each of some places among all rows."""
+            numbers = np.searchsorted(starts, places, "right") - 1
+            inside = np.minimum(places, stops[numbers]) - starts[numbers]
+            return np.where(numbers >= 0, sums[numbers] + inside, 0)
+
+        if not len(regions):
+            return TrialLoad(origin, regions, np.empty(0))
+        counts = count_rows_before(self._region_starts[regions + 1])
+        counts = counts - count_rows_before(self._region_starts[regions])
+        operations_per_row = count_read_operations(0, read_rows) / max(int(counts.sum()), 1)
+        operations = count_read_operations(1, 0) + counts * operations_per_row
+        return TrialLoad(origin, regions, operations)
 
     def _compute_factors(
         self, read: DeclaredRead, residual_fields: Collection[str] = ()
@@ -354,12 +411,26 @@ def _sort_keys(keys: Sequence[bytes]) -> tuple[list[bytes], np.ndarray[Any, Any]
 
 
 def _summarize_trials(
-    read: DeclaredRead, trials: Sequence[_ReadTrial], assumption: str
+    read: DeclaredRead,
+    trials: Sequence[_ReadTrial],
+    assumption: str,
+    row_regions: np.ndarray[Any, Any],
+    region_count: int,
 ) -> ReadCost:
-    """Return the cost of a read, averaged over its trials."""
+    """Return the cost of a read, averaged over its trials.
+
+    Args:
+        read: the read.
+        trials: its trials.
+        assumption: what was assumed to run them.
+        row_regions: the region of each row whose values may be asked for.
+        region_count: how many regions there are.
+    """
+    import numpy as np
+
     count = len(trials)
     fans = [one.fan_out for one in trials]
-    regions = [one.regions for one in trials]
+    regions = [len(one.load.regions) for one in trials]
     return ReadCost(
         read.name,
         (sum(fans) / count, max(fans)),
@@ -375,6 +446,11 @@ def _summarize_trials(
             _compute_margin(regions),
             _compute_margin([one.returned_rows for one in trials]),
             _compute_margin([one.read_rows for one in trials]),
+        ),
+        load=AnswerLoad(
+            tuple(one.load for one in trials),
+            np.bincount(row_regions, minlength=region_count) / len(row_regions),
+            len(row_regions),
         ),
     )
 

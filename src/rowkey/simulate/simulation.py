@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import LoadResult, MeasuredSkew, recognise_causes
@@ -14,6 +14,7 @@ from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
+from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
@@ -266,6 +267,20 @@ class Simulation:
         kept = {name: vars(self)[name] for name in _READ_FREE_RESULTS if name in vars(self)}
         vars(other).update(kept, reads=[costs[read.name] for read in design.reads])
         return other
+
+    @cached_property
+    def read_loads(self) -> Sequence[ReadLoad]:
+        """Return where each declared read falls at its rate, without those that cannot be run."""
+        return [
+            ReadLoad.from_answer(cost.load, read, self.replay.placements)
+            for read, cost in zip(self.design.reads, self.reads, strict=False)
+            if cost.load is not None
+        ]
+
+    @cached_property
+    def total_read_load(self) -> ReadLoad | None:
+        """Return where all declared reads together fall at their rates; None without any."""
+        return reduce(ReadLoad.add, self.read_loads) if self.read_loads else None
 
     @cached_property
     def load_result(self) -> LoadResult:

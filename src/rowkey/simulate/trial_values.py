@@ -11,6 +11,8 @@ from rowkey.schema import Parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy as np
+
     from rowkey.keys import ColumnBatch
     from rowkey.plan import DeclaredRead
     from rowkey.schema import Condition
@@ -44,13 +46,17 @@ class TrialValues:
         self._columns = columns
         self._ranked_rows = ranked_rows
         self._lists = _ListFiller(read, columns)
+        self.row_numbers = self._find_able_rows()
+        """The rows whose values are asked for, each as often as the others."""
         self._rows = self._choose_rows()
         self._parameter_ends = _list_parameter_ends(read)
         self.assumption = ""
         """What was assumed to choose the values, or an empty string."""
 
-    def choose_values(self, trial: int) -> tuple[dict[int | str, Any], set[int]]:
+    def choose_values(self, trial: int) -> tuple[dict[int | str, Any], list[int]]:
         """Return the value of each parameter in a trial, and the rows that they are from.
+
+        The first of them is the row that was chosen for the trial.
 
         Args:
             trial: its number, below `TRIALS_PER_READ`.
@@ -70,8 +76,8 @@ class TrialValues:
                 values[operand.name] = value
         return values, self._lists.fill_lists(values, row, number)
 
-    def _choose_rows(self) -> list[tuple[int, Row]]:
-        """Choose sampled rows whose values become the parameters of the trials."""
+    def _find_able_rows(self) -> np.ndarray[Any, Any]:
+        """Return the rows that have a value in all fields that the read's conditions test."""
         import numpy as np
 
         read = self._read
@@ -85,8 +91,15 @@ class TrialValues:
             what = "no row of the sample has a value in all fields that its conditions test"
             remedy = "Give a sample with rows that this read can find."
             raise ReadError(f"read {read.name}", what, remedy=remedy)
+        return able
+
+    def _choose_rows(self) -> list[tuple[int, Row]]:
+        """Choose sampled rows whose values become the parameters of the trials."""
+        import numpy as np
+
+        able = self.row_numbers
         numbers = able[len(able) * np.arange(TRIALS_PER_READ) // TRIALS_PER_READ]
-        rows = self._columns.take(numbers).iterate_rows(list(read.tested_fields))
+        rows = self._columns.take(numbers).iterate_rows(list(self._read.tested_fields))
         return list(zip(numbers.tolist(), rows, strict=True))
 
     def _place_range(self, name: str, value: Any) -> tuple[Any, Any]:
@@ -168,7 +181,7 @@ class _ListFiller:
         self._equal_fields = [test.field for test in read.conditions if test.operator == "="]
         self._groups_by_field: dict[tuple[str, bool], dict[Any, dict[Any, int]]] = {}
 
-    def fill_lists(self, values: dict[int | str, Any], row: Row, number: int) -> set[int]:
+    def fill_lists(self, values: dict[int | str, Any], row: Row, number: int) -> list[int]:
         """Fill the rest of each `in` list with values of other rows.
 
         They are from rows with the same values in the read's equality conditions, if there are any.
@@ -179,9 +192,9 @@ class _ListFiller:
             number: its number.
 
         Returns:
-            The rows that the values are from.
+            The rows that the values are from, that row first.
         """
-        row_numbers = {number}
+        row_numbers = {number: None}
         for field, names in self._list_parameters.items():
             rows_by_value = {row[field]: number} if names else {}
             for is_alike in (True, False):
@@ -190,8 +203,8 @@ class _ListFiller:
                 new = ((value, one) for value, one in others if value not in rows_by_value)
                 rows_by_value |= dict(islice(new, lacking)) if lacking > 0 else {}
             values.update(zip(names, rows_by_value, strict=False))
-            row_numbers |= set(rows_by_value.values())
-        return row_numbers
+            row_numbers |= dict.fromkeys(rows_by_value.values())
+        return list(row_numbers)
 
     def _list_other_values(
         self, field: str, row: Row, *, is_alike: bool

@@ -1,0 +1,318 @@
+"""The load of reads by region and by server, estimated from trials and the rows of a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rowkey.hotspots import compute_even_deviation, compute_even_skew
+from rowkey.simulate.verdict import NOISE_DEVIATIONS, classify_skew
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rowkey.hotspots import Placements
+    from rowkey.plan import DeclaredRead
+
+MARGIN_DEVIATIONS = 1.96
+"""Standard errors of a mean within which the true mean lies in 95 of 100 cases."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadEstimate:
+    """Estimated operations on each of some places: regions or servers.
+
+    Args:
+        operations: the mean by place.
+        deviations: the standard error of each.
+    """
+
+    operations: np.ndarray[Any, Any]
+    deviations: np.ndarray[Any, Any]
+
+    def scale(self, factor: float) -> LoadEstimate:
+        """Return the load of so many times as many operations."""
+        return LoadEstimate(factor * self.operations, factor * self.deviations)
+
+    def add(self, other: LoadEstimate) -> LoadEstimate:
+        """Return the sum with a load on the same places that was estimated independently."""
+        import numpy as np
+
+        return LoadEstimate(
+            self.operations + other.operations, np.hypot(self.deviations, other.deviations)
+        )
+
+    @property
+    def total(self) -> float:
+        """Return the operations on all places."""
+        return float(self.operations.sum())
+
+    @property
+    def margins(self) -> np.ndarray[Any, Any]:
+        """Return how far each mean may lie from the true one, in 95 of 100 cases."""
+        return MARGIN_DEVIATIONS * self.deviations
+
+    @property
+    def busiest_place(self) -> int:
+        """Return the place with the most operations, the first of equal ones."""
+        return int(self.operations.argmax())
+
+    @property
+    def busiest_share(self) -> tuple[float, float]:
+        """Return the share of the busiest place with its margin; 0 without operations."""
+        total, place = self.total, self.busiest_place
+        if not total:
+            return 0.0, 0.0
+        return float(self.operations[place]) / total, float(self.margins[place]) / total
+
+    @property
+    def skew(self) -> float:
+        """Return the load of the busiest place over its fair share; 1 without operations."""
+        return self.busiest_share[0] * len(self.operations) if self.total else 1.0
+
+    @cached_property
+    def _effective_draws(self) -> float:
+        """Return how many independent draws of one place would be as uncertain as this load.
+
+        Of n draws, each of k places gets a share with a variance of (1 / k) (1 - 1 / k) / n.
+        """
+        places, variance = len(self.operations), float((self.deviations**2).sum())
+        if not variance:
+            return float("inf")
+        return (places - 1) * self.total**2 / (places * variance)
+
+    @property
+    def even_skew(self) -> float:
+        """Return the skew that even reads would show by chance, as uncertain as these are."""
+        return float(compute_even_skew(self._effective_draws, len(self.operations)))
+
+    @property
+    def _noise(self) -> float:
+        """Return how far above the skew of even reads chance may bring it."""
+        deviation = compute_even_deviation(self._effective_draws, len(self.operations))
+        return NOISE_DEVIATIONS * float(deviation)
+
+    @property
+    def is_within_chance(self) -> bool:
+        """Return whether chance explains that the load is uneven."""
+        return self.skew <= self.even_skew + self._noise
+
+    @property
+    def level(self) -> str:
+        """Return whether the load is even, warm or hot, as that of writes is called."""
+        return classify_skew(self.skew, self.even_skew, self._noise, len(self.operations))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TrialLoad:
+    """The operations of one trial of a read by region.
+
+    Args:
+        origin: the region of the sampled row whose values the trial asks for.
+        regions: the regions that it touches, ascending.
+        operations: on each of them.
+    """
+
+    origin: int
+    regions: np.ndarray[Any, Any]
+    operations: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerLoad:
+    """The operations of the mean answer of a read by region.
+
+    Trials are few, but every sampled row has a known region. So what an answer costs in the region
+    of the row whose values it asks for is averaged over the trials with rows of that region, and
+    weighted with the share of all rows that lie there; a region without a trial has the mean of
+    all. What an answer costs in other regions is averaged over all trials.
+
+    Args:
+        trials: of the read.
+        origin_shares: by region, the share of the rows whose values are asked for.
+        row_count: how many such rows the sample has.
+
+    Source: post-stratification; Cochran, Sampling Techniques (1977), section 5A.9.
+    """
+
+    trials: tuple[TrialLoad, ...]
+    origin_shares: np.ndarray[Any, Any]
+    row_count: int
+
+    def estimate_load(self, groups: np.ndarray[Any, Any], group_count: int) -> LoadEstimate:
+        """Return the operations of the mean answer on each of some groups of regions.
+
+        Args:
+            groups: the group of each region, from 0.
+            group_count: how many groups there are.
+
+        Cost: proportional to the regions that all trials touch.
+        """
+        import numpy as np
+
+        strata = self._strata
+        loads = self.origin_shares * strata.means
+        _, regions, operations = self._other_costs
+        loads += np.bincount(regions, operations, len(loads)) / len(self.trials)
+        summed = np.bincount(groups, loads, group_count)
+        total = sum(float(one.operations.sum()) for one in self.trials) / len(self.trials)
+        if not total:
+            return LoadEstimate(np.zeros(group_count), np.zeros(group_count))
+        # The total is that of the trials, which the read's mean cost shows too.
+        scale = total / float(summed.sum())
+        variances = self._estimate_variances(groups, group_count)
+        return LoadEstimate(scale * summed, scale * np.sqrt(variances))
+
+    @cached_property
+    def _strata(self) -> _Strata:
+        """Return the trials by the region of the row whose values they ask for."""
+        import numpy as np
+
+        origins = np.array([one.origin for one in self.trials], np.int64)
+        own = np.zeros(len(self.trials))
+        for number, one in enumerate(self.trials):
+            own[number] = one.operations[one.regions == one.origin].sum()
+        counts = np.bincount(origins, minlength=len(self.origin_shares))
+        sums = np.bincount(origins, own, len(self.origin_shares))
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), own.mean())
+        return _Strata(origins, own, counts, means)
+
+    @cached_property
+    def _other_costs(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """Return trial, region and operations of all that trials cost in other regions."""
+        import numpy as np
+
+        numbers = np.repeat(np.arange(len(self.trials)), [len(one.regions) for one in self.trials])
+        regions = np.concatenate([one.regions for one in self.trials])
+        operations = np.concatenate([one.operations for one in self.trials])
+        is_other = regions != self._strata.origins[numbers]
+        return numbers[is_other], regions[is_other], operations[is_other]
+
+    def _estimate_variances(
+        self, groups: np.ndarray[Any, Any], group_count: int
+    ) -> np.ndarray[Any, Any]:
+        """Return the variance of the estimate for each group, by what makes it uncertain."""
+        import numpy as np
+
+        strata, shares = self._strata, self.origin_shares
+        # The share of the rows in a region is known as well as so many rows tell it. One row is
+        # added, for a group in which by chance no row lies has a variance too.
+        means = np.bincount(groups, shares * strata.means, group_count)
+        squares = np.bincount(groups, shares * strata.means**2, group_count)
+        added = float(strata.own.mean()) ** 2 / self.row_count
+        variances: np.ndarray[Any, Any] = (squares - means**2).clip(0) + added
+        variances /= self.row_count
+        if len(self.trials) < 2:
+            return variances
+        own = shares**2 * strata.estimate_variances()
+        variances += np.bincount(groups, own, group_count)
+        variances += self._estimate_other_variances(groups, group_count)
+        return variances
+
+    def _estimate_other_variances(
+        self, groups: np.ndarray[Any, Any], group_count: int
+    ) -> np.ndarray[Any, Any]:
+        """Return the variance, for each group, of what trials cost in other regions."""
+        import numpy as np
+
+        numbers, regions, operations = self._other_costs
+        count = len(self.trials)
+        if not len(numbers):
+            return np.zeros(group_count)
+        # Regions of one group that a trial touches are not independent: they are summed first.
+        places, inverse = np.unique(numbers * group_count + groups[regions], return_inverse=True)
+        summed, places = np.bincount(inverse, operations), places % group_count
+        sums = np.bincount(places, summed, group_count)
+        squares = np.bincount(places, summed**2, group_count)
+        variances = (squares - sums**2 / count).clip(0) / (count - 1)
+        # A group that by chance no trial touched has a variance too: up to one trial is added.
+        added = min(len(places) / group_count, 1.0) * float(summed.mean()) ** 2
+        total: np.ndarray[Any, Any] = (variances + added / count) / count
+        return total
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Strata:
+    """The trials of a read by the region of the row whose values they ask for.
+
+    Args:
+        origins: that region for each trial.
+        own: operations of each trial in it.
+        counts: trials by region.
+        means: mean operations in it of its trials, or of all where it has none.
+    """
+
+    origins: np.ndarray[Any, Any]
+    own: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+    means: np.ndarray[Any, Any]
+
+    def estimate_variances(self) -> np.ndarray[Any, Any]:
+        """Return the variance of the mean of each region.
+
+        Few trials ask for rows of one region, so the spread is that of all trials relative to the
+        means of their regions. The mean of a region without a trial differs from that of all as
+        much as trials do.
+        """
+        import numpy as np
+
+        middles = self.means[self.origins]
+        residuals = self.own / np.where(middles > 0, middles, 1.0) - (middles > 0)
+        freedom = len(self.own) - np.count_nonzero(self.counts)
+        spread = float(self.own.var(ddof=1))
+        relative = (
+            float((residuals**2).sum()) / freedom
+            if freedom
+            else spread / max(float(self.own.mean()) ** 2, 1.0)
+        )
+        covered = relative * self.means**2 / np.maximum(self.counts, 1)
+        variances: np.ndarray[Any, Any] = np.where(self.counts > 0, covered, spread)
+        return variances
+
+
+@dataclass(frozen=True, eq=False)
+class ReadLoad:
+    """The load of one declared read at its rate, by region and by server.
+
+    Args:
+        name: its name.
+        rate: answers a second; 1 if none is declared.
+        is_rate_declared: whether the design declares the rate.
+        regions: operations a second by region.
+        servers: operations a second by server, as HBase creates the table.
+    """
+
+    name: str
+    rate: float
+    is_rate_declared: bool
+    regions: LoadEstimate
+    servers: LoadEstimate
+
+    @classmethod
+    def from_answer(
+        cls, answer: AnswerLoad, read: DeclaredRead, placements: Placements
+    ) -> ReadLoad:
+        """Return the load of a read at its rate.
+
+        Args:
+            answer: the load of its mean answer.
+            read: the read.
+            placements: the server of each region.
+        """
+        import numpy as np
+
+        rate = 1.0 if read.rate is None else read.rate
+        regions = answer.estimate_load(np.arange(placements.regions), placements.regions)
+        servers = answer.estimate_load(placements.assignments[0], placements.servers)
+        return cls(read.name, rate, read.rate is not None, regions.scale(rate), servers.scale(rate))
+
+    def add(self, other: ReadLoad) -> ReadLoad:
+        """Return the load of two reads together."""
+        return ReadLoad(
+            f"{self.name}, {other.name}",
+            self.rate + other.rate,
+            self.is_rate_declared and other.is_rate_declared,
+            self.regions.add(other.regions),
+            self.servers.add(other.servers),
+        )
