@@ -142,3 +142,76 @@ def test_the_verdict_counts_the_rows_of_the_rate(tmp_path: Path) -> None:
     (day,) = (one for one in verdict.assessments if one.topic == "read")
     assert "poor" == day.grade
     assert "an answer reads 691," in str(day.message)
+
+
+def measure_day(folder: Path, key: str, span: str, **options: Any) -> ReadCost:
+    """Return the cost of a read of a time, with a sample of a day of a table that keeps 30."""
+    path = folder / "day.csv"
+    if not path.exists():
+        rows = [f"u{n % 40},{START_MS + n * 2_000}\n" for n in range(43_200)]
+        path.write_text("user,ts\n" + "".join(rows))
+    design = Design(
+        "t", key, fields=FIELDS, families={"d": {"ttl": "30d"}},
+        writes={"rate": "0.5/s", "time": "ts"},
+        reads=[{"name": "it", "where": "ts >= ? and ts < ?", "span": span}], **options,
+    )  # fmt: skip
+    (cost,) = run(design, path).reads
+    return cost
+
+
+@pytest.mark.parametrize("span", ["1m", "12h", "1d", "10d"])
+def test_a_scan_of_the_table_reads_its_rows_whatever_the_span(tmp_path: Path, span: str) -> None:
+    """A key that does not begin with the time reads all 1,296,000 rows for any time."""
+    cost = measure_day(tmp_path, "[user][ts]", span)
+    assert cost.is_full_scan
+    assert pytest.approx(1_296_000, rel=0.001) == cost.read_rows
+
+
+def test_a_time_bucket_is_read_whole(tmp_path: Path) -> None:
+    """An hour of a key that begins with the day reads that day."""
+    cost = measure_day(tmp_path, "[time_bucket(ts, 1d)][user][ts]", "1h")
+    assert 1_800 == round(cost.returned_rows)
+    assert 20_000 < cost.read_rows < 43_300
+
+
+def test_a_day_is_one_unit_of_dates(tmp_path: Path) -> None:
+    """Two days of dates at the declared rate have the rows of the sample on each date."""
+    path = tmp_path / "dates.csv"
+    rows = [f"u{n % 20},2025-03-0{1 + n // 10_000},{n}\n" for n in range(20_000)]
+    path.write_text("user,day,n\n" + "".join(rows))
+    fields = {"user": "text", "day": "date", "n": "u64"}
+    design = Design(
+        "t", "[user][day][n]", fields=fields, families={"d": {"ttl": "400d"}},
+        writes={"rate": "10000/d", "time": "day"},
+        reads=[{"name": "it", "where": "user = ? and day = ?"}],
+    )  # fmt: skip
+    (cost,) = run(design, path).reads
+    assert (500, "") == (round(cost.returned_rows), cost.assumption)
+
+
+def test_generated_bursts_are_not_taken_back(tmp_path: Path) -> None:
+    """Events of a burst that the file declares count as they were generated."""
+    bursts = [{"at": "0s", "for": "60s", "times": 3}]
+    reads = [{"name": "it", "where": "ts >= ? and ts < ?", "span": "1s"}]
+    design = Design(
+        "t", "[ts][user]", fields={**FIELDS, "user": {"type": "text", "distinct": 50}},
+        writes={"rate": "100/s", "time": "ts", "for": "60s", "bursts": bursts}, reads=reads,
+    )  # fmt: skip
+    (cost,) = run(design).reads
+    assert pytest.approx(300, rel=0.05) == cost.returned_rows
+    del tmp_path
+
+
+def test_versions_of_a_row_are_not_rows(tmp_path: Path) -> None:
+    """A table of 40 rows whose events are qualifiers has 40 rows, however long they are kept."""
+    path = tmp_path / "wide.csv"
+    path.write_text(
+        "user,ts\n" + "".join(f"u{n % 40},{START_MS + n * 2_000}\n" for n in range(4_000))
+    )
+    fields: dict[str, Any] = {**FIELDS, "ts": {"type": "timestamp_ms", "at": "qualifier"}}
+    design = Design(
+        "t", "[user]", fields=fields, families={"d": {"ttl": "30d"}},
+        writes={"rate": "0.5/s", "time": "ts"}, reads=[{"name": "it"}],
+    )  # fmt: skip
+    (cost,) = run(design, path).reads
+    assert 40 == cost.read_rows

@@ -39,7 +39,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class RefusedKey:
-    """A key that was judged by all events and is not proposed.
+    """A key that was judged and is not proposed.
 
     Args:
         key: the key.
@@ -60,7 +60,7 @@ class Advice:
         tables: the main table and further ones, each with the reads that it serves, where their
             verdicts are better than that of any single table; else empty. Each event is written to
             all of them.
-        refused: keys that were judged by all events and not proposed.
+        refused: keys that were judged, by the first events or by all, and not proposed.
         candidate_count: keys whose reads were estimated.
         trial_count: keys whose writes were replayed, by the first events or by all.
         assumptions: what was assumed of the sample, as sentences.

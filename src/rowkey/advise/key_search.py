@@ -24,7 +24,7 @@ from rowkey.proposals import (
 )
 from rowkey.regions import MAX_FILE_SIZE, choose_region_count
 from rowkey.schema import format_key
-from rowkey.simulate import Replay, open_source, run_on_source
+from rowkey.simulate import TRIALS_PER_READ, Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ MAX_FINALISTS = 8
 """Keys that are judged by so many events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
-MAX_REGION_BYTES = 5 * MAX_FILE_SIZE
+OUTGROWN_BYTES = 5 * MAX_FILE_SIZE
 """Bytes of a region, before encoding and compression, above which it surely splits."""
 MAX_REPEATS = 0.01
 """Share of the events that write a row again, above which rows are taken to be updated."""
@@ -76,8 +76,9 @@ def search(
 
     The candidates are orders of the fields of its key, and of fields that its reads give, behind
     nothing, a salt or a bucket. What they cost reads is estimated for all of them; their writes are
-    replayed by the first events, once for each leading part; the best are judged by all events. A
-    proposed design has no worse verdict than the declared one and no finding that it has not.
+    replayed by the first events, once for each leading part; what is left is judged by all events.
+    A proposed design has no worse verdict than the declared one, and no finding that it has not but
+    one on the size of its regions.
 
     Args:
         design: the design.
@@ -157,11 +158,13 @@ class _KeySearch:
         picks = choose_picks(declared, judged)
         chosen = {id(pick.judged) for pick in picks}
         refused += [refuse_key(declared, one) for one in judged if id(one) not in chosen]
+        proposed = {format_key(pick.judged.design.key.terms) for pick in picks}
+        refused_by_key = {one.key: one for one in refused if one.key not in proposed}
         return Advice(
             declared,
             tuple(picks),
             self._confirm_tables(declared, picks, tables),
-            tuple(refused),
+            tuple(refused_by_key.values()),
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),
@@ -217,7 +220,7 @@ class _KeySearch:
         first, name = self.reads[group[0]], self.design.table
         if names:
             fields = dict.fromkeys([*first.bounds, *(one.field for one in first.order)])
-            name += "_by_" + "_".join(list(fields)[:2])
+            name += f"_by_{'_'.join(list(fields)[:2])}" if fields else f"_{len(names) + 1}"
             name += f"_{len(names) + 1}" if name in names else ""
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
@@ -248,9 +251,9 @@ class _KeySearch:
         """
         demand = self.source.estimate_demand(design)
         buckets = demand.prefixes if has_bucket_splits(design) else None
-        if self.source.summary is None or not buckets:
+        if self.source.summary is None or not buckets or design.key.is_salted:
             return
-        if demand.size <= MAX_REGION_BYTES * buckets:
+        if demand.size <= OUTGROWN_BYTES * buckets:
             return
         regions = choose_region_count(demand).regions // buckets * buckets
         if regions > buckets:
@@ -359,8 +362,7 @@ class _KeySearch:
 
         Designs that differ only in their reads share one replay, which measures all reads.
         """
-        rules = design.declaration.model_dump(exclude={"table", "reads"})
-        identity = json.dumps(rules, sort_keys=True, default=str)
+        identity = _identify(design)
         if identity not in self._sketches:
             asked_all = self._replace_reads(design, self._rates, design.table)
             simulation = self._simulate(asked_all, FINALIST_EVENTS)
@@ -369,7 +371,11 @@ class _KeySearch:
 
     def _judge(self, design: Design) -> JudgedDesign:
         """Judge a design by all events."""
-        return judge_simulation(self._simulate(design))
+        identity = _identify(design)
+        if self.source.total_count > FINALIST_EVENTS or identity not in self._sketches:
+            return judge_simulation(self._simulate(design))
+        simulation = replace(self._sketches[identity], max_read_trials=TRIALS_PER_READ)
+        return judge_simulation(simulation.copy_with_reads(design))
 
     def _simulate(self, design: Design, max_events: int | None = None) -> Simulation:
         """Replay the events under a design, and complete what is known of its rows."""
@@ -403,6 +409,12 @@ class _KeySearch:
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter
+
+
+def _identify(design: Design) -> str:
+    """Return a text that is the same for designs that differ only in their name and reads."""
+    options = design.declaration.model_dump(exclude={"table", "reads"})
+    return json.dumps(options, sort_keys=True, default=str)
 
 
 def _list_added_fields(summary: SampleSummary | None) -> set[str]:

@@ -194,7 +194,7 @@ def _estimate_servers(
     if simulation.is_thin:
         reason = Message("resources.few_events", "there are too few events to judge the writes")
         return ResourceFigure(None, reason=reason)
-    by_load = _estimate_load_servers(simulation, writes, reads)
+    by_load = _estimate_load_servers(simulation, writes, reads, bytes_once)
     by_size = bytes_once / (MAX_REGIONS_PER_SERVER * MAX_FILE_SIZE)
     if by_load.value is None or by_load.value >= by_size:
         return by_load
@@ -205,15 +205,19 @@ def _estimate_servers(
     return ResourceFigure(ceil(by_size), formula)
 
 
-def _estimate_load_servers(simulation: Simulation, writes: float, reads: float) -> ResourceFigure:
+def _estimate_load_servers(
+    simulation: Simulation, writes: float, reads: float, bytes_once: float
+) -> ResourceFigure:
     """Return how many servers bear the load if reads are even and the skew of writes stays.
 
-    A further server takes nothing off the busiest region, and a single one takes all.
+    A further server takes nothing off the busiest region, and a single one takes all. HBase splits
+    the regions of a table that outgrows them.
     """
     capacity, is_declared = get_capacity(simulation.design)
     bearable = FAIR_UTILIZATION * capacity
     regions = max(len(simulation.regions) - simulation.empty_region_count, 1)
-    region_writes = writes * _compute_region_share(simulation)
+    regions = max(regions, ceil(bytes_once / MAX_FILE_SIZE))
+    region_writes = writes * _compute_region_share(simulation, regions)
     region_load = region_writes + reads / regions
     limit = f"({FAIR_UTILIZATION:.0%} of {capacity:,.0f}{'' if is_declared else ' assumed'})"
     if writes + reads <= bearable:
@@ -222,7 +226,7 @@ def _estimate_load_servers(simulation: Simulation, writes: float, reads: float) 
     if region_load > bearable:
         reason = Message(
             "resources.busiest_region",
-            "no number of servers is enough: the busiest region, of {regions} with rows, takes "
+            "no number of servers is enough: the busiest region, of {regions}, takes "
             "{load} operations a second, and a server should take {bearable} at most, {share} of "
             "its capacity",
             regions=f"{regions:,}",
@@ -242,10 +246,14 @@ def _estimate_load_servers(simulation: Simulation, writes: float, reads: float) 
     return ResourceFigure(by_skew, f"{total} / {limit}, rounded up{at_most}")
 
 
-def _compute_region_share(simulation: Simulation) -> float:
+def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
     """Return the share of the writes that the busiest region takes, without what chance adds.
 
     It is from the same windows as the verdict: what no further server can take off.
+
+    Args:
+        simulation: the replay.
+        grown_regions: regions of the table at its full size, with as uneven writes.
     """
     verdict, regions = simulation.verdict, len(simulation.regions)
     skews = {skew.width_s: (skew.region_skew, skew.even_region_skew) for skew in simulation.skews}
@@ -255,9 +263,9 @@ def _compute_region_share(simulation: Simulation) -> float:
         events = simulation.operation_count / max(simulation.window_count, 1)
         even = float(compute_even_skew(events, regions))
     if even >= regions:
-        return 1 / regions
+        return 1 / grown_regions
     excess = max(measured - even, 0.0) / (regions - even)
-    return (1 + excess * (regions - 1)) / regions
+    return (1 + excess * (grown_regions - 1)) / grown_regions
 
 
 def _estimate_cost(design: Design, servers: ResourceFigure, disk: ResourceFigure) -> ResourceFigure:

@@ -72,7 +72,7 @@ ADVICE_FIELDS = {
     "assumptions[]": "what was assumed of the sample",
     "skipped_rows": "rows of the sample that were no events",
     **{f"tables[].{name}": meaning for name, meaning in _KEY_FIELDS.items()},
-    "refused[].key": "a key that was judged by all events and is not proposed",
+    "refused[].key": "a key that was judged, by the first events or by all, and is not proposed",
     "refused[].reason": "why",
 }
 """The meaning of every field of `build_advice_document`."""
@@ -197,7 +197,7 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
         yield from wrap_text(f"assumed for needs: {said}", width, 2)
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
-        f"{pluralize(advice.trial_count, 'replay')}; the keys above are judged by the last "
+        f"{pluralize(advice.trial_count, 'replay')}; what is proposed is judged by the last "
         f"{source.replayed_count:,} of {pluralize(source.total_count, 'event')}",
         width,
         2,

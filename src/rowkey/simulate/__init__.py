@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         open_source,
         record_design_sample,
     )
+    from rowkey.simulate.trial_values import TRIALS_PER_READ
     from rowkey.simulate.verdict import WARM_RATIO, Verdict, classify_skew, compute_hot_threshold
 else:
     __getattr__ = build_lazy_getattr(
@@ -36,11 +37,13 @@ else:
                 "SplitReport choose_algorithm_splits choose_design_splits "
                 "choose_source_splits open_source record_design_sample"
             ),
+            "trial_values": "TRIALS_PER_READ",
             "verdict": "WARM_RATIO Verdict classify_skew compute_hot_threshold",
         },
     )
 
 __all__ = [
+    "TRIALS_PER_READ",
     "WARM_RATIO",
     "EventSource",
     "LoadEstimate",

@@ -230,7 +230,9 @@ def open_recorded_source(
         except SampleError as refusal:
             problem = refusal
             continue
-        source.has_all_fields = fields is design.fields
+        source.has_all_fields = fields is design.fields and (
+            kept_names is None or set(kept_names) == set(file.fields)
+        )
         if fields is needed and problem is not None:
             source.assumptions.append(
                 Message(

@@ -259,19 +259,13 @@ class ReadSimulator:
         matching = int(np.count_nonzero(is_matching))
         matching_own = int(is_matching[covered_places].sum())
         covered, covered_own = int((stops - starts).sum()), len(covered_places)
-        timely, timely_own = covered, covered_own
-        if self._scale is not None and self._scale.time_field in plan.residual_fields:
-            time_filter = ResidualFilter([self._scale.time_field], bounds, read.fields)
-            is_timely = self._find_fitting_rows(row_spans, time_filter)
-            timely = int(np.count_nonzero(is_timely))
-            timely_own = int(is_timely[covered_places].sum())
         each, others = self._count_rows_for_each(len(places)), covered - covered_own
-        timely_factor, other_factor = self._compute_factors(read, plan.residual_fields)
-        scanned = covered_own + each * (
-            (timely - timely_own) * timely_factor + (others - timely + timely_own) * other_factor
-        )
         matching_factor, _ = self._compute_factors(read)
         returned = matching_own + each * (matching - matching_own) * matching_factor
+        timely_factor, other_factor = self._compute_factors(read, plan.residual_fields)
+        is_timely = self._is_time_narrowed(plan)
+        scanned = covered_own + each * others * (timely_factor if is_timely else other_factor)
+        scanned = max(scanned, returned)
         if plan.is_point:  # a range of one key holds one row
             returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
@@ -342,6 +336,15 @@ class ReadSimulator:
             return 1.0, 1.0
         names = [name for name in read.equality_fields if name not in residual_fields]
         return self._scale.compute_factors(read, names)
+
+    def _is_time_narrowed(self, plan: Plan) -> bool:
+        """Return whether the ranges of a plan hold the rows of some time, not of all times."""
+        time = None if self._scale is None else self._scale.time_field
+        parts = self.design.key.parts[: plan.pinned_count + 1]
+        return not plan.is_full_scan and any(
+            time in part.fields and (part.order.is_ascending or part.order.is_descending)
+            for part in parts
+        )
 
     def _find_fitting_rows(
         self, spans: Sequence[tuple[int, int]], residual: ResidualFilter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.hotspots import CLOCK_ARRIVALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     import pyarrow as pa
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TRIMMED_SHARE = 0.01
 """Share of the earliest and of the latest times that do not count: some clocks say 1970."""
-SAME_PACE = 0.02
+SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
 SECOND_NS = 1_000_000_000
 
@@ -77,16 +77,16 @@ class RowScale:
     def describe_factor(self, read: DeclaredRead) -> str:
         """Return why the rows that a read returns count more than once; empty if they do not."""
         factor, _ = self.compute_factors(read, read.equality_fields)
-        if isclose(factor, 1, rel_tol=SAME_PACE):
+        if isclose(factor, 1, rel_tol=SAME_RATE):
             return ""
         reasons = []
         if self._compute_time_factor(read) is None:
             reasons.append("the table grows by its rate and ttl")
         elif self._density is not None:
-            if self._density.rate != self._density.pace:
+            if self._density.rate != self._density.sample_rate:
                 reasons.append(
                     f"{_format_number(self._density.rate)} events a second are declared and the "
-                    f"sample has {_format_number(self._density.pace)}"
+                    f"sample has {_format_number(self._density.sample_rate)}"
                 )
             if (longer := self._density.compare_span(read)) > 1:
                 reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
@@ -101,7 +101,7 @@ class RowScale:
         is_exact = bool(operators & {"=", "in"})
         has_end = bool(operators & {"<", "<=", "between"}) or read.span is not None
         if is_exact or (has_end and operators & {">", ">=", "between"}):
-            return density.rate / density.pace * density.compare_span(read)
+            return density.rate / density.sample_rate * density.compare_span(read)
         return None
 
 
@@ -113,19 +113,19 @@ class TimeDensity:
         field: the field that holds the time of an event.
         first: the earliest time, as an internal value of the field.
         last: the latest time.
-        pace: events a second in the sample.
+        sample_rate: events a second in the sample.
         rate: events a second in the table.
     """
 
     field: str
     first: int
     last: int
-    pace: float
+    sample_rate: float
     rate: float
 
     def compare_span(self, read: DeclaredRead) -> float:
         """Return how many times as long as the sample a read's time is; at least 1."""
-        return max((read.get_span(self.field) or 0) / (self.last - self.first), 1.0)
+        return max((read.get_span(self.field) or 0) / (self.last - self.first + 1), 1.0)
 
 
 def _format_number(number: float) -> str:
@@ -137,7 +137,7 @@ def _format_number(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.10g}"
 
 
-def measure_persistence(rows: pa.RecordBatch, names: Iterable[str]) -> float:
+def measure_persistence(rows: pa.RecordBatch, names: Collection[str]) -> float:
     """Return how much the values of some fields last through a sample: 0 not at all, 1 evenly.
 
     If values last, two rows with equal values lie one in the first and one in the last third of the
@@ -154,6 +154,8 @@ def measure_persistence(rows: pa.RecordBatch, names: Iterable[str]) -> float:
     """
     import numpy as np
 
+    if not names:
+        return 1.0
     groups = np.zeros(rows.num_rows, np.int64)
     for name in names:
         codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
@@ -167,7 +169,7 @@ def measure_persistence(rows: pa.RecordBatch, names: Iterable[str]) -> float:
 
 
 def measure_time_density(
-    design: Design, rows: pa.RecordBatch, event_count: int
+    design: Design, rows: pa.RecordBatch, event_count: int, *, is_generated: bool
 ) -> TimeDensity | None:
     """Measure how densely events lie in time; without a declared rate the table is like them.
 
@@ -175,10 +177,10 @@ def measure_time_density(
         design: the design.
         rows: a uniform sample of the events, in the order of their arrival.
         event_count: how many events it is a sample of.
+        is_generated: whether they were generated at the declared rate, bursts included.
 
     Returns:
-        None if no field holds the time, if events do not arrive by the clock, or if all have one
-        time.
+        None if no field holds the time, or if events do not arrive by the clock.
     """
     import numpy as np
 
@@ -188,15 +190,14 @@ def measure_time_density(
         return None
     times = np.sort(time.to_internal_batch(rows.column(time.name).drop_null()))
     trimmed = int(len(times) * TRIMMED_SHARE)
-    first, last = (int(times[trimmed]), int(times[-1 - trimmed])) if len(times) else (0, 0)
-    if first == last:
+    if not len(times):
         return None
+    first, last = int(times[trimmed]), int(times[-1 - trimmed])
     margin = (last - first) * trimmed // (len(times) - 2 * trimmed)
     first, last = max(first - margin, int(times[0])), min(last + margin, int(times[-1]))
-    pace = event_count * SECOND_NS / ((last - first) * time.type.unit_ns)
-    rate = (
-        pace
-        if writes.rate is None or isclose(pace, writes.rate, rel_tol=SAME_PACE)
-        else writes.rate
-    )
-    return TimeDensity(time.name, first, last, pace, rate)
+    seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
+    sample_rate = event_count / seconds
+    rate = writes.rate
+    if rate is None or is_generated or isclose(sample_rate, rate, rel_tol=SAME_RATE):
+        rate = sample_rate
+    return TimeDensity(time.name, first, last, sample_rate, rate)

@@ -20,6 +20,7 @@ from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import judge_skew
+from rowkey.workload import estimate_table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -224,11 +225,15 @@ class Simulation:
     @cached_property
     def row_growth(self) -> float:
         """Return the rows of the table at its full size for each replayed row; at least 1."""
-        size = self.source.estimate_demand(self.design).size
-        rows = self.replay.row_counter.distinct_count
-        if not size or not rows or not self.event_bytes:
-            return 1.0
-        return max(size / self.event_bytes / rows, 1.0)
+        design, replayed = self.design, self.replay.row_counter.distinct_count
+        rows = estimate_table_rows(
+            design.layout, design.families, design.writes, self.source.row_counts
+        )
+        if design.layout.has_shared_rows:
+            # These are events; only a time in the key gives later ones other rows.
+            has_time = any(field.type.unit_ns is not None for field in design.key.fields.values())
+            rows, replayed = (rows if has_time else None), self.operation_count
+        return 1.0 if rows is None or not replayed else max(rows / replayed, 1.0)
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:
@@ -237,7 +242,9 @@ class Simulation:
             return []
         rows = self.sampled_rows
         fields = [self.design.fields[name] for name in rows.schema.names]
-        density = measure_time_density(self.design, rows, self.operation_count)
+        density = measure_time_density(
+            self.design, rows, self.operation_count, is_generated=self.source.summary is None
+        )
         sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
         simulator = ReadSimulator(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         POOR_WASTE,
         count_read_operations,
     )
-    from rowkey.workload.table_size import estimate_table_bytes
+    from rowkey.workload.table_size import estimate_table_bytes, estimate_table_rows
     from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.values.number_columns import describe_numbers, refuse_uncertain_numbers
     from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
@@ -81,7 +81,7 @@ else:
             ),
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations",
-            "table_size": "estimate_table_bytes",
+            "table_size": "estimate_table_bytes estimate_table_rows",
             "values.calendar_digits": "is_calendar_number",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
@@ -137,6 +137,7 @@ __all__ = [
     "describe_layout",
     "describe_numbers",
     "estimate_table_bytes",
+    "estimate_table_rows",
     "find_count_layout",
     "is_calendar_number",
     "measure_family_sizes",

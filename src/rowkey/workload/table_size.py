@@ -58,6 +58,28 @@ def estimate_table_bytes(
     return total
 
 
+def estimate_table_rows(
+    layout: Layout,
+    families: Mapping[str, Family],
+    writes: WritePattern,
+    counts: RowCounts | None = None,
+) -> float | None:
+    """Return the rows that a table grows to; None if that is unknown.
+
+    Args:
+        layout: what tells one row from another.
+        families: how long cells are kept; rows live as long as their oldest cells.
+        writes: how events come.
+        counts: how many rows the events of a sample were; None where nobody counted.
+    """
+    lives_for_ever = any(
+        family.ttl_s == FOREVER_S or family.min_versions for family in families.values()
+    )
+    ttl_s = max((family.ttl_s for family in families.values()), default=0)
+    events = inf if lives_for_ever else (writes.rate or inf) * ttl_s
+    return _estimate_rows(layout, writes, events, counts)
+
+
 def _estimate_rows(
     layout: Layout, writes: WritePattern, events: float, counts: RowCounts | None
 ) -> float | None:

@@ -59,8 +59,9 @@ def command(
 
     Keys are orders of the fields of the present key, and of fields that declared reads give, with
     nothing, a salt or a bucket in front. A proposed key has no worse verdict than the present one,
-    and no new warning. Where several tables have better verdicts than any single one, they are
-    proposed. Declare the reads and their rates in the design: they decide which key is best.
+    and no new warning but one on the size of its regions. Where several tables have better verdicts
+    than any single one, they are proposed. Declare the reads and their rates in the design: they
+    decide which key is best.
 
     \b
     rowkey advise logs.toml --sample events.csv
