@@ -230,7 +230,11 @@ def test_a_search_without_reads_or_sample_has_an_answer() -> None:
 
 def test_the_size_of_a_table_refuses_no_key(orders: Path) -> None:
     """Keys of a table that outgrows its buckets are proposed; with a sample also more regions."""
-    large = {**ORDERS, "writes": {"rate": "8000/s"}, "families": {"d": {"ttl": "90d"}}}
+    large = {
+        **ORDERS,
+        "writes": {"rate": "8000/s", "for": "10s"},
+        "families": {"d": {"ttl": "90d"}},
+    }
     design = Design("orders", "[at][user][number]", **large)
     without_sample = search(design)
     assert "poor" == without_sample.declared.verdict.grade

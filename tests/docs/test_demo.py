@@ -42,7 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """
     folder = tmp_path_factory.mktemp("demo")
     recording = tmp_path_factory.mktemp("recording") / "flights.parquet"
-    rows = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, 20_000)
+    rows = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, 8_000)
     parquet.write_table(rows, recording)
     out, err = StringIO(), StringIO()
 

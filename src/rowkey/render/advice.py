@@ -217,12 +217,23 @@ def _format_tables(advice: Advice, width: int) -> Iterator[str]:
         yield f"  {judged.design.table}: serves {_list_reads(judged)}"
         yield from _format_key(judged, declared, width)
     event_bytes = sum(one.event_bytes for one in tables)
-    yield from wrap_text(
-        f"  together: {event_bytes:,.0f} bytes for an event instead of "
-        f"{declared.event_bytes:,.0f}, and {len(tables)} writes instead of one",
-        width,
-        4,
-    )
+    texts = [
+        f"{event_bytes:,.0f} bytes for an event instead of {declared.event_bytes:,.0f}",
+        f"{len(tables)} writes instead of one",
+        *_list_summed_needs([one.resources for one in tables]),
+    ]
+    yield from wrap_text(f"  together: {', '.join(texts)}", width, 4)
+
+
+def _list_summed_needs(needs: Sequence[Resources]) -> Iterator[str]:
+    """Yield what several tables need together of what can be added up; servers are shared."""
+    operations = [one.operations_per_s.value for one in needs]
+    if None not in operations:
+        yield f"{_format_number(sum(map(float, filter(None, operations))))} operations/s"
+    sizes = [one.disk_bytes.value for one in needs]
+    if None not in sizes:
+        gib = sum(map(float, filter(None, sizes))) / GIB
+        yield f"{_format_number(gib)} GiB of disk in all copies"
 
 
 def _list_reads(judged: JudgedDesign) -> str:
