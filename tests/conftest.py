@@ -40,7 +40,7 @@ settings.register_profile(
     suppress_health_check=IGNORED_HEALTH_CHECKS,
 )
 settings.register_profile(
-    "long", max_examples=100, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
+    "long", max_examples=50, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
@@ -74,7 +74,8 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage again during the tests."""
+    """Collect garbage again during the tests, but never what was made until now."""
+    gc.freeze()
     gc.enable()
 
 

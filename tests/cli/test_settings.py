@@ -88,7 +88,7 @@ def test_the_table_of_a_command_goes_before_the_top(folder: Path) -> None:
         ('[simulate]\nseed = "a"\n', "simulate.seed: 'a' is not a whole number"),
         ("[simulate]\nseed = -1\n", "simulate.seed: -1 is not in the range"),
         ("quiet = 1\n", "quiet: 1 is not true or false"),
-        ("sample = 1\n", "sample: 1 is not a text"),
+        ("sample = 1\n", "sample: 1 is not text in quotes"),
         ("seed = = 1\n", "rowkey.toml:1:8: "),
         (LOGS, "this is a design, but a file of this name holds the defaults of options"),
     ],

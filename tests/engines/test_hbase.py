@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (100, 40) if LONG else (6, 20)
+EXAMPLES, LENGTH = (30, 40) if LONG else (6, 20)
 SPARE = 1.5
 """Extra examples for each test, since Hypothesis ends some early."""
 SHAPES = strategies.SHAPES if LONG else strategies.SHAPES[::8]

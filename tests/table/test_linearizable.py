@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 FEW, FEW_ON_A_CLUSTER = 2_000, 800
 """Operations of a short run."""
-MANY = {"memory": 1_000_000, "rocks": 250_000, "hbase": 100_000}
+MANY = {"memory": 200_000, "rocks": 50_000, "hbase": 20_000}
 """Operations of a long run, which takes about ten minutes."""
 STALE_S, CLUSTER_STALE_S = 0.2, 1.0
 """Seconds that a client goes on without the catalog; a change of buckets takes a little more."""

@@ -227,7 +227,7 @@ def _find_problem(option: click.Option, value: Any, ctx: click.Context) -> str:
         return "" if isinstance(value, bool) else f"{value!r} is not true or false"
     is_number = isinstance(option.type, click.IntRange)
     if isinstance(value, bool) or not isinstance(value, int if is_number else str):
-        return f"{value!r} is not a {'whole number' if is_number else 'text'}"
+        return f"{value!r} is not {'a whole number' if is_number else 'text in quotes'}"
     try:
         option.type.convert(value, option, ctx)
     except click.BadParameter as problem:

@@ -62,7 +62,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("verb", "given", "named", "paths"), CALLS, ids=str)
+@pytest.mark.parametrize(
+    ("verb", "given", "named", "paths"), CALLS, ids=lambda value: str(value)[:60]
+)
 def test_refused(
     verb: str, given: tuple[Any, ...], named: dict[str, Any], paths: list[str]
 ) -> None:
