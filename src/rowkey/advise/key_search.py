@@ -447,7 +447,7 @@ def _select_finalists(
     Args:
         entries: candidates, each with its costs: writes, reads and bytes.
     """
-    coarse = [(tuple(map(_coarsen, costs)), candidate) for costs, candidate in entries]
+    coarse = [(tuple(map(_round_cost, costs)), candidate) for costs, candidate in entries]
     in_balance = sorted(coarse, key=lambda entry: sum(entry[0]))
     finalists: dict[tuple[str, ...], Candidate] = {}
     for cost in range(3 if entries else 0):
@@ -458,6 +458,6 @@ def _select_finalists(
     return list(finalists.values())[:MAX_FINALISTS]
 
 
-def _coarsen(cost: float) -> int:
+def _round_cost(cost: float) -> int:
     """Return a cost on a scale of steps of a fifth: what differs by less is no better."""
     return round(log(max(cost, 1.0), COST_STEP))

@@ -34,7 +34,7 @@ def open_input(name: str) -> Iterator[IO[str]]:
     if name == "-":
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
-        with _naming_input("standard input"):
+        with _name_input_in_errors("standard input"):
             yield sys.stdin
         return
     try:
@@ -43,12 +43,12 @@ def open_input(name: str) -> Iterator[IO[str]]:
         raise_shortage(problem, name)
         why = getattr(problem, "strerror", None) or str(problem)
         raise RowError(name, f"the file cannot be read: {why}", remedy="Check the path.") from None
-    with stream, _naming_input(name):
+    with stream, _name_input_in_errors(name):
         yield stream
 
 
 @contextmanager
-def _naming_input(name: str) -> Iterator[None]:
+def _name_input_in_errors(name: str) -> Iterator[None]:
     """Put the name of the input in front of the lines that its errors name."""
     try:
         yield

@@ -109,28 +109,28 @@ class BigEndianCodec(Codec):
         write = _INTEGER_STRUCTS[self.width].pack
         low, high, bias, mirror = self.low, self.high, self.bias, self.top - self.bias
 
-        def unbiased(row: Mapping[str, Any]) -> bytes:
+        def encode_plain(row: Mapping[str, Any]) -> bytes:
             """Encode an integer of the row; pass any other value to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value)
             return fallback(row)
 
-        def biased(row: Mapping[str, Any]) -> bytes:
+        def encode_biased(row: Mapping[str, Any]) -> bytes:
             """Encode an integer of the row plus the bias; pass others to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(value + bias)
             return fallback(row)
 
-        def mirrored(row: Mapping[str, Any]) -> bytes:
+        def encode_mirrored(row: Mapping[str, Any]) -> bytes:
             """Encode the mirrored integer of the row; pass others to the fallback."""
             value = row[name]
             if type(value) is int and low <= value <= high:
                 return write(mirror - value)
             return fallback(row)
 
-        return mirrored if self.is_mirrored else biased if bias else unbiased
+        return encode_mirrored if self.is_mirrored else encode_biased if bias else encode_plain
 
     def pack_batch(self, internal: Any) -> ByteColumn:
         """Return whole numbers as big-endian bytes."""
