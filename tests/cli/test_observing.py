@@ -195,4 +195,5 @@ def test_a_proof_leaves_with_what_it_comes_to(
     found = run(*words)
     assert (code, "") == (found.code, found.err)
     assert found.out.splitlines()[1].startswith(f"{VERDICT_TITLES[verdict]}: 2 writes")
-    assert 0 == run(*words, "--exit-zero").code
+    assert 0 == run(*words, "--fail-on", "never").code
+    assert (code if verdict == "different" else 0) == run(*words, "--fail-on", "different").code

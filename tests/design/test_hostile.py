@@ -106,7 +106,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         _add_field("{type='choice', of=[" + ",".join(f"'{n:x}'" for n in range(65_537)) + "]}"),
         "bytes; expected at most 262,144",
     ),
-    "newlines": ("\n" * 262_000, "table: the option is missing"),
+    "newlines": ("\n" * 262_000, "table: the design lacks this option"),
     "returns": ("\r" * 262_000, "the file is not valid TOML"),
     "quotes": (BASE + '"""' * 50_000, "the file is not valid TOML"),
     "open_string": ('x = "' + "\\" * 200_000, "the file is not valid TOML"),
@@ -176,8 +176,8 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     ),
     "type_long": (_add_field('"' + "u8" * 40_000 + '"'), "is not a field type"),
     # characters and other text that is no text
-    "empty": ("", "table: the option is missing"),
-    "mark_alone": ("\ufeff", "table: the option is missing"),
+    "empty": ("", "table: the design lacks this option"),
+    "mark_alone": ("\ufeff", "table: the design lacks this option"),
     "mark_twice": ("\ufeff\ufeff" + BASE, "the file is not valid TOML"),
     "chosen_twice": (
         _add_field(

@@ -179,12 +179,18 @@ def test_one_mistake_is_told_once(case: str) -> None:
 def test_missing_words_are_named_with_their_meaning() -> None:
     """An empty file lacks three options, each named with its meaning."""
     expected = [
-        "table: the option is missing; expected the table name, with its namespace if it has one.",
         (
-            "key: the option is missing; expected the row key in bracket notation, such as "
+            "table: the design lacks this option; expected the table name, with its namespace if "
+            "it has one."
+        ),
+        (
+            "key: the design lacks this option; expected the row key in bracket notation, such as "
             "[bucket(host, 16)][host][ts]."
         ),
-        "fields: the option is missing; expected the fields of a row, by name.",
+        (
+            "fields: the design lacks this option; expected the fields of a row with their types, "
+            'such as { host = "text" }.'
+        ),
     ]
     assert expected == list(map(str, list_mistakes("")))
 
@@ -380,6 +386,6 @@ def test_an_algorithm_under_another_name_is_named(value: str, message: str) -> N
     """An unknown option in place of `algorithm` is reported next to the missing one."""
     text = f"""table = "t"\nkey = "[a]"\nsplits = {{ kind = "{value}", regions = 4 }}\n"""
     missing, unknown = list_mistakes(f'{text}[fields]\na = "text"\n')
-    assert ("splits.algorithm", "the option is missing") == (missing.path, missing.problem)
+    assert ("splits.algorithm", "the design lacks this option") == (missing.path, missing.problem)
     assert ("splits.kind", message) == (unknown.path, unknown.problem)
     assert "hex_string" in unknown.remedy

@@ -77,7 +77,7 @@ INVALID_DECLARATIONS: list[tuple[str, Any, str]] = [
      ("fields.a.type: 5 is not valid; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", {},
-     ("fields.a.type: the option is missing; expected the field type, such as text or"
+     ("fields.a.type: the design lacks this option; expected the field type, such as text or"
      " timestamp_ms.")),
     ("[a]", 5,
      ("fields.a: 5 does not declare a field; expected a type such as 'text', or a mapping with a"

@@ -483,5 +483,5 @@ def _assess_findings(findings: Sequence[Finding]) -> Iterator[Assessment]:
 
 
 def _grade_finding(finding: Finding) -> Grade:
-    """Return the grade of what a finding is about."""
+    """Return the grade that a finding gives to the design."""
     return {"info": GRADES[0], "warning": GRADES[1], "error": GRADES[2]}[finding.severity]

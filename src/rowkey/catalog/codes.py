@@ -70,7 +70,7 @@ class CodeSnapshot(Dictionary):
         return values[number - 1]
 
     def add_values(self, name: str, values: Iterable[Value]) -> None:
-        """Give the next ids of a field to values, in their order."""
+        """Add values that were given the next ids of a field, in the order of the ids."""
         listed, ids = self.values.setdefault(name, []), self.ids.setdefault(name, {})
         for value in values:
             listed.append(value)

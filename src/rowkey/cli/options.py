@@ -150,10 +150,6 @@ def is_failing(grade: Grade, fail_on: str) -> bool:
     return fail_on != NEVER_FAIL and grade in ("poor", fail_on)
 
 
-EXIT_ZERO_OPTION = click.option(
-    "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings."
-)
-
 SEED_OPTION = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Seed of all random choices."
 )

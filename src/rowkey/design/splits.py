@@ -205,7 +205,7 @@ def _bind_split_table(options: dict[str, Any], mistakes: Mistakes) -> BoundSplit
         what = (
             f"{format_value(algorithm)} is not a split algorithm"
             if algorithm != ""
-            else "the option is missing"
+            else "the design lacks this option"
         )
         mistakes.add(
             "splits.algorithm", what, known_algorithms, suggest_name(name, SPLIT_ALGORITHMS)

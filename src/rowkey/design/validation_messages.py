@@ -120,9 +120,9 @@ def _note_error(path: KeyPath, detail: ErrorDetails, mistakes: Mistakes) -> None
     elif kind == "extra_forbidden":
         mistakes.add(at, *_describe_unknown_option(path))
     elif kind == "missing":
-        mistakes.add(at, "the option is missing", _find_description(path))
+        mistakes.add(at, "the design lacks this option", _find_description(path))
     elif kind == "no_kind":
-        mistakes.add(f"{at}.kind", "the option is missing", _find_description(path))
+        mistakes.add(f"{at}.kind", "the design lacks this option", _find_description(path))
     elif kind == "literal_error":
         choices = str(context.get("expected", "")).replace("'", "").replace(" or ", ", ")
         near = suggest_name(str(value), choices.split(", "))

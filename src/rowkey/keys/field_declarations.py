@@ -85,6 +85,7 @@ def _note_schema_error(path: str, detail: ErrorDetails, mistakes: Mistakes) -> N
     expected = _FIELD_KEYS[option].description or ""
     if number_range := _format_range(_FIELD_KEYS[option]):
         expected = f"{number_range} ({expected})"
-    missing = detail["type"] == "missing"
-    what = "the option is missing" if missing else f"{format_value(detail['input'])} is not valid"
+    what = f"{format_value(detail['input'])} is not valid"
+    if detail["type"] == "missing":
+        what = "the design lacks this option"
     mistakes.add(option_path, what, expected)

@@ -210,7 +210,9 @@ class DesignDeclaration(_StrictModel):
         description="how the table is split into regions: an algorithm, or a list of split keys",
     )
     fields: dict[str, Annotated[FieldDeclaration, BeforeValidator(_expand_type)]] = Field(
-        min_length=1, max_length=MAX_FIELDS, description="the fields of a row, by name"
+        min_length=1,
+        max_length=MAX_FIELDS,
+        description='the fields of a row with their types, such as { host = "text" }',
     )
     families: dict[str, dict[str, Any]] = Field(
         default_factory=dict,

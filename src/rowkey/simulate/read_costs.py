@@ -399,7 +399,7 @@ class ReadSimulator:
 
 
 def _sort_keys(keys: Sequence[bytes]) -> tuple[list[bytes], np.ndarray[Any, Any]]:
-    """Return the distinct keys, ascending, and the last row of each."""
+    """Return the distinct keys, ascending, and the index of the last row with each."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc

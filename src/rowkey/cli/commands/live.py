@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import EXIT_ZERO_OPTION, FILE_PATH, print_json, print_lines, to_json
+from rowkey.cli.options import (
+    FILE_PATH,
+    NEVER_FAIL,
+    add_fail_on_option,
+    print_json,
+    print_lines,
+    to_json,
+)
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ MAX_WATCH_S = 86_400 * 366
     "text and json are printed once, at the end or when interrupted. jsonl prints a line for each "
     "measurement.",
 )
-@EXIT_ZERO_OPTION
+@add_fail_on_option(["hot"], "hot", "State of the table that makes the command exit with 1.")
 def command(
     table: str,
     url: str,
@@ -54,15 +61,14 @@ def command(
     every: str,
     lasting: str,
     output: str,
-    *,
-    exit_zero: bool,
+    fail_on: str,
 ) -> int:
     """Watch the counters of a table's regions: rates, load by region and server, hot spots.
 
     A region that is moved, split or restored starts its counters again, so its rate is unknown for
     one measurement. No verdict is given from that measurement unless the region had almost no load
     before. Where the load is uneven, a few thousand recently written rows are read to find the
-    cause. Exits with 1 if the table runs hot.
+    cause. Exits with 1 if the table runs hot, or with 0 by --fail-on never.
 
     \b
     rowkey live logs --on rocks:./data --every 500ms --for 1s
@@ -83,7 +89,7 @@ def command(
     if last is None:
         return 0
     _show_result(last, output)
-    return 1 if last.is_hot and not exit_zero else 0
+    return int(last.is_hot and fail_on != NEVER_FAIL)
 
 
 def _watch_table(

@@ -10,12 +10,13 @@ import click
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
-    EXIT_ZERO_OPTION,
+    NEVER_FAIL,
     OUTPUT_FORMAT_OPTION,
     PROGRESS_OPTION,
     SAMPLE_FORMAT_OPTION,
     SAMPLE_OPTION,
     SEED_OPTION,
+    add_fail_on_option,
     print_errors,
     print_json,
     show_progress,
@@ -59,7 +60,9 @@ def _print_error_notes() -> Iterator[None]:
 @OUTPUT_FORMAT_OPTION
 @SEED_OPTION
 @PROGRESS_OPTION
-@EXIT_ZERO_OPTION
+@add_fail_on_option(
+    ["different", "unknown"], "unknown", "Least result that makes the command exit with an error."
+)
 def command(
     design: str,
     url: str,
@@ -71,7 +74,7 @@ def command(
     progress: str,
     *,
     keep: bool,
-    exit_zero: bool,
+    fail_on: str,
 ) -> int:
     """Write a sample into a new table, and compare the counts of its regions with the prediction.
 
@@ -79,7 +82,7 @@ def command(
     disk with the bytes of the cells. The table gets a new name and is dropped at the end, also
     after an interruption; if it cannot be dropped, the error names it. On a cluster, switch the
     balancer off before: a region that moves starts its counters again. Exits with 3 if a count
-    differs from the prediction, and with 1 if a count is unknown.
+    differs from the prediction, and with 1 if a count is unknown, or as --fail-on says.
 
     \b
     rowkey prove logs.toml --on rocks:./proof --sample events.csv
@@ -108,4 +111,6 @@ def command(
         from rowkey.render import print_proof
 
         print_proof(proof, build_console())
-    return 0 if exit_zero else EXIT_CODES[proof.verdict]
+    if fail_on == NEVER_FAIL or (fail_on == "different" and proof.verdict != "different"):
+        return 0
+    return EXIT_CODES[proof.verdict]

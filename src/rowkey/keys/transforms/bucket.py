@@ -31,7 +31,6 @@ from rowkey.keys.parts.numbered_prefix import (
 )
 from rowkey.keys.parts.sequence import SequencePart
 from rowkey.keys.traits import Images
-from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -112,11 +111,11 @@ class BucketTransform(NumberedPrefix):
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
                 "m",
-                f"m = {self.m} spreads the rows of each heavy value of the first field over "
-                f"{pluralize(self.m, 'bucket')} by a second field, and needs both",
+                f"m = {self.m} is in how many buckets the second field puts the rows of a heavy "
+                "value of the first field, but there are no such two fields",
                 "two fields or more, the first without a function",
-                "Write, for example, bucket(host, ts, 16, 4) and list frequent hosts as heavy "
-                "under fields.host; or leave m, the second number, out.",
+                "Leave m, the second number, out; or write, for example, bucket(host, ts, 16, 4) "
+                "and list the heavy values of host under fields.host.",
             )
         if self.m > self.n:
             raise InvalidArgument(

@@ -199,9 +199,9 @@ def _find_unit(times: ParsedTimes) -> int:
     return 2 if not (nanoseconds % 1_000_000).any() else 3 if not (nanoseconds % 1_000).any() else 4
 
 
-def _is_preferred(text: str, rival: str) -> bool:
-    """Return whether a layout is meant where a rival reads the same texts."""
-    return any(one in text and other in rival for one, other in _PREFERRED_ORDERS)
+def _is_preferred(layout: str, rival: str) -> bool:
+    """Return whether a layout is chosen before another one that reads the same times."""
+    return any(one in layout and other in rival for one, other in _PREFERRED_ORDERS)
 
 
 def _derive_layouts(texts: list[str]) -> list[str]:
