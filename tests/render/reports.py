@@ -6,6 +6,7 @@ import base64
 import csv
 import json
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,7 @@ SHIPPED = ("time_first", "mod", "hashed")
 """The designs of a folder of examples, as the demo judges them."""
 
 
+@cache
 def compare_examples(name: str) -> Comparison:
     """Return the comparison of the demo's designs for a shipped recording.
 
