@@ -32,6 +32,7 @@ order = "ts desc"
 UNIFORM = 'splits = { algorithm = "uniform", regions = 4 }'
 BUCKET_SPLITS = 'splits = "per_bucket"'
 FRONT, HOSTS = "front.toml", "hosts.toml"
+EVENTS = 1_000
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / HOSTS).write_text(
         f'table = "logs"\nkey = "[bucket(host, 4)][host][ts]"\n{BUCKET_SPLITS}{WORDS}'
     )
-    rows = [f"h-{n * 7919 % 3989},{1_600_000_000_000 + n}" for n in range(4_000)]
+    rows = [f"h-{n * 7919 % 3989},{1_600_000_000_000 + n}" for n in range(EVENTS)]
     (tmp_path / "events.csv").write_text("\n".join(["host,ts", *rows, ""]))
     return tmp_path
 
@@ -119,7 +120,7 @@ def test_every_json_field_is_documented() -> None:
     document = json.loads(told.out)
     found = {path.replace(".A.", ".*.").replace(".B.", ".*.") for path in list_paths(document)}
     assert set(COMPARISON_FIELDS) == found | {"measures[].best[]", "designs[].remarks[]"}
-    assert [1, 4, 5000.0, 4_000] == [
+    assert [1, 4, 5000.0, EVENTS] == [
         document[name] for name in ("format", "servers", "capacity", "operations")
     ]
     by_name = {one["name"]: one for one in document["measures"] if one["read"] is None}

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from design.designs import SOUND
-from design.test_hostile import FILES, TRIES
+from design.test_hostile import FILES, TRIES, mark_long
 from rowkey import Design
 from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design
@@ -102,7 +102,16 @@ def measure_judging_s(file: str) -> float:
     return best_s
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+LONG_PATTERNS = {
+    r"([a-zA-Z]+)*$", r"(a|aa)+$", r"(a|a?)+$", r"(.*a){12}$", r"(x+x+)+y", r"\s+$",
+}  # fmt: skip
+"""Patterns whose texts resemble those of others: only `make test-long` tries them."""
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [pytest.param(one, marks=pytest.mark.long if one in LONG_PATTERNS else ()) for one in PATTERNS],
+)
 def test_no_pattern_is_run(pattern: str) -> None:
     """A regular expression or its worst case text takes no longer than a plain text."""
     for hostile in (pattern, PATTERNS[pattern]):
@@ -124,7 +133,7 @@ NUMBERS = (
 """Files with a number that is too large, too small or invalid."""
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", mark_long(NUMBERS))
 def test_a_number_is_refused_before_anything_of_its_size_is_made(name: str) -> None:
     """Reading any number in a file allocates less than 50 MB."""
     text, message = FILES[name]

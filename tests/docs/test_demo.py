@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
+import shutil
 import sys
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
@@ -17,42 +20,40 @@ from pyarrow import parquet
 from tools import demo as program
 
 from docs.blocks import ROOT
-from rowkey.advise import search
-from rowkey.design import Design
-from rowkey.table import load_file
+from rowkey import Design, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rowkey.advise import Advice
-
 EXAMPLES = ROOT / "src" / "rowkey" / "examples"
+ACCESS_LOG = "apache_access.log.gz"
 PICTURE = ROOT / "docs" / "picture.svg"
 PICTURE_BYTES_MOST = 120_000
 REPORT_BYTES_MOST = 250_000
 """What fits a mail."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+FLIGHTS, REQUESTS = (None, None) if IS_LONG else (2_000, 1_000)
+"""Rows of the recordings that are judged."""
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """Return the demonstration's output into a pipe and the folder that it fills.
 
-    Its table and its search get the first rows of one recording; all are loaded by
-    `tests/table/test_region_writes.py`.
+    It gets the first rows of each recording, and whole recordings in `make test-long`.
     """
+    examples = tmp_path_factory.mktemp("examples")
+    for path in EXAMPLES.glob("*/*.toml"):
+        (examples / path.parent.name).mkdir(exist_ok=True)
+        shutil.copy(path, examples / path.parent.name)
+    flights = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, FLIGHTS)
+    parquet.write_table(flights, examples / "flights.parquet")
+    lines = gzip.decompress((EXAMPLES / ACCESS_LOG).read_bytes()).splitlines(keepends=True)
+    (examples / ACCESS_LOG).write_bytes(gzip.compress(b"".join(lines[:REQUESTS])))
     folder = tmp_path_factory.mktemp("demo")
-    recording = tmp_path_factory.mktemp("recording") / "flights.parquet"
-    rows = parquet.read_table(EXAMPLES / "flights.parquet").slice(0, 8_000)
-    parquet.write_table(rows, recording)
     out, err = StringIO(), StringIO()
-
-    def search_fast(design: Design) -> Advice:
-        return search(design, recording if design.table == "departures" else None)
-
     with (
-        patch.object(sys, "argv", ["demo.py", str(folder)]),
-        patch.object(program, "load_file", lambda table, _: load_file(table, recording)),
-        patch.object(program, "search", search_fast),
+        patch.object(sys, "argv", ["demo.py", str(folder), "--examples", str(examples)]),
         redirect_stdout(out),
         redirect_stderr(err),
     ):
@@ -138,17 +139,16 @@ def test_demo_ends_with_what_to_do(demo: tuple[str, Path]) -> None:
             assert file.name in last
 
 
-def test_picture_is_of_these_designs(demo: tuple[str, Path]) -> None:
-    """The picture is small, valid, and shows the demonstration's verdicts."""
+def test_picture_is_of_these_designs() -> None:
+    """The picture is small, valid, and shows the verdicts on the whole recording."""
     told = " ".join(ET.parse(PICTURE).getroot().itertext())
     assert PICTURE.stat().st_size < PICTURE_BYTES_MOST
     for name in ("time_first", "mod", "hashed"):
-        document = documents(demo[1])[f"flights/{name}"]
-        assert document["key"] in told
-        writes = document["writes"]
-        assert f"{writes['level'].upper()}  {writes['skew']:.2f}×" in told
-        share = document["equal_count"]["regions"]["total"]
-        assert f"busiest of {len(document['regions'])} regions: {share:.0%}" in told
+        judged = simulate.run(Design.read(EXAMPLES / f"flights/{name}.toml"), second_half=True)
+        assert str(judged.design.key) in told
+        assert f"{judged.verdict.level.upper()}  {judged.verdict.skew:.2f}×" in told
+        share = judged.region_shares.total
+        assert f"busiest of {len(judged.regions)} regions: {share:.0%}" in told
 
 
 @pytest.mark.parametrize("name", ["run", "dev"])

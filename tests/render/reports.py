@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
+import zlib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,8 @@ from rowkey.render import Redaction, build_report_document, build_report_page
 from rowkey.render.report.heat_map import pack_counts
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from rowkey.advise import Comparison
 
 REDACTION = Redaction(b"0123456789abcdef")
@@ -122,6 +127,7 @@ SHIPPED = ("time_first", "mod", "hashed")
 """The designs of a folder of examples, as the demo judges them."""
 
 
+@cache
 def compare_examples(name: str) -> Comparison:
     """Return the comparison of the demo's designs for a shipped recording.
 
@@ -162,21 +168,32 @@ def build_hostile_page(language: str = "en") -> str:
     return build_report_page(build_report_document([judge_hostile_design()], Redaction()), language)
 
 
+DRAWN_COLUMNS = 32
+"""Columns of a large map that are drawn by lot."""
+
+
 def enlarge_map(document: dict[str, Any], rows: int, columns: int) -> None:
     """Give the first design of a report a map of another size with all cells written.
 
     Args:
         document: the result of `build_report_document`, which is changed.
         rows: the number of regions.
-        columns: the number of windows.
+        columns: the number of windows, which are those of `DRAWN_COLUMNS` again and again.
     """
     import numpy as np
 
-    counts = np.random.default_rng(6).zipf(1.3, (columns, rows)).clip(1, 10_000)
+    counts = np.random.default_rng(6).zipf(1.3, (DRAWN_COLUMNS, rows)).clip(1, 10_000)
+    times = columns // DRAWN_COLUMNS
     given = document["designs"][0]["map"]
     named = [{"first": n, "last": n, "server": n % 4, "start": f"host {n}"} for n in range(rows)]
     given["columns"] = columns
-    given["views"]["region"] = {"rows": named, "counts": pack_counts(counts), "marks": []}
-    by_server = counts.reshape(columns, rows // 4, 4).sum(axis=1)
-    given["views"]["server"]["counts"] = pack_counts(by_server)
+    given["views"]["region"] = {"rows": named, "counts": _pack_times(counts, times), "marks": []}
+    by_server = counts.reshape(DRAWN_COLUMNS, rows // 4, 4).sum(axis=1)
+    given["views"]["server"]["counts"] = _pack_times(by_server, times)
     given["views"]["server"]["marks"] = []
+
+
+def _pack_times(counts: np.ndarray[Any, Any], times: int) -> str:
+    """Return counts that are all positive several times, packed as `pack_counts` packs them."""
+    packed = zlib.decompress(base64.b64decode(pack_counts(counts)))
+    return base64.b64encode(zlib.compress(packed * times)).decode()

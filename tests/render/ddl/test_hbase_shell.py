@@ -96,7 +96,7 @@ def build_expected_call(creation: CreateStatement) -> dict[str, Any]:
 
 @given(drawn=st.lists(draw_creations(NAMES | ANYTHING), max_size=20))
 # Each step of shrinking starts a Ruby.
-@settings(max_examples=15 if IS_LONG else 8, phases=[Phase.generate])
+@settings(max_examples=15 if IS_LONG else 4, phases=[Phase.generate])
 def test_the_shell_is_asked_for_the_same_table(
     ruby: str, folder: Path, drawn: list[CreateStatement]
 ) -> None:
