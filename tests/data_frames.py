@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 START_S = 1_714_521_600
-ROW_COUNT = 3_000
+ROW_COUNT = 900
 
 
 def build_orders(count: int = ROW_COUNT) -> pa.Table:
@@ -68,9 +68,9 @@ SOURCES: dict[str, Callable[[pa.Table], Any]] = {
     "polars": pl.from_arrow,
     "duckdb": _build_relation,
     "pyarrow table": lambda table: table,
-    "pyarrow chunks": lambda table: pa.Table.from_batches(table.to_batches(max_chunksize=700)),
+    "pyarrow chunks": lambda table: pa.Table.from_batches(table.to_batches(max_chunksize=200)),
     "pyarrow batch": lambda table: table.combine_chunks().to_batches()[0],
-    "pyarrow reader": lambda table: table.to_reader(max_chunksize=700),
+    "pyarrow reader": lambda table: table.to_reader(max_chunksize=200),
     "string views": lambda table: table.set_column(0, "shop", table["shop"].cast(pa.string_view())),
     "large strings": lambda table: table.set_column(
         0, "shop", table["shop"].cast(pa.large_string())

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 QUICK = {("vehicles", 0), ("follows", 1), ("products", 2)}
 """Designs of the expert's that are searched in every run; the others in the long profile."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DESIGNS = Path(test_expert.__file__).parent / "designs"
-USERS, ROWS = 2_000, 8_000
+USERS, ROWS = 2_000, 5_000
 ORDERS: dict[str, Any] = {
     "fields": {
         "user": {"type": "text", "max_bytes": 8},
@@ -92,7 +93,8 @@ def test_no_pick_is_worse_than_the_declared_design(
     tmp_path: Path, recording: str, path: Path
 ) -> None:
     """Over the expert's designs: grades, warnings and key fields are kept."""
-    check_picks(search(Design.read(path), write_recording(recording, tmp_path)))
+    sample = write_recording(recording, tmp_path, None if IS_LONG else 10_000)
+    check_picks(search(Design.read(path), sample))
 
 
 def test_a_key_by_time_is_replaced(orders: Path) -> None:
@@ -206,10 +208,10 @@ def test_every_process_lists_the_same_candidates(tmp_path: Path) -> None:
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("1", "5", "7")
+        for seed in ("1", "5")
     ]
     assert lists[0].count(b"\n") > 100
-    assert lists[0] == lists[1] == lists[2]
+    assert lists[0] == lists[1]
 
 
 def test_a_search_without_reads_or_sample_has_an_answer() -> None:

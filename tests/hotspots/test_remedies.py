@@ -41,7 +41,7 @@ def sample_path(tmp_path: Path) -> Path:
     hosts = [*shares, *(f"h{n}" for n in range(400))]
     weights = [*shares.values(), *[(1 - sum(shares.values())) / 400] * 400]
     lines = [
-        f"{host},{n},{START + n}" for n, host in enumerate(chance.choices(hosts, weights, k=20_000))
+        f"{host},{n},{START + n}" for n, host in enumerate(chance.choices(hosts, weights, k=6_000))
     ]
     found = tmp_path / "rows.csv"
     found.write_text("\n".join(["host,id,ts", *lines]))
@@ -259,7 +259,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
     folder = tmp_path_factory.mktemp("samples")
     for hosts, weights in HOSTS.items():
         chance = random.Random(4)
-        picked = chance.choices(range(len(weights)), weights, k=16_000)
+        picked = chance.choices(range(len(weights)), weights, k=4_000)
         kinds = [chance.choice("abc") for _ in picked]
         numbers = enumerate(zip(picked, kinds, strict=True))
         lines = (f"h{host},{kind},{START + n}" for n, (host, kind) in numbers)
@@ -319,7 +319,7 @@ def test_a_remedy_takes_no_more_fields_than_it_needs(
 ) -> None:
     """A proposed bucket has the fields of reads if they suffice, and sliced times last."""
     chance = random.Random(7)
-    hosts = chance.choices(range(6 if shares == "few" else 600), k=8_000)
+    hosts = chance.choices(range(6 if shares == "few" else 600), k=4_000)
     path = tmp_path / "rows.csv"
     lines = (
         f"h{0 if shares == 'hot' and n % 5 < 2 else host},d{chance.randrange(500)},{START + n}"

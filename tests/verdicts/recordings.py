@@ -32,15 +32,16 @@ ACCESS = re.compile(
 )
 
 
-def write_recording(name: str, folder: Path) -> Path:
+def write_recording(name: str, folder: Path, max_rows: int | None = None) -> Path:
     """Write a recording as a Parquet file and return its path.
 
     Args:
         name: one of `RECORDINGS`.
         folder: a folder for the file.
+        max_rows: how many of its first rows are written; None for all.
     """
     path = folder / f"{name}.parquet"
-    parquet.write_table(RECORDINGS[name](), path)
+    parquet.write_table(RECORDINGS[name]().slice(0, max_rows), path)
     return path
 
 
