@@ -57,7 +57,7 @@ ranges = st.sampled_from(((0, LATEST), (0, 8_000), (6_000, 9_000), (8_000, 8_001
 versions = st.sampled_from((1, 2, 3, 9))
 
 
-@settings(max_examples=6 * DEPTH)
+@settings(max_examples=3 * DEPTH)
 @given(
     cells=cell_lists,
     family=family_choices,
@@ -90,7 +90,7 @@ def test_a_read_sees_what_the_book_says(
     assert FamilyCells(cells, family, NOW).list_visible(ask) == view.select_visible(cells)
 
 
-@settings(max_examples=4 * DEPTH)
+@settings(max_examples=2 * DEPTH)
 @given(cells=cell_lists, family=family_choices, time_range=ranges, versions=versions)
 def test_a_raw_read_sees_what_the_book_says(
     cells: list[Cell], family: Family, time_range: tuple[int, int], versions: int
@@ -101,7 +101,7 @@ def test_a_raw_read_sees_what_the_book_says(
     assert FamilyCells(cells, family, NOW).list_raw(ask) == view.select_visible(cells)
 
 
-@settings(max_examples=6 * DEPTH)
+@settings(max_examples=3 * DEPTH)
 @given(cells=cell_lists, family=family_choices)
 def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family) -> None:
     """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
@@ -110,7 +110,7 @@ def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family
     assert kept == select_kept_cells(kept, family, NOW)
 
 
-@settings(max_examples=4 * DEPTH)
+@settings(max_examples=2 * DEPTH)
 @given(cells=cell_lists, family=family_choices, versions=versions)
 def test_a_compaction_changes_no_read(cells: list[Cell], family: Family, versions: int) -> None:
     """A read of all times gives the same before and after a compaction that drops deletes."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Family
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (500, 100) if LONG else (12, 50)
+EXAMPLES, LENGTH = (500, 100) if LONG else (6, 50)
 SPARE = 1.25
 """Extra examples for each test, since Hypothesis ends some early."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
@@ -13,25 +16,16 @@ import key_properties
 import strategies
 from rowkey.keys import TRANSFORMS, TYPES, Compatibility, NullablePart
 
-PLUGIN_NAMES = [*sorted(TYPES), *sorted(TRANSFORMS)]
+if TYPE_CHECKING:
+    from rowkey.keys import Key
 
-FEWER_EXAMPLES = settings(max_examples=max(settings().max_examples // 4, 1))
-"""Each property is tried on three dozen plugins, so a fourth of the examples is enough for each."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ONE_TO_FOUR, ONE_TO_TWELVE = st.integers(1, 4), st.integers(1, 12)
 FOLLOWING_BYTES, DISTANCES = st.binary(max_size=3), st.integers(0, 10**18)
 
 
-@pytest.fixture(params=PLUGIN_NAMES, scope="module")
-def plugin_name(request: pytest.FixtureRequest) -> str:
-    """The name of each field type and each transform."""
-    return str(request.param)
-
-
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_keys_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataObject) -> None:
-    """Keys and parts decode to the fields of which they lose nothing, and differ by their rows."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_decoding(key: Key, data: st.DataObject) -> None:
+    """Check that keys and parts decode to what they do not lose, and differ by their rows."""
     one, other, *_ = rows = [strategies.draw_row(data.draw, key) for _ in range(4)]
     for row in rows:
         key_properties.check_recovered_fields(key, row)
@@ -42,11 +36,8 @@ def test_keys_decode_to_the_recoverable_fields(plugin_name: str, data: st.DataOb
             key_properties.check_part_decoding(part, one)
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_bytes_sort_as_the_order_trait_says(plugin_name: str, data: st.DataObject) -> None:
-    """Bytes sort as the order of a part says, ascending and descending."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_order(key: Key, data: st.DataObject) -> None:
+    """Check that bytes sort as the order of a part says, ascending and descending."""
     for part in key_properties.list_parts(key):
         if key_properties.has_single_field(part):
             field = key.fields[part.fields[0]]
@@ -55,11 +46,8 @@ def test_bytes_sort_as_the_order_trait_says(plugin_name: str, data: st.DataObjec
             key_properties.check_descending(part, field, values)
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_parts_have_their_declared_traits(plugin_name: str, data: st.DataObject) -> None:
-    """Lengths, ends, alphabets, nulls, resolution and number of encodings are as declared."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_traits(key: Key, data: st.DataObject) -> None:
+    """Check lengths, ends, alphabets, nulls, resolution and number of encodings."""
     rows = [strategies.draw_row(data.draw, key) for _ in range(data.draw(ONE_TO_FOUR))]
     following_bytes, distance = data.draw(FOLLOWING_BYTES), data.draw(DISTANCES)
     for part in key_properties.list_parts(key):
@@ -75,11 +63,8 @@ def test_parts_have_their_declared_traits(plugin_name: str, data: st.DataObject)
             key_properties.check_nulls_first(part, rows[0])
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_images_contain_every_row_in_the_bounds(plugin_name: str, data: st.DataObject) -> None:
-    """Images contain the bytes of all rows in the bounds and, where exact, of no other rows."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_images(key: Key, data: st.DataObject) -> None:
+    """Check that images have the bytes of all rows in the bounds and, where exact, no others."""
     row, other = strategies.draw_row(data.draw, key), strategies.draw_row(data.draw, key)
     bounds = {
         name: data.draw(strategies.bounds_around(field, row[name]))
@@ -90,13 +75,8 @@ def test_images_contain_every_row_in_the_bounds(plugin_name: str, data: st.DataO
         key_properties.check_images(part, key.fields, bounds, row, other)
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_equidistant_values_have_no_more_encodings_than_declared(
-    plugin_name: str, data: st.DataObject
-) -> None:
-    """Numbers a step apart have at most as many encodings as `count_reachable` says."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_equidistant_values(key: Key, data: st.DataObject) -> None:
+    """Check that numbers a step apart have no more encodings than `count_reachable` says."""
     for part in key.parts:
         if (
             key_properties.has_single_field(part)
@@ -113,11 +93,8 @@ def test_equidistant_values_have_no_more_encodings_than_declared(
             key_properties.check_reachable_count(part, rows, step)
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_batches_encode_as_single_rows(plugin_name: str, data: st.DataObject) -> None:
-    """Plain, dictionary-encoded and sliced columns with nulls encode as single rows do."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_batches(key: Key, data: st.DataObject) -> None:
+    """Check that plain, dictionary-encoded and sliced columns encode as single rows do."""
     rows = [
         strategies.draw_row(data.draw, key, normal=False) for _ in range(data.draw(ONE_TO_TWELVE))
     ]
@@ -127,11 +104,8 @@ def test_batches_encode_as_single_rows(plugin_name: str, data: st.DataObject) ->
     key_properties.check_batch_decoding(key, rows, salts)
 
 
-@FEWER_EXAMPLES
-@given(data=st.data())
-def test_only_keys_of_the_design_decode(plugin_name: str, data: st.DataObject) -> None:
-    """Bytes that are not a key of the design are refused, alone and in batches."""
-    key = data.draw(strategies.keys(plugin_name))
+def check_other_bytes(key: Key, data: st.DataObject) -> None:
+    """Check that bytes that are not a key of the design are refused, alone and in batches."""
     mutants = []
     for _ in range(4):
         encoded = key_properties.try_encode_row(key, strategies.draw_row(data.draw, key))
@@ -142,11 +116,28 @@ def test_only_keys_of_the_design_decode(plugin_name: str, data: st.DataObject) -
     decoding_properties.check_batch_decodes_as_single_keys(key, mutants)
 
 
-@FEWER_EXAMPLES
+CHECKS = (
+    check_decoding,
+    check_order,
+    check_traits,
+    check_images,
+    check_equidistant_values,
+    check_batches,
+    check_other_bytes,
+)
+
+
+@pytest.mark.parametrize("plugin_name", [*sorted(TYPES), *sorted(TRANSFORMS)])
+@settings(max_examples=50 if IS_LONG else 3)
 @given(data=st.data())
-def test_compatible_parts_keep_stored_bytes(plugin_name: str, data: st.DataObject) -> None:
-    """Where `check_compatibility` finds nothing broken, stored bytes stay the same."""
+def test_keys_have_every_property(plugin_name: str, data: st.DataObject) -> None:
+    """Keys with each field type and transform pass every check; compatible parts keep bytes.
+
+    To draw a key costs as much as a check, so each key is given to all.
+    """
     key, other = data.draw(strategies.keys(plugin_name)), data.draw(strategies.keys(plugin_name))
+    for check in CHECKS:
+        check(key, data)
     row = strategies.draw_row(data.draw, key)
     for old in key.parts:
         for new in (old, *other.parts):

@@ -1,6 +1,6 @@
-"""Each mutant of a part of a key must fail the property test that is named with it.
+"""Each mutant of a part of a key must fail the check that is named with it.
 
-A mutant has one planted mistake for one test, which runs in this process with a fixed seed.
+A mutant has one planted mistake for one check, which runs in this process with a fixed seed.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ from rowkey.keys.transforms.mod import ModTransform
 from rowkey.keys.transforms.pad import PadTransform
 from rowkey.keys.transforms.reverse import ReverseTransform
 from rowkey.keys.transforms.truncate import TruncateTransform
+from strategies import keys
 
-PropertyTest = Callable[[str, st.DataObject], None]
+Check = Callable[[Any, st.DataObject], None]
 Mutant = Callable[[pytest.MonkeyPatch], None]
 
 MUTANT_EXAMPLES, UNCHANGED_EXAMPLES = 400, 3
@@ -51,9 +52,13 @@ SEED = 9
 """With this seed, each mutant is caught within about 100 examples."""
 
 
-def is_mutant_caught(test: Any, plugin_name: str, examples: int) -> bool:
-    """Return whether a property test fails for keys with a plugin."""
-    inner = test.hypothesis.inner_test
+CHECK_WIDENING: Check = (
+    properties.test_more_values_of_the_same_width_are_compatible.hypothesis.inner_test
+)
+
+
+def is_mutant_caught(check: Check, subjects: st.SearchStrategy[Any], examples: int) -> bool:
+    """Return whether a check fails for one of some keys."""
 
     @seed(SEED)
     @settings(
@@ -66,7 +71,7 @@ def is_mutant_caught(test: Any, plugin_name: str, examples: int) -> bool:
     )
     @given(data=st.data())
     def check_example(data: st.DataObject) -> None:
-        inner(plugin_name, data)
+        check(data.draw(subjects), data)
 
     try:
         check_example()
@@ -124,143 +129,143 @@ def _omit_last_image(self: ModTransform, bounds: Any) -> Images:
 
 _MOD_IMAGES = ModTransform.images
 
-MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
+MUTANTS: dict[str, tuple[Check, st.SearchStrategy[Any], Mutant]] = {
     "reverse keeps order": (
-        properties.test_bytes_sort_as_the_order_trait_says, "reverse",
+        properties.check_order, keys("reverse"),
         _replace_traits(ReverseTransform, order=Order.STRICT),
     ),
     "a truncated value sorts strictly": (
-        properties.test_bytes_sort_as_the_order_trait_says, "truncate",
+        properties.check_order, keys("truncate"),
         _replace_traits(TruncateTransform, order=Order.STRICT),
     ),
     "the sign bit is not flipped": (
-        properties.test_bytes_sort_as_the_order_trait_says, "i32",
+        properties.check_order, keys("i32"),
         _replace_attribute(BigEndianCodec, "pack", lambda self, value: (
             value % (1 << 8 * self.width)).to_bytes(self.width, "big")),
     ),
     "negative floats are not inverted": (
-        properties.test_bytes_sort_as_the_order_trait_says, "float64",
+        properties.check_order, keys("float64"),
         _replace_attribute(OrderedFloatCodec, "pack", lambda self, value: struct.pack(">d", value)),
     ),
     "a batch is one too high": (
-        properties.test_batches_encode_as_single_rows, "u16",
+        properties.check_batches, keys("u16"),
         _change_result(BigEndianCodec, "_to_stored", lambda stored: stored + stored.dtype.type(1)),
     ),
     "a batch floors times upwards": (
-        properties.test_batches_encode_as_single_rows, "time_bucket",
+        properties.check_batches, keys("time_bucket"),
         _change_result(
             TimeFloorPart, "compute_numbers",
             lambda numbers: numbers + numbers.dtype.type(1),
         ),
     ),
     "a batch forgets to escape": (
-        properties.test_batches_encode_as_single_rows, "bytes",
+        properties.check_batches, keys("bytes"),
         _replace_attribute(EscapedCodec, "pack_batch", TerminatedCodec.pack_batch),
     ),
     "a truncated value is whole": (
-        properties.test_keys_decode_to_the_recoverable_fields, "truncate",
+        properties.check_decoding, keys("truncate"),
         _replace_attribute(TruncateTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "a digest recovers": (
-        properties.test_keys_decode_to_the_recoverable_fields, "digest",
+        properties.check_decoding, keys("digest"),
         _replace_attribute(DigestTransform, "residue", lambda self, name: NO_RESIDUE),
     ),
     "text may hold 00": (
-        properties.test_parts_have_their_declared_traits, "bytes",
+        properties.check_traits, keys("bytes"),
         _replace_attribute(EscapedCodec, "pack", lambda self, value: value + b"\0\1"),
     ),
     "an end is one byte too early": (
-        properties.test_parts_have_their_declared_traits, "text",
+        properties.check_traits, keys("text"),
         _change_result(TerminatedCodec, "find_end", lambda end: end - 1),
     ),
     "padding is wider than said": (
-        properties.test_parts_have_their_declared_traits, "text",
+        properties.check_traits, keys("text"),
         _replace_traits(PaddedCodec, framing=Framing.from_width(2)),
     ),
     "there is one bucket less": (
-        properties.test_parts_have_their_declared_traits, "bucket",
+        properties.check_traits, keys("bucket"),
         _replace_traits(BucketTransform, cardinality=1),
     ),
     "digits are letters": (
-        properties.test_parts_have_their_declared_traits, "mod",
+        properties.check_traits, keys("mod"),
         _replace_traits(ModTransform, alphabet=Alphabet(b"ab")),
     ),
     "images of a range miss its end": (
-        properties.test_images_contain_every_row_in_the_bounds, "mod",
+        properties.check_images, keys("mod"),
         _replace_attribute(ModTransform, "images", _omit_last_image),
     ),
     "images of a bucket miss one": (
-        properties.test_images_contain_every_row_in_the_bounds, "bucket",
+        properties.check_images, keys("bucket"),
         _change_result(BucketTransform, "images", _drop_first_point),
     ),
     "images of a remainder are exact": (
-        properties.test_images_contain_every_row_in_the_bounds, "mod",
+        properties.check_images, keys("mod"),
         _change_result(
             ModTransform, "images",
             lambda images: Images(images.points, images.intervals, exact=True),
         ),
     ),
     "the null marker is inverted": (
-        properties.test_parts_have_their_declared_traits, "u8",
+        properties.check_traits, keys("u8"),
         _replace_attribute(NullablePart, "to_descending", _invert_with_marker),
     ),
     "desc leaves the end as it is": (
-        properties.test_bytes_sort_as_the_order_trait_says, "text",
+        properties.check_order, keys("text"),
         _replace_attribute(ComplementedCodec, "pack", lambda self, value: bytes(
             255 - byte for byte in self.base.pack(value)[:-1]) + self.base.pack(value)[-1:]),
     ),
     "zeros before values are left out": (
-        properties.test_keys_decode_to_the_recoverable_fields, "bool",
+        properties.check_decoding, keys("bool"),
         _replace_attribute(
             SequencePart, "join_pieces",
             lambda self, pieces: b"".join(p for p in pieces if p != b"\0"),
         ),
     ),
     "padded text may begin with 0": (
-        properties.test_keys_decode_to_the_recoverable_fields, "pad",
+        properties.check_decoding, keys("pad"),
         _replace_attribute(PadTransform, "encode", lambda self, row: (
             self.field.to_internal(row[self.field.name])[: self.n].rjust(self.n, "0").encode())),
     ),
     "two values share a code": (
-        properties.test_keys_decode_to_the_recoverable_fields, "code",
+        properties.check_decoding, keys("code"),
         _replace_attribute(
             FirstSeenDictionary, "assign_id", lambda self, name, value, max_id=None: 1
         ),
     ),
     "an hour is constant for a day": (
-        properties.test_parts_have_their_declared_traits, "time_bucket",
+        properties.check_traits, keys("time_bucket"),
         _replace_traits(TimeFloorPart, resolution_ns=10**15),
     ),
     "steps reach one number": (
-        properties.test_equidistant_values_have_no_more_encodings_than_declared, "mod",
+        properties.check_equidistant_values, keys("mod"),
         _replace_attribute(ModTransform, "count_reachable", lambda self, step: 1),
     ),
     "any byte is a salt": (
-        properties.test_only_keys_of_the_design_decode, "salt",
+        properties.check_other_bytes, keys("salt"),
         _replace_attribute(NumberedPrefix, "check", lambda self, piece: None),
     ),
     "a null may stand at the end": (
-        properties.test_only_keys_of_the_design_decode, "u8",
+        properties.check_other_bytes, keys("u8"),
         _replace_attribute(SequencePart, "_find_last_omittable", lambda self, pieces: b""),
     ),
     "any time is the start of an hour": (
-        properties.test_only_keys_of_the_design_decode, "time_bucket",
+        properties.check_other_bytes, keys("time_bucket"),
         _replace_attribute(TimeFloorPart, "check", lambda self, piece: None),
     ),
     "shorter texts are the same texts": (
-        properties.test_more_values_of_the_same_width_are_compatible, False,
+        CHECK_WIDENING, st.just(False),
         _replace_attribute(FieldType, "max_value_bytes", None),
     ),
     "the range of a number is part of its bytes": (
-        properties.test_more_values_of_the_same_width_are_compatible, False,
+        CHECK_WIDENING, st.just(False),
         _replace_attribute(BigEndianCodec, "byte_layout", property(Codec.__repr__)),
     ),
     "two bytes are as good as one": (
-        properties.test_more_values_of_the_same_width_are_compatible, True,
+        CHECK_WIDENING, st.just(True),
         _replace_attribute(BigEndianCodec, "byte_layout", "a number"),
     ),
     "text is stored without normalising it": (
-        properties.test_batches_encode_as_single_rows, "text",
+        properties.check_batches, keys("text"),
         _replace_attribute(TextField, "is_internal_form", lambda self, array: True),
     ),
 }  # fmt: skip
@@ -268,12 +273,12 @@ MUTANTS: dict[str, tuple[Any, Any, Mutant]] = {
 
 @pytest.mark.parametrize("mutant_name", MUTANTS)
 def test_a_mutant_is_caught(mutant_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The named property test fails for the mutant and passes for the unchanged code."""
-    test, plugin_name, apply_mutant = MUTANTS[mutant_name]
+    """The named check fails for the mutant and passes for the unchanged code."""
+    check, subjects, apply_mutant = MUTANTS[mutant_name]
     with monkeypatch.context() as patch:
         apply_mutant(patch)
-        assert is_mutant_caught(test, plugin_name, MUTANT_EXAMPLES)
-    assert not is_mutant_caught(test, plugin_name, UNCHANGED_EXAMPLES)
+        assert is_mutant_caught(check, subjects, MUTANT_EXAMPLES)
+    assert not is_mutant_caught(check, subjects, UNCHANGED_EXAMPLES)
 
 
 def test_lost_events_change_the_sum_of_windows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from rowkey.schema import find_field_refs, parse_key
 if TYPE_CHECKING:
     from rowkey.keys import Key
 
-MORE_EXAMPLES = settings(max_examples=8 * settings().max_examples)
+MORE_EXAMPLES = settings(max_examples=4 * settings().max_examples)
 """128 designs in the default profile."""
 
 

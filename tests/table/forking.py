@@ -153,7 +153,7 @@ def check_writes_of_both(url: str, turn: int) -> None:
                 own.flush()
             os.write(writing, b"c")
             os._exit(0)
-        for number in range(200):
+        for number in range(100):
             table.put({"id": turn * 1000 + number, "n": number}, sync=number % 50 == 0)
             os.write(writing, b"p")
         os.waitpid(child, 0)
@@ -219,10 +219,10 @@ def check_child_opening(url: str, turn: int) -> None:
         for number in range(3):
             with rowkey.open(DESIGN, f"{url}-{turn}") as own:
                 with own.batch() as batch:
-                    for one in range(500):
+                    for one in range(100):
                         batch.put({"id": one, "n": number})
                 own.compact()
-                assert 500 == own.count()
+                assert 100 == own.count()
                 if number == 0:
                     assert 0 == run_in_fork(lambda: use_all(own))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 DESIGN = rowkey.Design("t", "[bucket(id, 4)][id]", fields={"id": "u32", "n": "u32"})
-ROWS = 4_000
+ROWS = 2_000
 """Enough that a scan takes several reads of the engine."""
 CLOSES = 3
 LONGEST_S = 30.0

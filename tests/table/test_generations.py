@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 500 if IS_LONG else 12
-ON_DISK = 60 if IS_LONG else 3
+DEEP = 500 if IS_LONG else 6
+ON_DISK = 60 if IS_LONG else 2
 
 
 def list_allowed_counts(table: Table) -> list[int]:

@@ -8,7 +8,7 @@ from rowkey.simulate import run
 from rowkey.table import load_file
 from table.recordings import RECORDINGS, SHARED
 
-MAX_ROWS = None if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6_000
+MAX_ROWS = None if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 2_000
 """Rows of each file that are loaded; all of them in `make test-long`."""
 
 

@@ -16,8 +16,8 @@ from rowkey.table import Table
 from table.worlds import DrawnRead, Row, World, draw_reads, draw_worlds, to_plain_row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 1_000 if IS_LONG else 48
-ON_DISK = 100 if IS_LONG else 6
+DEEP = 1_000 if IS_LONG else 20
+ON_DISK = 100 if IS_LONG else 3
 
 
 def fill_table(world: World, url: str) -> Table:

@@ -78,7 +78,7 @@ def read_by_rows(scan: Scan, then: Callable[[], None]) -> list[Row]:
 def read_by_columns(scan: Scan, then: Callable[[], None]) -> list[Row]:
     """Read batches of a scan, with a change after the first batch."""
     found: list[Row] = []
-    for number, batch in enumerate(scan.batches(125)):
+    for number, batch in enumerate(scan.batches(60)):
         found += batch.to_pylist()
         if number == 0:
             then()
@@ -93,9 +93,9 @@ def test_a_scan_continues_after_a_change(
     key: str, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that move during a scan are returned once each and in order."""
-    given = make_rows(500)
-    for read, limit in ((read_by_rows, None), (read_by_rows, 475), (read_by_columns, None)):
-        with fill_shared_table(key, 500, monkeypatch) as table:
+    given = make_rows(250)
+    for read, limit in ((read_by_rows, None), (read_by_rows, 235), (read_by_columns, None)):
+        with fill_shared_table(key, 250, monkeypatch) as table:
             scan = table.scan(order=order, limit=limit)
             found = read(scan, partial(rewrite_under_new_count, table, given))
             expected = sorted(given, key=get_identity, reverse=bool(order))[:limit]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rowkey.table import Table
 
-EVENTS = 1_000
+EVENTS = 256
 WIDE_FIELDS: dict[str, Any] = {
     "host": "text",
     "ts": {"type": "timestamp_ms", "at": "qualifier"},
@@ -32,7 +32,7 @@ WIDE_FIELDS: dict[str, Any] = {
     "note": {"type": "text", "nullable": True},
 }
 TALL_FIELDS: dict[str, Any] = {"host": "text", "n": "u32", "v": "u32"}
-HOSTS, EACH = 50, 100
+HOSTS, EACH, BUCKETS = 50, 25, 4
 BLOCK_SIZES = (
     "rowkey.table.scans.blocks.BLOCK_ROWS",
     "rowkey.table.scans.blocks.MIN_BLOCK_ROWS",
@@ -43,16 +43,16 @@ BLOCK_SIZES = (
     "rowkey.engines.rocksdb.cursor.FIRST_CHUNK_CELLS",
     "rowkey.engines.pairs.pair_source.LATER_READ_PAIRS",
 )
-MIN_BLOCK = 64
+MIN_BLOCK = 32
 """Rows of the smallest block in these tests."""
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make blocks an eighth as large, so that few rows are several blocks of each bucket."""
+    """Make blocks a 16th as large, so that few rows are several blocks of each bucket."""
     for path in BLOCK_SIZES:
         module, _, name = path.rpartition(".")
-        monkeypatch.setattr(path, getattr(import_module(module), name) // 8)
+        monkeypatch.setattr(path, getattr(import_module(module), name) // 16)
 
 
 @pytest.fixture(params=["memory", "rocks"])
@@ -80,9 +80,9 @@ def fill_table(design: rowkey.Design, url: str, given: list[dict[str, Any]]) -> 
 
 @pytest.fixture(scope="module", params=["memory", "rocks"])
 def tall_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A URL on each embedded engine of a table with a row per event, in 16 buckets."""
+    """A URL on each embedded engine of a table with a row per event, in some buckets."""
     url = f"{request.param}:{tmp_path_factory.mktemp('tall') / 'data'}"
-    design = rowkey.Design("t", "[bucket(host, 16)][host][n]", fields=TALL_FIELDS)
+    design = rowkey.Design("t", f"[bucket(host, {BUCKETS})][host][n]", fields=TALL_FIELDS)
     fill_table(design, url, make_rows()).close()
     return url
 
@@ -123,7 +123,7 @@ def test_wide_rows_come_whole_and_in_order(wide_table: Table) -> None:
         pa.int64()
     ).to_pylist()
     assert len(every) == wide_table.count()
-    assert every[500:777] == list(wide_table.scan("host = 'a' and ts >= 500 and ts < 777"))
+    assert every[125:194] == list(wide_table.scan("host = 'a' and ts >= 125 and ts < 194"))
     assert every[::-1] == list(wide_table.scan(order="host desc, ts desc"))
     wide_table.delete(host="a", ts=EVENTS - 1)
     wide_table.delete(host="b", ts=0)
@@ -136,19 +136,19 @@ def test_a_wide_row_goes_on_within(wide_table: Table) -> None:
     found: list[Any] = []
     token = None
     for _ in range(9):
-        scan = wide_table.scan(limit=250, resume=token)
+        scan = wide_table.scan(limit=64, resume=token)
         found += list(scan)
         token = scan.token
     assert make_events() == found
-    scan = wide_table.scan("host = 'a'", limit=900)
-    assert make_events()[:900] == list(scan)
+    scan = wide_table.scan("host = 'a'", limit=230)
+    assert make_events()[:230] == list(scan)
     rest = wide_table.scan("host = 'a'", resume=scan.token)
     asked: list[Any] = []
     rest.reader = _CountingStore(rest.reader, asked)  # type: ignore[assignment]
-    assert make_events()[900:EVENTS] == list(rest)
+    assert make_events()[230:EVENTS] == list(rest)
     opening = wide_table.design.layout.qualifier_prefix
     assert opening is not None
-    assert [opening.encode(make_events()[899])] == [ask.qualifier_range[0] for ask in asked]
+    assert [opening.encode(make_events()[229])] == [ask.qualifier_range[0] for ask in asked]
 
 
 class _CountingStore:
@@ -174,48 +174,48 @@ def test_events_in_two_families_come_whole(url: str) -> None:
 
 def test_batches_stream(tall_table: Table) -> None:
     """Batches are returned in order before the table is read completely."""
-    batches = (scan := tall_table.scan()).batches(250)
+    batches = (scan := tall_table.scan()).batches(60)
     first = next(batches)
-    assert make_rows()[:250] == first.to_pylist()
+    assert make_rows()[:60] == first.to_pylist()
     if tall_table.engine.name == "rocks":
         assert count_region_reads(tall_table) < HOSTS * EACH
     rest = tall_table.scan(resume=scan.token).to_arrow()
-    assert make_rows()[250:] == rest.to_pylist()
+    assert make_rows()[60:] == rest.to_pylist()
     assert make_rows() == [
-        row for batch in tall_table.scan().batches(190) for row in batch.to_pylist()
+        row for batch in tall_table.scan().batches(45) for row in batch.to_pylist()
     ]
-    assert {190} == {batch.num_rows for batch in islice(tall_table.scan().batches(190), 5)}
+    assert {45} == {batch.num_rows for batch in islice(tall_table.scan().batches(45), 5)}
     with pytest.raises(ReadError, match="1 or more"):
         tall_table.scan().batches(0)
 
 
-@pytest.mark.parametrize("limit", [1, 25, 250, 1_250])
+@pytest.mark.parametrize("limit", [1, 25, 60, 160])
 def test_a_limit_reads_little_more(tall_table: Table, limit: int) -> None:
     """A limited scan reads its rows and one of each range, or twice that by blocks."""
     before = count_region_reads(tall_table)
     assert make_rows()[:limit] == list(tall_table.scan(limit=limit))
     assert count_region_reads(tall_table) - before <= (
-        limit + 16 if limit < 16 * MIN_BLOCK else 2 * limit + 16 * MIN_BLOCK
+        limit + BUCKETS if limit < BUCKETS * MIN_BLOCK else 2 * limit + BUCKETS * MIN_BLOCK
     )
     before = count_region_reads(tall_table)
     assert make_rows()[:limit] == tall_table.scan(limit=limit).to_arrow().to_pylist()
-    assert count_region_reads(tall_table) - before <= 2 * limit + 16 * MIN_BLOCK
+    assert count_region_reads(tall_table) - before <= 2 * limit + BUCKETS * MIN_BLOCK
 
 
 def test_what_was_read_is_not_read_again(tall_table: Table) -> None:
     """A resumed scan reads no earlier row, by rows and by blocks."""
-    read = HOSTS * EACH - 250
+    read = HOSTS * EACH - 60
     scan = tall_table.scan(limit=read)
     assert make_rows()[:read] == list(scan)
     before = count_region_reads(tall_table)
     assert make_rows()[read:] == list(tall_table.scan(resume=scan.token))
-    assert 250 == count_region_reads(tall_table) - before
+    assert 60 == count_region_reads(tall_table) - before
     back = tall_table.scan(order="host desc, n desc", limit=read)
     assert make_rows()[: -read - 1 : -1] == list(back)
     before = count_region_reads(tall_table)
     rest = tall_table.scan(order="host desc, n desc", resume=back.token)
-    assert make_rows()[:250][::-1] == list(rest)
-    assert 250 == count_region_reads(tall_table) - before
+    assert make_rows()[:60][::-1] == list(rest)
+    assert 60 == count_region_reads(tall_table) - before
 
 
 @pytest.mark.parametrize("threads", [2, pytest.param(64, marks=pytest.mark.long)])
@@ -225,9 +225,7 @@ def test_threads_change_nothing(tall_table: Table, threads: int) -> None:
     assert make_rows() == list(tall_table.scan(threads=threads))
     assert HOSTS * EACH == count_region_reads(tall_table) - before
     assert make_rows()[::-1] == list(tall_table.scan(order="host desc, n desc", threads=threads))
-    assert (
-        make_rows()[:2_250] == tall_table.scan(limit=2_250, threads=threads).to_arrow().to_pylist()
-    )
+    assert make_rows()[:560] == tall_table.scan(limit=560, threads=threads).to_arrow().to_pylist()
     ones = [row for row in make_rows() if row["v"] == 1]
     assert ones == list(tall_table.scan("v = 1", threads=threads))
     next(iter(tall_table.scan(threads=threads)))
@@ -289,13 +287,13 @@ def test_the_first_row_costs_a_row(tall_table: Table) -> None:
     scan = tall_table.scan()
     before = count_region_reads(tall_table)
     assert make_rows()[0] == scan.first()
-    assert count_region_reads(tall_table) - before <= 16
+    assert count_region_reads(tall_table) - before <= BUCKETS
     assert scan.token is None
     assert HOSTS * EACH == scan.count()
     assert scan.token is None
 
 
-@pytest.mark.parametrize("limit", [25, 2_250])
+@pytest.mark.parametrize("limit", [25, 560])
 def test_a_token_stands_behind_what_was_given(tall_table: Table, limit: int) -> None:
     """Pages as columns or rows of any size continue from each other's tokens."""
     found: list[dict[str, Any]] = []
@@ -312,7 +310,7 @@ def test_a_token_stands_behind_what_was_given(tall_table: Table, limit: int) -> 
     assert [make_rows()[1]] == list(one)
 
 
-@pytest.mark.parametrize("limit", [None, 1_000])
+@pytest.mark.parametrize("limit", [None, 250])
 @pytest.mark.parametrize("as_columns", [False, True])
 def test_a_scan_of_a_closed_table_is_never_short(
     tall_table: Table, limit: int | None, as_columns: bool
@@ -387,8 +385,8 @@ def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str) -> Non
     """Ranges of many blocks and of few rows are both read to their end."""
     threads = 3 if (url == "memory:") == bool(order) else 1
     design = rowkey.Design("t", "[mod(n, 3)][host][n]", fields=TALL_FIELDS)
-    given = [{"host": "b", "n": 3 * n, "v": n} for n in range(3_000)]
-    given += [{"host": "b", "n": 3 * n + 1, "v": n} for n in range(750, 1_500)]
+    given = [{"host": "b", "n": 3 * n, "v": n} for n in range(750)]
+    given += [{"host": "b", "n": 3 * n + 1, "v": n} for n in range(188, 375)]
     given += [{"host": host, "n": 2, "v": 1} for host in "ab"]
     expected = sorted(given, key=itemgetter("host", "n"), reverse=bool(order))
     with fill_table(design, url, given) as table:
@@ -396,9 +394,9 @@ def test_ranges_of_any_length_are_read_to_their_end(url: str, order: str) -> Non
         assert expected == list(scan)
         assert expected == scan.to_arrow().to_pylist()
         assert len(expected) == scan.count()
-        limited = table.scan(order=order, threads=threads, limit=3_250)
-        assert expected[:3_250] == list(limited)
-        assert expected[3_250:] == list(table.scan(order=order, resume=limited.token))
+        limited = table.scan(order=order, threads=threads, limit=812)
+        assert expected[:812] == list(limited)
+        assert expected[812:] == list(table.scan(order=order, resume=limited.token))
 
 
 def test_events_that_a_key_confuses_are_told_apart_on_reading(url: str) -> None:

@@ -87,7 +87,7 @@ def check_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[s
     assert expected == found
 
 
-@settings(max_examples=150 if IS_LONG else 40, deadline=None)
+@settings(max_examples=150 if IS_LONG else 20, deadline=None)
 @given(
     st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12),
     st.lists(st.sampled_from(["t", "n", "f", "o", "o.t", "o.x", "u"]), unique=True, min_size=1),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import strategies
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 COUNTS = [name for name, kind in TYPES.items() if kind.has_integer_form]
+FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 2)
+"""Each property is tried with every type, so half of the examples is enough for each."""
 UNUSUAL_TEXTS = st.sampled_from(
     ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",
      "inf", "true", "T", "2024-01-31", "20240131", "20240131235959", "2024-01-31T23:59:59Z",
@@ -56,6 +58,7 @@ def parse_alone(field: Field, text: str | None) -> Any:
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
+@FEWER_EXAMPLES
 @given(data=st.data())
 def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) -> None:
     """A column has the value of each single text, or null where the text is invalid."""
@@ -72,6 +75,7 @@ def test_a_text_means_the_same_beside_any_other(kind: str, data: st.DataObject) 
 
 
 @pytest.mark.parametrize("kind", COUNTS)
+@FEWER_EXAMPLES
 @given(number=st.integers(0, 2**62), beside=st.sampled_from(["2024-01-31", "5", "x"]))
 def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
     """Digits alone, also eight or fourteen of them, are a number in the field's unit."""
@@ -87,6 +91,7 @@ def test_digits_are_a_count(kind: str, number: int, beside: str) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(TYPES))
+@FEWER_EXAMPLES
 @given(data=st.data())
 def test_a_shown_value_is_read_back(kind: str, data: st.DataObject) -> None:
     """A value that a type formats is parsed back to itself."""

@@ -119,9 +119,9 @@ def long_tables(
     place = tmp_path_factory.mktemp("long")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
-        twins.fill(Random(1), 300, deletes=request.param)
+        twins.fill(Random(1), 120, deletes=request.param)
         twins.rocks.flush()
-        twins.fill(Random(2), 100, deletes=False)
+        twins.fill(Random(2), 40, deletes=False)
         yield twins
 
 
@@ -138,9 +138,9 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader
     place = tmp_path_factory.mktemp("snapshots")
     with RocksEngine.open(str(place), clock=lambda: NOW_MS) as engine:
         twins = TwinTables(engine)
-        twins.fill(Random(3), 150, deletes=True)
+        twins.fill(Random(3), 70, deletes=True)
         pair = twins.rocks.snapshot(), twins.memory.snapshot()
-        twins.fill(Random(4), 150, deletes=True)
+        twins.fill(Random(4), 70, deletes=True)
         twins.rocks.compact()
         yield pair
 
@@ -164,7 +164,7 @@ def test_what_lies_ahead_is_told_and_still_given(
 ) -> None:
     """A peek returns the first row key and does not consume or count the row."""
     twins = TwinTables(engine)
-    twins.fill(Random(7), 100, deletes=True)
+    twins.fill(Random(7), 50, deletes=True)
     reader = twins.rocks.snapshot() if is_kept else twins.rocks
     cursors = reader.scan(SPANS, ask)
     told = [(cursor.peek_first_row(), cursor.peek_first_row())[0] for cursor in cursors]
@@ -221,7 +221,7 @@ NARROW_ASKS = [
 def test_columns_of_wide_rows_are_found(engine: RocksEngine, ask: CellSelection) -> None:
     """A few columns of a row of hundreds are found, also with a delete of the family."""
     twins = TwinTables(engine)
-    names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(700))]
+    names = [b"", b"\0", b"\0\1", *(b"q%d" % number for number in range(250))]
     cells = [Cell("d", name, time, b"%d" % time) for name in names for time in (5, 6)]
     twins.mutate([RowCells(b"r", cells), RowCells(b"r\0", cells[:9]), RowCells(b"q", cells[:9])])
     compare_scans(twins.rocks, twins.memory, ask)
@@ -264,7 +264,7 @@ def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
     done = threading.Event()
 
     def write() -> None:
-        for number in range(2_000):
+        for number in range(500):
             value = b"%d" % number
             cells = [Cell(family, b"q", NOW_MS, value) for family in "de"]
             store.mutate([RowCells(b"1", cells), RowCells(b"6", cells)])
