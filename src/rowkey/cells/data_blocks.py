@@ -48,13 +48,12 @@ def split_blocks(
     Source: HFileWriterImpl.checkBlockBoundary.
     """
     start, filled = 0, 0
+    fixed_bytes = compute_block_bytes(0, len(family), 0, 0)
     for place, cell in enumerate(cells):
         if filled >= block_size:
             yield cells[start:place]
             start, filled = place, 0
-        filled += compute_block_bytes(
-            len(cell.row), len(family), len(cell.qualifier), len(cell.value)
-        )
+        filled += fixed_bytes + len(cell.row) + len(cell.qualifier) + len(cell.value)
     if start < len(cells):
         yield cells[start:]
 

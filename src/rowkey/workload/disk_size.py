@@ -154,7 +154,6 @@ def _drop_old_versions(cells: Sequence[BlockCell], versions: int) -> Iterator[Bl
 
 def _sum_plain_bytes(cells: Sequence[BlockCell], family_bytes: int) -> int:
     """Return the bytes of some cells as KeyValues."""
-    return sum(
-        compute_cell_bytes(len(cell.row), family_bytes, len(cell.qualifier), len(cell.value))
-        for cell in cells
-    )
+    fixed_bytes = compute_cell_bytes(0, family_bytes, 0, 0)
+    variable_bytes = sum(len(cell.row) + len(cell.qualifier) + len(cell.value) for cell in cells)
+    return fixed_bytes * len(cells) + variable_bytes
