@@ -142,7 +142,7 @@ def pack_zstd(data: bytes) -> bytes:
     return packed
 
 
-PACKERS = {
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "": leave_unpacked,
     ".gz": gzip.compress,
     ".zip": pack_zip,
