@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rowkey.design import Design
-from rowkey.lint import LintSubject
+from rowkey.lint import LintSubject, subject
 from rowkey.schema import FieldFacts, OneOf
+from samples import summarize_sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.hotspots import CauseFinding
 
 USERS = """\
 table  = "users"
@@ -91,3 +99,28 @@ def test_a_list_is_planned_with_different_values() -> None:
     assert some.plan is not None
     assert 9 == some.plan.fan_out
     assert {"user": OneOf(("ada", "bob", "00000000")), "age": OneOf((0, 1, 2))} == some.bounds
+
+
+def test_causes_are_predicted_once_for_designs_that_differ_only_in_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Designs of one sample share the predicted causes, unless more than name and reads differ."""
+    path = tmp_path / "users.csv"
+    path.write_text("user,age\n" + "".join(f"u{n % 50},{n % 90}\n" for n in range(500)))
+    options = {"fields": {"user": "text", "age": "u8"}}
+    first = Design("users", "[user][age]", **options)
+    others = [
+        Design("by_age", "[user][age]", **options, reads=[{"name": "one", "where": "age = ?"}]),
+        Design("users", "[user][age]", **options, splits={"algorithm": "uniform", "regions": 4}),
+    ]
+    predicted: list[Design] = []
+
+    def predict(design: Design, *_: object) -> list[CauseFinding]:
+        predicted.append(design)
+        return []
+
+    monkeypatch.setattr(subject, "predict_causes", predict)
+    sample = summarize_sample(first, path)
+    for design in (first, *others):
+        assert {} == LintSubject(design, sample).causes
+    assert [first, others[1]] == predicted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 from math import log, prod
@@ -362,7 +361,7 @@ class _KeySearch:
 
         Designs that differ only in their reads share one replay, which measures all reads.
         """
-        identity = _identify(design)
+        identity = design.build_write_identity()
         if identity not in self._sketches:
             asked_all = self._replace_reads(design, self._rates, design.table)
             simulation = self._simulate(asked_all, FINALIST_EVENTS)
@@ -371,7 +370,7 @@ class _KeySearch:
 
     def _judge(self, design: Design) -> JudgedDesign:
         """Judge a design by all events."""
-        identity = _identify(design)
+        identity = design.build_write_identity()
         if self.source.total_count > FINALIST_EVENTS or identity not in self._sketches:
             return judge_simulation(self._simulate(design))
         simulation = replace(self._sketches[identity], max_read_trials=TRIALS_PER_READ)
@@ -409,12 +408,6 @@ class _KeySearch:
             counter.merge(earlier.row_counter)
         counter.merge(replay.row_counter)
         return counter
-
-
-def _identify(design: Design) -> str:
-    """Return a text that is the same for designs that differ only in their name and reads."""
-    options = design.declaration.model_dump(exclude={"table", "reads"})
-    return json.dumps(options, sort_keys=True, default=str)
 
 
 def _list_added_fields(summary: SampleSummary | None) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import copy
 from dataclasses import replace
 from os.path import normpath
@@ -199,6 +200,11 @@ class Design:
         table, key = words.pop("table"), words.pop("key")
         more = "".join(f", {word}={format_python_value(value)}" for word, value in words.items())
         return f"Design({table!r}, {key!r}{more})"
+
+    def build_write_identity(self) -> str:
+        """Return a text that is the same for designs that differ only in their name and reads."""
+        options = self.declaration.model_dump(exclude={"table", "reads"})
+        return json.dumps(options, sort_keys=True, default=str)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Design) and self.declaration == other.declaration

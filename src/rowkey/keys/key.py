@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rowkey.keys.base_types.domains import Domain
     from rowkey.keys.batches.byte_columns import ByteColumn, IntArray
     from rowkey.keys.batches.columns import ColumnBatch
+    from rowkey.keys.part_interface import RowEncoder
     from rowkey.keys.parts.field import Field
     from rowkey.schema import Value
 
@@ -80,9 +81,9 @@ class Key:
         self._can_verify_by_encoding = not (self.is_salted or self.has_coded_fields) and all(
             self.part_sequence.residue(name).is_empty for name in self.fields
         )
-        self._encode_sequence = self.part_sequence.compile_encoder()
-        self._encode_row = (
-            self._encode_and_commit_ids if self.has_coded_fields else self._encode_sequence
+        self._encode_sequence: RowEncoder = self._compile_and_encode
+        self._encode_row: RowEncoder = (
+            self._encode_and_commit_ids if self.has_coded_fields else self._compile_and_encode
         )
 
     def __str__(self) -> str:
@@ -128,6 +129,16 @@ class Key:
         if not 0 < len(key) <= MAX_KEY_BYTES:
             raise _build_length_error(key)
         return key
+
+    def _compile_and_encode(self, row: Row) -> bytes:
+        """Return the key of the first row, and let a compiled encoder make those of all others.
+
+        Keys that only plan reads, such as hundreds of candidates, do without one.
+        """
+        self._encode_sequence = self.part_sequence.compile_encoder()
+        if not self.has_coded_fields:
+            self._encode_row = self._encode_sequence
+        return self._encode_sequence(row)
 
     def _encode_and_commit_ids(self, row: Row) -> bytes:
         """Return the key of a row; assign ids to new values only if all of it can be encoded."""

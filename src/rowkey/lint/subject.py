@@ -227,6 +227,13 @@ class LintSubject:
     @cached_property
     def causes(self) -> Mapping[str, CauseFinding]:
         """Return the predicted causes of hot spots by code."""
+        if self.sample is None or self.extra_facts:
+            return self._predict_causes()
+        name = f"predicted causes {self.design.build_write_identity()}"
+        return self.sample.share_result(name, self._predict_causes)
+
+    def _predict_causes(self) -> dict[str, CauseFinding]:
+        """Predict the causes of hot spots by code."""
         findings = predict_causes(self.design, self.facts, self.boundaries, self.keyed_events)
         return {cause.code: cause for cause in findings}
 

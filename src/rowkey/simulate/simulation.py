@@ -48,6 +48,7 @@ _READ_FREE_RESULTS = (
     "key_bytes",
     "event_bytes",
     "row_growth",
+    "causes",
 )
 """Results of a simulation in which the declared reads have no part."""
 
@@ -268,6 +269,7 @@ class Simulation:
             design: the design with some of its reads, in any order, under another name or not.
         """
         costs = {cost.name: cost for cost in self.reads}
+        _ = self.causes  # a verdict on the copy needs them
         replay = copy(self.replay)
         replay.design = design
         other = replace(self, design=design, replay=replay)

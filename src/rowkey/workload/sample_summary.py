@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowkey.errors import RowError
 from rowkey.messages import pluralize
@@ -17,7 +17,7 @@ from rowkey.workload.reservoir import Reservoir
 from rowkey.workload.sample_file import EventBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rowkey.rows import Layout
     from rowkey.schema import RowCounts
     from rowkey.workload.sample_file import SampleFile
+
+T = TypeVar("T")
 
 
 class SampleSummary:
@@ -211,6 +213,18 @@ class SampleSummary:
         if field.type.has_integer_form:
             return build_field_column(field, column).to_list()
         return list(column.to_pylist())
+
+    def share_result(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what was computed before from the same events and key, or compute it now.
+
+        Args:
+            name: of the result, with all that it depends on besides the events and the key.
+            compute: called if no result has the name.
+        """
+        results: dict[str, T] = self._cache.setdefault("results", {})
+        if name not in results:
+            results[name] = compute()
+        return results[name]
 
     @property
     def repeat_count(self) -> int | None:
