@@ -151,9 +151,9 @@ def measure_day(folder: Path, key: str, span: str, **options: Any) -> ReadCost:
         rows = [f"u{n % 40},{START_MS + n * 2_000}\n" for n in range(43_200)]
         path.write_text("user,ts\n" + "".join(rows))
     design = Design(
-        "t", key, fields=FIELDS, families={"d": {"ttl": "30d"}},
-        writes={"rate": "0.5/s", "time": "ts"},
-        reads=[{"name": "it", "where": "ts >= ? and ts < ?", "span": span}], **options,
+        "t", key, fields=FIELDS, writes={"rate": "0.5/s", "time": "ts"},
+        reads=[{"name": "it", "where": "ts >= ? and ts < ?", "span": span}],
+        **{"families": {"d": {"ttl": "30d"}}, **options},
     )  # fmt: skip
     (cost,) = run(design, path).reads
     return cost
@@ -174,6 +174,23 @@ def test_a_time_bucket_is_read_whole(tmp_path: Path) -> None:
     assert 20_000 < cost.read_rows < 43_300
 
 
+@pytest.mark.parametrize(("step", "rows"), [("10d", 432_000), ("30d", 1_296_000)])
+def test_a_time_bucket_longer_than_the_sample_is_read_whole(
+    tmp_path: Path, step: str, rows: int
+) -> None:
+    """An hour of a key that begins with ten or 30 days reads all of them, though a day was seen."""
+    cost = measure_day(tmp_path, f"[time_bucket(ts, {step})][user][ts]", "1h")
+    assert 1_800 == round(cost.returned_rows)
+    assert pytest.approx(rows, rel=0.01) == cost.read_rows
+
+
+def test_a_family_that_nothing_is_written_to_keeps_no_rows(tmp_path: Path) -> None:
+    """Rows live as long as the families in which they are written."""
+    families: dict[str, Any] = {"d": {"ttl": "30d"}, "e": {}}
+    cost = measure_day(tmp_path, "[user][ts]", "1h", families=families)
+    assert pytest.approx(1_296_000, rel=0.001) == cost.read_rows
+
+
 def test_a_day_is_one_unit_of_dates(tmp_path: Path) -> None:
     """Two days of dates at the declared rate have the rows of the sample on each date."""
     path = tmp_path / "dates.csv"
@@ -189,29 +206,33 @@ def test_a_day_is_one_unit_of_dates(tmp_path: Path) -> None:
     assert (500, "") == (round(cost.returned_rows), cost.assumption)
 
 
-def test_generated_bursts_are_not_taken_back(tmp_path: Path) -> None:
-    """Events of a burst that the file declares count as they were generated."""
+@pytest.mark.parametrize(("span", "rows"), [("1s", 300), ("60s", 18_000), ("10m", 72_000)])
+def test_a_generated_burst_counts_once(span: str, rows: int) -> None:
+    """A declared burst counts as it was generated; the time after it has the declared rate."""
     bursts = [{"at": "0s", "for": "60s", "times": 3}]
-    reads = [{"name": "it", "where": "ts >= ? and ts < ?", "span": "1s"}]
+    reads = [{"name": "it", "where": "ts >= ? and ts < ?", "span": span}]
     design = Design(
         "t", "[ts][user]", fields={**FIELDS, "user": {"type": "text", "distinct": 50}},
         writes={"rate": "100/s", "time": "ts", "for": "60s", "bursts": bursts}, reads=reads,
     )  # fmt: skip
     (cost,) = run(design).reads
-    assert pytest.approx(300, rel=0.05) == cost.returned_rows
-    del tmp_path
+    assert pytest.approx(rows, rel=0.05) == cost.returned_rows
 
 
-def test_versions_of_a_row_are_not_rows(tmp_path: Path) -> None:
-    """A table of 40 rows whose events are qualifiers has 40 rows, however long they are kept."""
+@pytest.mark.parametrize(("session_events", "rows"), [(4, 32_400), (0, 40)])
+def test_rows_of_a_wide_table_grow_if_its_keys_are_new(
+    tmp_path: Path, session_events: int, rows: int
+) -> None:
+    """A table of sessions gets more rows as long as they are kept, and one of 40 users does not."""
     path = tmp_path / "wide.csv"
+    users = (n // session_events if session_events else n % 40 for n in range(4_320))
     path.write_text(
-        "user,ts\n" + "".join(f"u{n % 40},{START_MS + n * 2_000}\n" for n in range(4_000))
+        "user,ts\n" + "".join(f"u{one},{START_MS + n * 20_000}\n" for n, one in enumerate(users))
     )
     fields: dict[str, Any] = {**FIELDS, "ts": {"type": "timestamp_ms", "at": "qualifier"}}
     design = Design(
         "t", "[user]", fields=fields, families={"d": {"ttl": "30d"}},
-        writes={"rate": "0.5/s", "time": "ts"}, reads=[{"name": "it"}],
+        writes={"rate": "0.05/s", "time": "ts"}, reads=[{"name": "it"}],
     )  # fmt: skip
     (cost,) = run(design, path).reads
-    assert 40 == cost.read_rows
+    assert pytest.approx(rows, rel=0.01) == cost.read_rows

@@ -157,12 +157,15 @@ class _KeySearch:
         picks = choose_picks(declared, judged)
         chosen = {id(pick.judged) for pick in picks}
         refused += [refuse_key(declared, one) for one in judged if id(one) not in chosen]
-        proposed = {format_key(pick.judged.design.key.terms) for pick in picks}
+        tables = self._confirm_tables(declared, picks, tables)
+        proposed = {
+            format_key(one.design.key.terms) for one in (*tables, *(pick.judged for pick in picks))
+        }
         refused_by_key = {one.key: one for one in refused if one.key not in proposed}
         return Advice(
             declared,
             tuple(picks),
-            self._confirm_tables(declared, picks, tables),
+            tables,
             tuple(refused_by_key.values()),
             len(self.candidates),
             self.trial_count,
@@ -226,7 +229,7 @@ class _KeySearch:
     def _judge_keys(
         self, design: Design, reads: Sequence[int], *, keeps_key: bool = False
     ) -> list[JudgedDesign]:
-        """Judge a design under the most promising keys by all events.
+        """Judge a design under the most promising keys by the first events.
 
         Args:
             design: the design.
@@ -435,7 +438,7 @@ def _select_finalists(
     """Return the most promising candidates: the best in each cost, then in all costs together.
 
     Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the first
-    events may mislead about writes, so keys of several kinds are judged by all of them.
+    events may mislead about writes, so keys of several kinds are judged.
 
     Args:
         entries: candidates, each with its costs: writes, reads and bytes.

@@ -131,8 +131,10 @@ def _measure_sizes(simulation: Simulation) -> tuple[dict[str, FamilySize], str]:
             return measure_family_sizes(layout, families, replay.design.writes, events), ""
         except RowError as problem:
             reason = problem.mistake.problem
+    elif simulation.source.summary is None:
+        reason = "there is no sample"
     else:
-        reason = "there is no sample with all fields"
+        reason = "the events were read without some of the fields"
     estimated = simulation.design.layout.estimate_family_bytes(
         simulation.key_bytes, simulation.facts
     )
@@ -215,9 +217,10 @@ def _estimate_load_servers(
     """
     capacity, is_declared = get_capacity(simulation.design)
     bearable = FAIR_UTILIZATION * capacity
-    regions = max(len(simulation.regions) - simulation.empty_region_count, 1)
-    regions = max(regions, ceil(bytes_once / MAX_FILE_SIZE))
-    region_writes = writes * _compute_region_share(simulation, regions)
+    grown_regions = ceil(bytes_once / MAX_FILE_SIZE)
+    regions = max(len(simulation.regions) - simulation.empty_region_count, grown_regions, 1)
+    share = _compute_region_share(simulation, max(len(simulation.regions), grown_regions))
+    region_writes = writes * share
     region_load = region_writes + reads / regions
     limit = f"({FAIR_UTILIZATION:.0%} of {capacity:,.0f}{'' if is_declared else ' assumed'})"
     if writes + reads <= bearable:

@@ -262,9 +262,7 @@ class ReadSimulator:
         each, others = self._count_rows_for_each(len(places)), covered - covered_own
         matching_factor, _ = self._compute_factors(read)
         returned = matching_own + each * (matching - matching_own) * matching_factor
-        timely_factor, other_factor = self._compute_factors(read, plan.residual_fields)
-        is_timely = self._is_time_narrowed(plan)
-        scanned = covered_own + each * others * (timely_factor if is_timely else other_factor)
+        scanned = covered_own + each * others * self._compute_scan_factor(read, plan)
         scanned = max(scanned, returned)
         if plan.is_point:  # a range of one key holds one row
             returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
@@ -324,27 +322,42 @@ class ReadSimulator:
         return TrialLoad(origin, regions, operations)
 
     def _compute_factors(
-        self, read: DeclaredRead, residual_fields: Collection[str] = ()
+        self,
+        read: DeclaredRead,
+        residual_fields: Collection[str] = (),
+        resolution_ns: int = 0,
     ) -> tuple[float, float]:
         """Return how many rows a sampled row stands for within the time of a read, and outside.
 
         Args:
             read: the read.
             residual_fields: fields in which the rows may have other values than the read asks for.
+            resolution_ns: the least time of which all rows lie together in the key.
         """
         if self._scale is None:
             return 1.0, 1.0
         names = [name for name in read.equality_fields if name not in residual_fields]
-        return self._scale.compute_factors(read, names)
+        return self._scale.compute_factors(read, names, resolution_ns)
 
-    def _is_time_narrowed(self, plan: Plan) -> bool:
-        """Return whether the ranges of a plan hold the rows of some time, not of all times."""
-        time = None if self._scale is None else self._scale.time_field
-        parts = self.design.key.parts[: plan.pinned_count + 1]
-        return not plan.is_full_scan and any(
-            time in part.fields and (part.order.is_ascending or part.order.is_descending)
-            for part in parts
-        )
+    def _compute_scan_factor(self, read: DeclaredRead, plan: Plan) -> float:
+        """Return how many rows a sampled row stands for within the ranges of a plan.
+
+        They hold the rows of the read's time if the key narrows it, in whole steps of the part that
+        does, such as days; else those of all times.
+        """
+        timely, other = self._compute_factors(read, plan.residual_fields)
+        if self._scale is None or plan.is_full_scan:
+            return other
+        time = self._scale.time_field
+        steps = [
+            part.resolution_ns or 0
+            for part in self.design.key.parts[: plan.pinned_count + 1]
+            if time in part.fields and (part.order.is_ascending or part.order.is_descending)
+        ]
+        if not steps:
+            return other
+        stepped, _ = self._compute_factors(read, plan.residual_fields, min(steps))
+        return max(timely, min(stepped, other))
 
     def _find_fitting_rows(
         self, spans: Sequence[tuple[int, int]], residual: ResidualFilter

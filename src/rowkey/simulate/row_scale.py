@@ -47,19 +47,22 @@ class RowScale:
         self._growth = growth
         self._density = density
         self._measurements = measurements
-        self._time_factors: dict[str, float | None] = {}
+        self._time_factors: dict[tuple[str, int], float | None] = {}
 
     @property
     def time_field(self) -> str | None:
         """Return the field that holds the time of an event, if rows are written by the clock."""
         return None if self._density is None else self._density.field
 
-    def compute_factors(self, read: DeclaredRead, names: Iterable[str]) -> tuple[float, float]:
+    def compute_factors(
+        self, read: DeclaredRead, names: Iterable[str], resolution_ns: int = 0
+    ) -> tuple[float, float]:
         """Return how many rows of the table a sampled row stands for.
 
         Args:
             read: the read.
             names: the fields in which the rows have the values that it asks for.
+            resolution_ns: the least time of which all rows lie together in the key.
 
         Returns:
             The factor of rows within the time that it asks for, and of others.
@@ -68,9 +71,10 @@ class RowScale:
         measurement = "persistence", *names
         if measurement not in self._measurements:
             self._measurements[measurement] = measure_persistence(self._rows, names)
-        if read.name not in self._time_factors:
-            self._time_factors[read.name] = self._compute_time_factor(read)
-        persistence, time_factor = self._measurements[measurement], self._time_factors[read.name]
+        time = read.name, resolution_ns
+        if time not in self._time_factors:
+            self._time_factors[time] = self._compute_time_factor(read, resolution_ns)
+        persistence, time_factor = self._measurements[measurement], self._time_factors[time]
         other = 1 + persistence * (self._growth - 1)
         return other if time_factor is None else 1 + persistence * (time_factor - 1), other
 
@@ -83,7 +87,7 @@ class RowScale:
         if self._compute_time_factor(read) is None:
             reasons.append("the table grows by its rate and ttl")
         elif self._density is not None:
-            if self._density.rate != self._density.sample_rate:
+            if self._density.sample_factor != 1:
                 reasons.append(
                     f"{_format_number(self._density.rate)} events a second are declared and the "
                     f"sample has {_format_number(self._density.sample_rate)}"
@@ -92,8 +96,8 @@ class RowScale:
                 reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
         return f"a row found counts as {_format_number(factor)}, because {' and '.join(reasons)}"
 
-    def _compute_time_factor(self, read: DeclaredRead) -> float | None:
-        """Return how much denser rows lie in the time of a read; None if it has no known length."""
+    def _compute_time_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float | None:
+        """Return how many more rows the time of a read has; None if its length is unknown."""
         density = self._density
         if density is None:
             return None
@@ -101,7 +105,7 @@ class RowScale:
         is_exact = bool(operators & {"=", "in"})
         has_end = bool(operators & {"<", "<=", "between"}) or read.span is not None
         if is_exact or (has_end and operators & {">", ">=", "between"}):
-            return density.rate / density.sample_rate * density.compare_span(read)
+            return density.compute_factor(read, resolution_ns)
         return None
 
 
@@ -113,19 +117,35 @@ class TimeDensity:
         field: the field that holds the time of an event.
         first: the earliest time, as an internal value of the field.
         last: the latest time.
+        unit_ns: nanoseconds of a unit of the field.
         sample_rate: events a second in the sample.
         rate: events a second in the table.
+        is_generated: whether the sample was generated, so that within its time the table is like
+            it, bursts included.
     """
 
     field: str
     first: int
     last: int
+    unit_ns: int
     sample_rate: float
     rate: float
+    is_generated: bool = False
 
-    def compare_span(self, read: DeclaredRead) -> float:
+    @property
+    def sample_factor(self) -> float:
+        """Return how many more events the table has in the time of the sample."""
+        return 1.0 if self.is_generated else self.rate / self.sample_rate
+
+    def compute_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
+        """Return how many more events the time of a read has, in whole steps of a resolution."""
+        longer = self.compare_span(read, resolution_ns) - 1
+        return self.sample_factor + longer * self.rate / self.sample_rate
+
+    def compare_span(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
         """Return how many times as long as the sample a read's time is; at least 1."""
-        return max((read.get_span(self.field) or 0) / (self.last - self.first + 1), 1.0)
+        span = max(read.get_span(self.field) or 0, resolution_ns // self.unit_ns)
+        return max(span / (self.last - self.first + 1), 1.0)
 
 
 def _format_number(number: float) -> str:
@@ -198,6 +218,7 @@ def measure_time_density(
     seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
     sample_rate = event_count / seconds
     rate = writes.rate
-    if rate is None or is_generated or isclose(sample_rate, rate, rel_tol=SAME_RATE):
+    if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
         rate = sample_rate
-    return TimeDensity(time.name, first, last, sample_rate, rate)
+    unit_ns = time.type.unit_ns
+    return TimeDensity(time.name, first, last, unit_ns, sample_rate, rate, is_generated)

@@ -16,7 +16,7 @@ from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
-from rowkey.simulate.row_scale import RowScale, measure_time_density
+from rowkey.simulate.row_scale import RowScale, measure_persistence, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import judge_skew
@@ -230,11 +230,12 @@ class Simulation:
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )
-        if design.layout.has_shared_rows:
-            # These are events; only a time in the key gives later ones other rows.
-            has_time = any(field.type.unit_ns is not None for field in design.key.fields.values())
-            rows, replayed = (rows if has_time else None), self.operation_count
-        return 1.0 if rows is None or not replayed else max(rows / replayed, 1.0)
+        if design.layout.has_shared_rows:  # these are events, which may write the same rows
+            replayed = self.operation_count
+        growth = 1.0 if rows is None or not replayed else max(rows / replayed, 1.0)
+        if design.layout.has_shared_rows and self.sampled_keys:
+            growth -= (growth - 1) * measure_persistence(self.sampled_rows, list(design.key.fields))
+        return growth
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:

@@ -72,10 +72,9 @@ def estimate_table_rows(
         writes: how events come.
         counts: how many rows the events of a sample were; None where nobody counted.
     """
-    lives_for_ever = any(
-        family.ttl_s == FOREVER_S or family.min_versions for family in families.values()
-    )
-    ttl_s = max((family.ttl_s for family in families.values()), default=0)
+    written = [families[cell.family] for cell in layout.estimate_cells()]
+    lives_for_ever = any(family.ttl_s == FOREVER_S or family.min_versions for family in written)
+    ttl_s = max((family.ttl_s for family in written), default=0)
     events = inf if lives_for_ever else (writes.rate or inf) * ttl_s
     return _estimate_rows(layout, writes, events, counts)
 

@@ -68,7 +68,8 @@ def command(
     A region that is moved, split or restored starts its counters again, so its rate is unknown for
     one measurement. No verdict is given from that measurement unless the region had almost no load
     before. Where the load is uneven, a few thousand recently written rows are read to find the
-    cause. Exits with 1 if the table runs hot, or with 0 by --fail-on never.
+    cause. Exits with 1 if the table runs hot, unless --fail-on
+    is never.
 
     \b
     rowkey live logs --on rocks:./data --every 500ms --for 1s

@@ -82,7 +82,8 @@ def command(
     disk with the bytes of the cells. The table gets a new name and is dropped at the end, also
     after an interruption; if it cannot be dropped, the error names it. On a cluster, switch the
     balancer off before: a region that moves starts its counters again. Exits with 3 if a count
-    differs from the prediction, and with 1 if a count is unknown, or as --fail-on says.
+    differs from the prediction, and with 1 if a count is unknown;
+    --fail-on says which of these counts as a failure.
 
     \b
     rowkey prove logs.toml --on rocks:./proof --sample events.csv

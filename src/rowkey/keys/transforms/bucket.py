@@ -31,6 +31,7 @@ from rowkey.keys.parts.numbered_prefix import (
 )
 from rowkey.keys.parts.sequence import SequencePart
 from rowkey.keys.traits import Images
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -111,8 +112,8 @@ class BucketTransform(NumberedPrefix):
         if not isinstance(source, FieldPart) or len(self.inputs) < 2:
             raise InvalidArgument(
                 "m",
-                f"m = {self.m} is in how many buckets the second field puts the rows of a heavy "
-                "value of the first field, but there are no such two fields",
+                f"m = {self.m} needs a second field: it spreads each heavy value of the first "
+                f"field over {pluralize(self.m, 'bucket')} by the second",
                 "two fields or more, the first without a function",
                 "Leave m, the second number, out; or write, for example, bucket(host, ts, 16, 4) "
                 "and list the heavy values of host under fields.host.",
