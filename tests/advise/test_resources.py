@@ -46,7 +46,8 @@ def build_design(key: str = SPREAD_KEY, rate: str | None = "5000/s", **options: 
     """Return a design of log lines."""
     family = {"ttl": f"{TTL_S}s", **options.pop("family", {})}
     cluster = {"servers": 8, "capacity": "10000/s", **options.pop("cluster", {})}
-    splits = "per_bucket" if key.startswith("[bucket") else {"algorithm": "uniform", "regions": 8}
+    uniform = {"algorithm": "uniform", "regions": 8}
+    splits = options.pop("splits", "per_bucket" if key.startswith("[bucket") else uniform)
     fields: dict[str, Any] = {
         "host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms", "line": "text",
     }  # fmt: skip
@@ -124,6 +125,16 @@ def test_no_server_helps_a_hot_region() -> None:
     assert (None, None) == (needs.servers.value, needs.cost_per_month.value)
     assert "no number of servers is enough: the busiest region" in needs.servers.reason
     assert needs.servers.reason == needs.cost_per_month.reason
+
+
+@pytest.mark.parametrize("splits", [["h1"], ["h1", *(f"x{n:02}" for n in range(14))]])
+def test_empty_regions_change_no_need(splits: list[str]) -> None:
+    """Two regions of half the writes each need two servers, whatever regions are empty."""
+    sample = build_sample()
+    hosts = [f"h{n % 2}" for n in range(sample.num_rows)]
+    sample = sample.set_column(0, "host", pa.array(hosts))
+    needs = estimate("[host][ts]", "9000/s", family={"ttl": "10m"}, sample=sample, splits=splits)
+    assert 2 == needs.servers.value, needs.servers
 
 
 def test_a_large_table_needs_servers_for_its_regions() -> None:
@@ -218,7 +229,7 @@ def test_what_is_not_measured_is_told() -> None:
     needs = estimate_resources(run_on_source(design, generated, seed=0))
     assert not needs.is_measured
     no_sample, no_rate = needs.assumptions
-    assert no_sample.endswith("before encoding and compression: there is no sample with all fields")
+    assert no_sample.endswith("before encoding and compression: there is no sample")
     assert "reads without a rate are not counted: tail" == no_rate
     assert ("bytes on disk of family d are not compressed: LZO is not available",) == (
         estimate(family={"compression": "LZO"}).assumptions

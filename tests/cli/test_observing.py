@@ -10,7 +10,7 @@ import pytest
 from cli.command import Outcome, run, run_in_process
 from cli.conftest import EVERYTHING
 from rowkey.design import Design
-from rowkey.observe import Proof
+from rowkey.observe import LiveLoad, Proof
 from rowkey.render.running_tables.proof import VERDICT_TITLES
 
 if TYPE_CHECKING:
@@ -69,6 +69,17 @@ def test_an_idle_table_is_watched(things_folder: Path, form: str) -> None:
     else:
         first, *later = (json.loads(line)["writes"]["level"] for line in found.out.splitlines())
         assert ("unknown", {"idle"}) == (first, set(later))
+
+
+@pytest.mark.parametrize(("level", "code"), [("hot", 1), ("never", 0)])
+def test_a_hot_table_ends_live_as_asked(
+    things_folder: Path, monkeypatch: pytest.MonkeyPatch, level: str, code: int
+) -> None:
+    """A hot table makes `live` exit with 1, unless --fail-on says never."""
+    del things_folder
+    monkeypatch.setattr(LiveLoad, "is_hot", property(lambda _: True))
+    words = ("live", "things", *PLACE_OPTION, "--every", "10ms", "--for", "20ms")
+    assert code == run(*words, "--fail-on", level).code
 
 
 LENGTHS = "expected a whole number followed by ms, s, m, h or d, above 0 and at most 365d."

@@ -34,7 +34,8 @@ FIELDS: dict[str, Any] = {
 }
 START = 1_700_000_000 // 86_400 * 86_400
 SIXTEEN = {"algorithm": "sample", "regions": 16}
-EVENTS = 5_000
+EVENTS, MANY_EVENTS = 5_000, 20_000
+"""Events in which a cause must be found, and in which none may be found."""
 WINDOW = EVENTS // 50
 """Events of a window, of which a replay has 50."""
 Row = tuple[str, int, int]
@@ -198,12 +199,12 @@ def test_disorder_within_minutes_does_not_hide_a_front(tmp_path: Path) -> None:
 )
 def test_what_spreads_rows_is_no_front(tmp_path: Path, key: str, splits: Any) -> None:
     """A time after a spreading part of the key moves too, but is not a hot front."""
-    assert [] == simulate_rows(tmp_path, key, make_even_hosts(), splits).causes
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts(MANY_EVENTS), splits).causes
 
 
 def test_old_data_in_no_order_is_no_front(tmp_path: Path) -> None:
     """A key that begins with the time is even for rows that arrive in no order of time."""
-    rows = make_even_hosts()
+    rows = make_even_hosts(MANY_EVENTS)
     random.Random(4).shuffle(rows)
     found = simulate_rows(tmp_path, "[ts][host]", rows, SIXTEEN, writes={"sort": False})
     assert [] == found.causes
@@ -238,7 +239,7 @@ def test_remainders_of_stepped_times_reach_n_over_gcd(
 ) -> None:
     """Times with a step reach n / gcd(step, n) remainders, as a direct count shows."""
     # Only of many events is it sure that three remainders are more than chance makes.
-    count = 20_000 if step == 7 else EVENTS
+    count = MANY_EVENTS if step == 7 else EVENTS
     at_once = count // 500
     rows = [(host, k, START + k // at_once * step) for host, k, _ in make_even_hosts(count)]
     found = simulate_rows(tmp_path, f"[mod(ts, {n})][ts][host]", rows)
@@ -302,7 +303,7 @@ def test_seconds_are_hot_only_at_the_shortest_width() -> None:
 @pytest.mark.parametrize("key", ["[mod(ts, 16)][ts][host]", "[bucket(ts, 16)][ts][host]"])
 def test_times_without_steps_fill_all_remainders(tmp_path: Path, key: str) -> None:
     """One event a second over hours makes no window hot, so no cause is found."""
-    assert [] == simulate_rows(tmp_path, key, make_even_hosts()).causes
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts(MANY_EVENTS)).causes
 
 
 # Hot entity
@@ -342,14 +343,17 @@ def test_a_hot_entity_is_named_with_its_share(tmp_path: Path, key: str, splits: 
 @pytest.mark.parametrize("key", ["[bucket(host, ts, 16)][host][ts]", "[salt(16)][host][ts]"])
 def test_a_hot_entity_that_is_spread_is_no_cause(tmp_path: Path, key: str) -> None:
     """Buckets over more fields than the host spread its rows, and no cause is found."""
-    assert [] == simulate_rows(tmp_path, key, make_skewed_hosts(0.33)).causes
+    assert [] == simulate_rows(tmp_path, key, make_skewed_hosts(0.33, MANY_EVENTS)).causes
 
 
 def test_bounded_spread_cools_a_whale(tmp_path: Path) -> None:
     """A host listed as heavy lies in 8 of 16 buckets; in one bucket its skew would be 2.6."""
     fields = {**FIELDS, "host": {"type": "text", "max_bytes": 16, "heavy": ["hot"]}}
     found = simulate_rows(
-        tmp_path, "[bucket(host, ts, 16, 8)][host][ts]", make_skewed_hosts(0.33), fields=fields
+        tmp_path,
+        "[bucket(host, ts, 16, 8)][host][ts]",
+        make_skewed_hosts(0.33, MANY_EVENTS),
+        fields=fields,
     )
     assert [] == found.causes
     assert "hot" != found.verdict.level
@@ -417,7 +421,7 @@ def test_bursts_shorter_than_the_windows_of_equal_counts_are_named(tmp_path: Pat
 
 def test_the_same_events_in_no_order_are_no_bursts(tmp_path: Path) -> None:
     """Events of bursts that are shuffled over the whole time are not found as bursts."""
-    rows = make_bursts()
+    rows = make_bursts(size=MANY_EVENTS // 50)
     random.Random(7).shuffle(rows)
     found = simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows, writes={"sort": False})
     assert [] == found.causes
@@ -555,14 +559,14 @@ def test_sixteen_busy_carriers_are_few_and_one_is_hot(tmp_path: Path) -> None:
 
 def test_many_entities_fill_the_regions(tmp_path: Path) -> None:
     """A thousand hosts are enough for 16 hashed regions."""
-    rows = make_even_hosts(hosts=1_000)
+    rows = make_even_hosts(MANY_EVENTS, hosts=1_000)
     assert [] == simulate_rows(tmp_path, "[bucket(host, 16)][host][ts]", rows).causes
 
 
 def test_few_values_before_many_are_not_to_blame(tmp_path: Path) -> None:
     """Three kinds before the host are no cause where the boundaries lie between hosts."""
     fields = {**FIELDS, "kind": {"type": "text", "max_bytes": 4, "from": "host"}}
-    rows = make_even_hosts()
+    rows = make_even_hosts(MANY_EVENTS)
     found = simulate_rows(tmp_path, "[truncate(host, 1)][host][ts]", rows, SIXTEEN, fields=fields)
     assert [] == found.causes
 
@@ -712,7 +716,7 @@ def test_few_values_that_fill_what_they_can_are_to_blame(tmp_path: Path, values:
 )
 def test_splits_that_meet_the_keys(tmp_path: Path, key: str, splits: Any) -> None:
     """Splits of the keys' own alphabet, from a list or from the sample, are no cause."""
-    assert [] == simulate_rows(tmp_path, key, make_even_hosts(), splits).causes
+    assert [] == simulate_rows(tmp_path, key, make_even_hosts(MANY_EVENTS), splits).causes
 
 
 def test_late_keys_beyond_their_splits_are_not_told_to_cut_as_they_are(tmp_path: Path) -> None:
@@ -743,7 +747,7 @@ def test_numbers_in_steps_reach_few_remainders(tmp_path: Path) -> None:
 def test_good_hashes_spread_patterns(tmp_path: Path, hash_name: str) -> None:
     """Texts of doubled digits fill 16 buckets of each hash but the weak one."""
     chance = random.Random(9)
-    digits = [[chance.choice("0123456789") for _ in range(5)] for _ in range(EVENTS)]
+    digits = [[chance.choice("0123456789") for _ in range(5)] for _ in range(MANY_EVENTS)]
     rows = [("".join(a + a for a in some), n, START + n) for n, some in enumerate(digits)]
     key = "[bucket(host, 16, hash={})][host][ts]"
     assert [] == simulate_rows(tmp_path, key.format(hash_name), rows).causes

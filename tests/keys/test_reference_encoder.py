@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Key
 
 MORE_EXAMPLES = settings(max_examples=4 * settings().max_examples)
-"""128 designs in the default profile."""
+"""48 designs in the default profile."""
 
 
 @dataclass

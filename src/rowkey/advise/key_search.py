@@ -14,20 +14,17 @@ from rowkey.errors import InvalidDesign
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import (
-    QUANTILES,
     Candidate,
     apply_proposal,
-    has_bucket_splits,
     list_candidates,
     plan_example_reads,
 )
-from rowkey.regions import MAX_FILE_SIZE, choose_region_count
 from rowkey.schema import format_key
 from rowkey.simulate import TRIALS_PER_READ, Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -50,8 +47,6 @@ MAX_FINALISTS = 8
 """Keys that are judged by so many events."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
-OUTGROWN_BYTES = 5 * MAX_FILE_SIZE
-"""Bytes of a region, before encoding and compression, above which it surely splits."""
 MAX_REPEATS = 0.01
 """Share of the events that write a row again, above which rows are taken to be updated."""
 COST_STEP = 1.2
@@ -243,27 +238,8 @@ class _KeySearch:
                 continue
             with suppress(InvalidDesign):
                 proposed = apply_proposal(design, candidate)
-                judged += map(self._sketch, (proposed, *self._list_larger(proposed)))
+                judged.append(self._sketch(proposed))
         return judged
-
-    def _list_larger(self, design: Design) -> Iterator[Design]:
-        """Yield a design with more regions if one for each bucket is far too few for its size.
-
-        Only a sample tells where to cut a bucket; and HBase does it as the table grows.
-        """
-        demand = self.source.estimate_demand(design)
-        buckets = demand.prefixes if has_bucket_splits(design) else None
-        if self.source.summary is None or not buckets or design.key.is_salted:
-            return
-        if demand.size <= OUTGROWN_BYTES * buckets:
-            return
-        regions = choose_region_count(demand).regions // buckets * buckets
-        if regions > buckets:
-            options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-            splits = {"algorithm": QUANTILES, "regions": regions}
-            changed = type(design)(**{**options, "splits": splits})
-            changed.directory = design.directory
-            yield changed
 
     def _choose_finalists(self, reads: Sequence[int]) -> list[Candidate]:
         """Return the candidates that are not worse than another in writes, some reads and bytes."""

@@ -6,7 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.proposals.bucket_fields import ExampleRead, has_enough_values, plan_example_reads
-    from rowkey.proposals.candidates import QUANTILES, Candidate, list_candidates
+    from rowkey.proposals.candidates import Candidate, list_candidates
     from rowkey.proposals.first_keys import (
         MIN_SPREADING_VALUES,
         FirstKeyProposal,
@@ -49,7 +49,7 @@ else:
         __name__,
         {
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
-            "candidates": "QUANTILES Candidate list_candidates",
+            "candidates": "Candidate list_candidates",
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
             "heavy_key": "MAX_HEAVY_VALUES propose_heavy_key",
             "key_proposal": (
@@ -73,7 +73,6 @@ __all__ = [
     "MIN_SPREADING_VALUES",
     "MIN_VALUES_PER_REGION",
     "PER_BUCKET",
-    "QUANTILES",
     "Candidate",
     "ExampleRead",
     "FirstKeyProposal",
