@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 EXAMPLES, LENGTH = (500, 100) if LONG else (6, 50)
-SPARE = 1.25
+SPARE = 1.4
 """Extra examples for each test, since Hypothesis ends some early."""
 
 

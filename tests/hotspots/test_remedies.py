@@ -259,7 +259,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RecordedSampl
     folder = tmp_path_factory.mktemp("samples")
     for hosts, weights in HOSTS.items():
         chance = random.Random(4)
-        picked = chance.choices(range(len(weights)), weights, k=4_000)
+        picked = chance.choices(range(len(weights)), weights, k=16_000 if IS_LONG else 4_000)
         kinds = [chance.choice("abc") for _ in picked]
         numbers = enumerate(zip(picked, kinds, strict=True))
         lines = (f"h{host},{kind},{START + n}" for n, (host, kind) in numbers)
