@@ -74,8 +74,9 @@ class PadTransform(Transform):
         if text.startswith("0"):
             raise RowError(
                 f"field {self.field.name}",
-                f"{text[:60]!r} begins with 0, which is lost when zeros are padded",
+                f"{text[:60]!r} begins with 0, which could not be told from the zeros of pad",
                 "text that does not begin with 0",
+                f"Remove the zeros, or write {self.field.name} into the key without pad.",
             )
         return text.rjust(self.n, "0").encode()
 
