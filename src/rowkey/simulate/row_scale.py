@@ -120,8 +120,8 @@ class TimeDensity:
         unit_ns: nanoseconds of a unit of the field.
         sample_rate: events a second in the sample.
         rate: events a second in the table.
-        is_generated: whether the sample was generated, so that within its time the table is like
-            it, bursts included.
+        has_bursts: whether the sample was generated with the declared bursts, so that within its
+            time the table is like it.
     """
 
     field: str
@@ -130,12 +130,12 @@ class TimeDensity:
     unit_ns: int
     sample_rate: float
     rate: float
-    is_generated: bool = False
+    has_bursts: bool = False
 
     @property
     def sample_factor(self) -> float:
         """Return how many more events the table has in the time of the sample."""
-        return 1.0 if self.is_generated else self.rate / self.sample_rate
+        return 1.0 if self.has_bursts else self.rate / self.sample_rate
 
     def compute_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
         """Return how many more events the time of a read has, in whole steps of a resolution."""
@@ -220,5 +220,7 @@ def measure_time_density(
     rate = writes.rate
     if rate is None or isclose(sample_rate, rate, rel_tol=SAME_RATE):
         rate = sample_rate
+    # Events generated for some seconds are a thin sample of the day that all of them name.
+    has_bursts = is_generated and sample_rate > rate
     unit_ns = time.type.unit_ns
-    return TimeDensity(time.name, first, last, unit_ns, sample_rate, rate, is_generated)
+    return TimeDensity(time.name, first, last, unit_ns, sample_rate, rate, has_bursts)
