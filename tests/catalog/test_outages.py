@@ -134,7 +134,7 @@ def test_servers_that_are_not_there(hosts: str, said: str) -> None:
 def test_a_server_that_has_forgotten_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server with older data than the session refuses it, and a new session is opened."""
     monkeypatch.setattr(connection, "RENEW_AFTER_S", 1.0)
-    with ZooKeeper() as server, closing(open_catalog(server.url(timeout="500ms"))) as catalog:
+    with ZooKeeper() as server, closing(open_catalog(server.url(timeout="3s"))) as catalog:
         for version in range(9):
             catalog.write("logs", FIRST, version or None)
         with server.kill_temporarily():
