@@ -70,12 +70,12 @@ def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
             raise InvalidArgument("family", what, allowed, remedy)
 
 
-def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
+def check_mutation(mutation: RowCells, families: Collection[str] | None = None) -> bool:
     """Raise unless a mutation can be applied; return whether a cell has the timestamp `LATEST`.
 
     Args:
         mutation: puts and deletes of one row.
-        families: names of the table's families.
+        families: names of the table's families; None if only the server knows them.
 
     Raises:
         InvalidArgument: the row key, a family, a timestamp, a time to live or a value is none that
@@ -102,8 +102,9 @@ def check_mutation(mutation: RowCells, families: Collection[str]) -> bool:
     has_latest = False
     for cell in cells:
         family, qualifier, timestamp, value, cell_type, ttl = cell
-        if family not in families:
-            check_families([family], families)
+        is_known = family in families if families is not None else family and type(family) is str
+        if not is_known:
+            check_families([family], families or ())
         if not (type(qualifier) is bytes is type(value)):
             _check_bytes("qualifier", qualifier)
             _check_bytes("value", value)

@@ -176,7 +176,9 @@ class RetryingCaller:
         """Send a request to a server once, without waiting for the answer."""
         if self._close_event.is_set():
             raise ClientClosed
-        until = deadline if request.is_slow else self._limit_attempt(deadline)
+        until = deadline
+        if not request.is_slow:
+            until = until.shorten_to(self.settings.call_timeout_s)
         connection = self.connections.get_connection(address, request.service, until)
         try:
             param, cells = request.encode(region)
@@ -196,7 +198,9 @@ class RetryingCaller:
         Raises:
             MalformedAnswer: it cannot be decoded as the answer to this request.
         """
-        until = attempts.deadline if request.is_slow else self._limit_attempt(attempts.deadline)
+        until = attempts.deadline
+        if not request.is_slow:
+            until = until.shorten_to(self.settings.call_timeout_s)
         response = call.result(until)
         try:
             return request.decode(response)
@@ -204,10 +208,6 @@ class RetryingCaller:
             raise MalformedAnswer.from_wire_error(
                 f"the answer to {request.method}", problem
             ) from problem
-
-    def _limit_attempt(self, deadline: Deadline) -> Deadline:
-        """Return the deadline of one attempt."""
-        return deadline.shorten_to(self.settings.call_timeout_s)
 
     def invalidate_on_error(self, error: HBaseError, region: RegionLocation | None) -> None:
         """Drop the cached location or the connection that an error shows to be wrong.

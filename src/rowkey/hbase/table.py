@@ -124,7 +124,7 @@ class HBaseTable:
             sync: whether they are on the servers' disks when the call returns; otherwise they are
                 in the memory of every machine that stores the write-ahead log.
         """
-        check_mutation(RowCells(row, cells), ANY_FAMILY)
+        check_mutation(RowCells(row, cells))
         self._caller.call_row(self.name, row, build_mutation(row, cells, sync=sync))
 
     def delete(self, row: bytes, *, timestamp: int = LATEST) -> None:
@@ -143,7 +143,7 @@ class HBaseTable:
             self.mutate_row(*mutations[0], sync=sync)
             return
         for mutation in mutations:
-            check_mutation(mutation, ANY_FAMILY)
+            check_mutation(mutation)
         failures: list[FailedAction] = []
         previous_wave: Sequence[RowCells] = ()
         for wave, numbers in split_into_waves(mutations):
@@ -277,14 +277,6 @@ class HBaseTable:
         return f"<table {self.name}>"
 
 
-class _AnyFamily(frozenset[str]):
-    """The set of all family names: only the server knows which families the table has."""
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and bool(name)
-
-
-ANY_FAMILY = _AnyFamily()
 CLOCK_TICK_S = 0.002
 """Seconds after which a server's millisecond clock has certainly advanced."""
 

@@ -266,20 +266,6 @@ def test_answer_about_no_region() -> None:
             decode(Response(1, None, b"", b""))
 
 
-@pytest.mark.parametrize(
-    ("given_cells", "path"),
-    [
-        ([], "cells"),
-        (MIXED_CELLS, "cells"),
-        ([Cell("d", b"", 1, ttl_ms=1), Cell("d", b"", 1)], "cells"),
-    ],
-)
-def test_refused_cells(given_cells: list[Cell], path: str) -> None:
-    """A mutation accepts cells of one type only."""
-    with pytest.raises(InvalidArgument, match=f"^argument {path}: "):
-        Mutate(b"r", given_cells)
-
-
 @given(AMOUNTS, PIECES)
 def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
     """A request changes at least one column, and each column once."""
@@ -301,7 +287,6 @@ def test_refused_values() -> None:
         lambda: CheckAndMutate(b"r", "d", b"q", "<", None, put),
         lambda: CheckAndMutate(b"r", "d", b"q", "=", b"v", []),
         lambda: DeleteRow(b"r", -1),
-        lambda: MutateRow(b"", put),
     ):
         with pytest.raises(InvalidArgument):
             make()

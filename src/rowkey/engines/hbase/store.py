@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -33,7 +32,7 @@ from rowkey.errors import Unavailable
 from rowkey.hbase import ColumnRangeFilter, InvalidRequest, ReadSpec, ScanSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
     from rowkey.engines.ordering.row_clock import RowClock
@@ -174,8 +173,10 @@ class HBaseStore(HBaseReader, Store):
         family_names = {cell.family for mutation in mutations for cell in mutation.cells}
         check_families(sorted(family_names), self._find_families(family_names))
         if mutations:
-            with _translate_refusals():
+            try:
                 self._table.mutate_rows(mutations, sync=self._sync if sync is None else sync)
+            except InvalidRequest as refusal:
+                raise _to_unavailable(refusal) from refusal
 
     def load_blocks(self, blocks: Sequence[CellBlock]) -> None:
         """Send many puts, given as Arrow columns, to the cluster."""
@@ -184,8 +185,10 @@ class HBaseStore(HBaseReader, Store):
             [block.family for block in blocks], self._find_families(b.family for b in blocks)
         )
         if blocks:
-            with _translate_refusals():
+            try:
                 self._table.put_blocks(blocks, sync=self._sync)
+            except InvalidRequest as refusal:
+                raise _to_unavailable(refusal) from refusal
 
     def increment(
         self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
@@ -310,20 +313,14 @@ class HBaseSnapshot(HBaseReader):
             self.client.admin.delete_table(self.name, disable=True)
 
 
-@contextmanager
-def _translate_refusals() -> Iterator[None]:
-    """Raise `Unavailable` where the cluster refuses rows that are valid.
+def _to_unavailable(refusal: InvalidRequest) -> Unavailable:
+    """Convert the cluster's refusal of valid rows to `Unavailable`.
 
     The table may be disabled, or the user may lack a permission; after `InvalidArgument` a caller
     would change the row.
     """
-    try:
-        yield
-    except InvalidRequest as refusal:
-        mistake = refusal.mistake
-        raise Unavailable(
-            mistake.path, mistake.problem, mistake.expected, mistake.remedy
-        ) from refusal
+    mistake = refusal.mistake
+    return Unavailable(mistake.path, mistake.problem, mistake.expected, mistake.remedy)
 
 
 def to_hbase_read(selection: CellSelection) -> ReadSpec:

@@ -57,12 +57,13 @@ class LeaderFollowers:
         Returns:
             Whether it is done; False at the deadline.
         """
-        while not is_done():
+        while True:
             self._lead_or_follow(is_done, waiters, deadline)
-            if not is_done() and deadline.is_expired:
+            if is_done():
+                return True
+            if deadline.is_expired:
                 self._offer_lead()
                 return is_done()
-        return True
 
     def read_if_idle(self, read: Callable[[], None]) -> None:
         """Call `read` as the leader if no other thread is reading; never waits."""
@@ -153,10 +154,10 @@ class LeaderFollowers:
 
     def _read_until(self, is_done: Callable[[], bool], deadline: Deadline) -> None:
         """Read as the leader until this thread's call is done, or the deadline has passed."""
-        while not is_done():
+        while True:
             remaining_s = deadline.get_remaining_s()
             self._source.read(remaining_s)
-            if remaining_s == 0.0:
+            if remaining_s == 0.0 or is_done():
                 return
 
     def _stop_following(self, waiter: Lock, *, was_woken: bool) -> None:

@@ -288,7 +288,8 @@ class ServerConnection:
                 self.fail(self._build_eof_error())
                 return
             self._last_read_at = monotonic()
-            self._require_no_tls()
+            if not self._answer_count:
+                self._require_no_tls()
             while frames := self._frame_reader.take_frames():
                 for frame in frames:
                     self._deliver_answer(parse_response(frame))
@@ -304,7 +305,7 @@ class ServerConnection:
 
     def _require_no_tls(self) -> None:
         """Raise `WireFormatError` if the first bytes of the server are TLS."""
-        if not self._answer_count and is_tls(self._frame_reader.peek_head()):
+        if is_tls(self._frame_reader.peek_head()):
             raise WireFormatError("the server answers with TLS")
 
     def _deliver_answer(self, answer: Response) -> None:

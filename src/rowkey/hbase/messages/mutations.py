@@ -63,19 +63,18 @@ def encode_mutation(
     >>> encode_mutation(b"r1", PUT, 1).hex()
     '0a02723110024001'
     """
-    return b"".join(
-        (
-            encode_bytes(1, row),
-            encode_uint(2, mutation_type),
-            encode_int64(4, timestamp),
-            b""
-            if ttl_ms is None
-            else encode_message(5, encode_text(1, "_ttl"), encode_bytes(2, _pack_int64(ttl_ms))),
-            encode_uint(6, FSYNC_WAL if sync else None),
-            encode_uint(8, count),
-            encode_uint(9, nonce or None),
-        )
-    )
+    parts = [encode_bytes(1, row), encode_uint(2, mutation_type)]
+    if timestamp is not None:
+        parts.append(encode_int64(4, timestamp))
+    if ttl_ms is not None:
+        ttl = encode_bytes(2, _pack_int64(ttl_ms))
+        parts.append(encode_message(5, encode_text(1, "_ttl"), ttl))
+    if sync:
+        parts.append(encode_uint(6, FSYNC_WAL))
+    parts.append(encode_uint(8, count))
+    if nonce:
+        parts.append(encode_uint(9, nonce))
+    return b"".join(parts)
 
 
 def _pack_int64(number: int) -> bytes:
@@ -101,8 +100,11 @@ def get_idempotence(cells: Sequence[Cell]) -> Idempotence:
 
 def is_mixed(cells: Sequence[Cell]) -> bool:
     """Return whether cells differ in type or time to live, so that they need several mutations."""
-    first = _get_type_key(cells[0])
-    return any(_get_type_key(cell) != first for cell in cells)
+    is_put, ttl_ms = cells[0].cell_type == CellType.PUT, cells[0].ttl_ms
+    for cell in cells:
+        if cell.ttl_ms != ttl_ms or (cell.cell_type == CellType.PUT) is not is_put:
+            return True
+    return False
 
 
 def split_by_type(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
@@ -125,14 +127,6 @@ def check_cells(row: bytes, cells: Sequence[Cell]) -> None:
         )
 
 
-def check_same_type(cells: Sequence[Cell]) -> None:
-    """Raise an error unless the cells are all puts or all deletes with one time to live."""
-    if is_mixed(cells):
-        what = "the cells mix puts and deletes, or have different times to live"
-        allowed = "only puts or only deletes, with one time to live"
-        raise InvalidArgument("cells", what, allowed, "Send them as one MutateRow.")
-
-
 def check_nonce(name: str, value: object) -> None:
     """Raise an error unless the value is a valid nonce or nonce group."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
@@ -148,14 +142,10 @@ def encode_mutate_request(
 
     Source: Client.proto of HBase 2.6: 1 region, 2 mutation, 3 condition, 4 nonce_group.
     """
-    return b"".join(
-        (
-            encode_message(1, encode_region_specifier(region)),
-            encode_message(2, mutation),
-            encode_message(3, condition) if condition else b"",
-            encode_uint(4, nonce_group or None),
-        )
-    )
+    message = encode_bytes(1, encode_region_specifier(region)) + encode_bytes(2, mutation)
+    if condition:
+        message += encode_bytes(3, condition)
+    return message + encode_uint(4, nonce_group) if nonce_group else message
 
 
 def encode_atomic_action(

@@ -10,8 +10,6 @@ from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.multi_response import parse_atomic_response
 from rowkey.hbase.messages.mutations import (
     DELETE,
-    check_cells,
-    check_same_type,
     encode_atomic_action,
     encode_cells_mutation,
     encode_mutate_request,
@@ -32,25 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mutate(Request[None]):
-    """Apply either puts or deletes to one row atomically.
+    """Apply either puts or deletes to one row atomically; `build_mutation` makes it.
 
     Args:
         row: the row key.
-        cells: all puts or all deletes, with the same time to live.
+        cells: all puts or all deletes, with the same time to live; `check_mutation` passes.
         sync: whether they are on the disks before they are acknowledged.
-
-    Raises:
-        InvalidArgument: the row key is not valid, there is no cell, or the cells differ in type.
     """
 
     method: ClassVar[str] = "Mutate"
     row: bytes
     cells: Sequence[Cell]
     sync: bool = False
-
-    def __post_init__(self) -> None:
-        check_cells(self.row, self.cells)
-        check_same_type(self.cells)
 
     @property
     def idempotence(self) -> Idempotence:
@@ -76,20 +67,14 @@ class MutateRow(Request[None]):
 
     Args:
         row: the row key.
-        cells: cells of any type, in the order in which they are applied.
+        cells: cells of any type, in the order in which they are applied; `check_mutation` passes.
         sync: whether they are on the disks before they are acknowledged.
-
-    Raises:
-        InvalidArgument: the row key is not valid, or there is no cell.
     """
 
     method: ClassVar[str] = "Multi"
     row: bytes
     cells: Sequence[Cell]
     sync: bool = False
-
-    def __post_init__(self) -> None:
-        check_cells(self.row, self.cells)
 
     @property
     def idempotence(self) -> Idempotence:
@@ -107,12 +92,7 @@ class MutateRow(Request[None]):
 
 
 def build_mutation(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> Request[None]:
-    """Return the cheapest request that writes these cells to a row.
-
-    Raises:
-        InvalidArgument: the row key is not valid, or there is no cell.
-    """
-    check_cells(row, cells)
+    """Return the cheapest request that writes these cells, which `check_mutation` passes."""
     return MutateRow(row, cells, sync) if is_mixed(cells) else Mutate(row, cells, sync)
 
 

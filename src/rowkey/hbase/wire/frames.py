@@ -10,6 +10,7 @@ from rowkey.hbase.wire.proto import (
     WireFormatError,
     decode_varint,
     encode_bool,
+    encode_bytes,
     encode_message,
     encode_text,
     encode_uint,
@@ -35,6 +36,9 @@ _VERSION, _MAJOR, _MINOR = "2.6.0", 2, 6
 """The client version that is announced: from 1.3 on a server answers a get with a cell block, from
 1.2 on it limits the answer to a multi. Source: VersionInfoUtil; measured on 2.5.13 and 2.6.4.
 """
+
+_HAS_PARAM = encode_bool(4, True)
+"""The field request_param of every header. Source: RPC.proto, RequestHeader."""
 
 _NO_CALL_ID = 0xFFFFFFFF
 """-1 as a uint32, the type of call ids; of a longer number, such as -1 in ten bytes, only these
@@ -136,8 +140,8 @@ def encode_request(
         (
             encode_uint(1, call_id),
             encode_text(3, method),
-            encode_bool(4, True),
-            encode_message(5, encode_uint(1, len(cells))) if cells else b"",
+            _HAS_PARAM,
+            encode_bytes(5, encode_uint(1, len(cells))) if cells else b"",
             encode_uint(7, timeout_ms),
         )
     )

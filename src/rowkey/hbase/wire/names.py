@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import md5
 from typing import NamedTuple
 
@@ -193,6 +194,7 @@ def extract_encoded_name(name: bytes) -> str:
     return match[1].decode()
 
 
+@lru_cache(maxsize=10_000)
 def encode_region_specifier(name: bytes) -> bytes:
     """Encode the name of a region as a protobuf RegionSpecifier.
 

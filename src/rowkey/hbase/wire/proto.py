@@ -26,6 +26,10 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 """Wire types. Source: protobuf "Encoding"; HBase does not use 3 and 4, groups."""
 
 _ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
+"""Varints of one byte: the tag of a field up to 15, a number or a length up to 127.
+
+Most fields have nothing else, and a call costs more than the comparison that saves it.
+"""
 
 
 class WireFormatError(Unavailable):
@@ -73,7 +77,11 @@ def encode_uint(number: int, value: int | None) -> bytes:
     >>> encode_uint(1, 150), encode_uint(1, None)
     (b'\x08\x96\x01', b'')
     """
-    return b"" if value is None else encode_varint(number << 3) + encode_varint(value)
+    if value is None:
+        return b""
+    if number < 16 and 0 <= value < 0x80:
+        return _ONE_BYTE[number << 3] + _ONE_BYTE[value]
+    return encode_varint(number << 3) + encode_varint(value)
 
 
 def encode_int64(number: int, value: int | None) -> bytes:
@@ -102,7 +110,7 @@ def encode_bool(number: int, value: bool | None) -> bytes:
     >>> encode_bool(4, True)
     b' \x01'
     """
-    return b"" if value is None else encode_varint(number << 3) + _ONE_BYTE[bool(value)]
+    return b"" if value is None else encode_uint(number, bool(value))
 
 
 def encode_bytes(number: int, value: Buffer | None) -> bytes:
@@ -113,7 +121,10 @@ def encode_bytes(number: int, value: Buffer | None) -> bytes:
     """
     if value is None:
         return b""
-    return b"".join((encode_varint(number << 3 | _BYTES), encode_varint(len(value)), value))
+    size = len(value)
+    if number < 16 and size < 0x80:
+        return b"".join((_ONE_BYTE[number << 3 | _BYTES], _ONE_BYTE[size], value))
+    return b"".join((encode_varint(number << 3 | _BYTES), encode_varint(size), value))
 
 
 def encode_text(number: int, value: str | None) -> bytes:
