@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,6 @@ from rowkey.workload.formats import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 
 def write_objects(folder: Path, objects: Sequence[Any]) -> Path:
@@ -116,3 +116,19 @@ def test_a_column_that_no_row_has_is_named_with_those_that_are_there(tmp_path: P
     with pytest.raises(SampleError) as caught:
         read_rows(write_objects(tmp_path, rows))
     assert "has no column 'h'; expected one of ts, hh." in str(caught.value)
+
+
+def _count_read_bytes() -> int:
+    """Return how many bytes this process has read from files."""
+    counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(counts["rchar"])
+
+
+@pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="needs /proc/self/io of Linux")
+def test_only_the_head_is_read_for_the_names(tmp_path: Path) -> None:
+    """The names of a CSV file of 16 MB are found in its first megabytes."""
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "1,2\n" * 4_000_000)
+    before = _count_read_bytes()
+    assert ["a", "b"] == FORMATS["csv"]({}).list_columns(path)
+    assert _count_read_bytes() - before < 3 << 20
