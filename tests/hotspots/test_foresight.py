@@ -350,6 +350,14 @@ def test_of_numbers_that_may_be_all_of_their_type_nothing_is_assumed(key: str, n
     assert [] == predict_causes(Design("m", key, fields={"n": number}, splits=UNIFORM))
 
 
+@pytest.mark.parametrize("key", ["[n:i8]", "[desc(n:i8)]"])
+def test_more_numbers_are_declared_than_the_key_can_hold(key: str) -> None:
+    """Of the declared numbers those count that the encoding in the key holds."""
+    field = {"type": "i16", "distinct": 129, "draw": {"kind": "hotspot"}}
+    design = Design("m", key, fields={"n": field}, splits=UNIFORM)
+    assert all(finding.evidence["unreachable"] < 16 for finding in predict_causes(design))
+
+
 def test_of_numbers_that_came_nothing_is_assumed(tmp_path: Path) -> None:
     """Sixty sampled numbers in no order suffice to predict that numbers do not rise."""
     design = Design("m", "[user]", fields={"user": "u64"}, splits=UNIFORM)

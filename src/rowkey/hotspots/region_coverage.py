@@ -102,10 +102,8 @@ def count_regions_of_numbers(
     field = design.fields[part.fields[0]]
     if not field.type.has_integer_form or not (part.order.is_ascending or part.order.is_descending):
         return None
-    ends = (
-        field.type.domain.generate_value(n)
-        for n in (0, min(value_count, field.type.domain.size) - 1)
-    )
+    domain = design.find_domain(field.name)
+    ends = (domain.generate_value(n) for n in (0, min(value_count, domain.size) - 1))
     low, high = sorted(boundaries.locate_key(prefix + part.encode({field.name: n})) for n in ends)
     return min(high - low + 1, value_count)
 
