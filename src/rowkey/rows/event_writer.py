@@ -79,8 +79,8 @@ class EventWriter:
                 )
                 lost_names = ", ".join(name for name in slot.field_names if name in non_key_names)
                 problem = (
-                    f"this packed cell also stores {key_names} of the key and is written whole, so "
-                    f"a row without {lost_names} would delete the stored {lost_names}"
+                    f"the row has no {lost_names}, which this cell packs beside {key_names}: "
+                    f"every row writes the whole cell, so the stored {lost_names} would be deleted"
                 )
                 remedy = f"Give {lost_names} too; None deletes a value."
                 raise RowError(f"column {slot.title}", problem, remedy=remedy)

@@ -119,7 +119,7 @@ def refuse_unreadable(name: str) -> Iterator[None]:
         reason = "; ".join(map(str, problem.args)) or type(problem).__name__
         what = f"it cannot be read as an Arrow table: {' '.join(reason.split()).rstrip('.')}"
         remedy = f"Give each column one type and its own name. {COLLECT_REMEDY}"
-        raise SampleError(name, what, ALLOWED_SOURCES, remedy) from None
+        raise SampleError(name, what, remedy=remedy) from None
 
 
 class ArrowSourceFormat(SampleFormat):
