@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.doctest import DoctestModule
+from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
 
@@ -45,8 +47,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 
-def pytest_configure() -> None:
+_FOLDER_NUMBERS = count()
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Let tests interrupt their processes, also where a shell runs pytest in the background."""
+    config.stash[gc_collect_iterations_key] = 1  # five take seconds at the end of each process
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -101,6 +107,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return places.get(folders[0], len(places)) if folders else len(places)
 
     items.sort(key=rank)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a new empty folder; pytest's own fixture lists the folders of all tests before it."""
+    name = f"{request.node.originalname[:MAX_ID_LENGTH]}-{next(_FOLDER_NUMBERS)}"
+    return tmp_path_factory.mktemp(name, numbered=False)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
