@@ -45,7 +45,9 @@ def compute_skews(design: Design) -> list[float]:
 
 
 TABLE = [
-    ("[ts][host]", "timestamp_ms", WRITES, (8.00, 8.00, 8.00, 8.00)),
+    pytest.param(
+        "[ts][host]", "timestamp_ms", WRITES, (8.00, 8.00, 8.00, 8.00), marks=pytest.mark.long
+    ),
     ("[mod(ts, 100)][ts][host]", "timestamp_s", WRITES, (8.00, 1.61, 1.07, 1.04)),
     pytest.param(
         "[mod(ts, 100)][ts][host]", "timestamp_ms", ANY_MILLISECOND, (1.08, 1.05, 1.04, 1.04),
