@@ -137,7 +137,7 @@ def test_steps_of_times_that_a_sample_showed_are_used(step: int, n: int, reached
         assert f"all events of the same {step:,} s go to one of {n} values" in cause.message
 
 
-@pytest.mark.parametrize("every", [5, 20])
+@pytest.mark.parametrize("every", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_values_of_which_the_newest_come_most_are_a_front(every: int) -> None:
     """A draw that prefers the newest values is predicted as a front, as a replay measures it."""
     values = 16_384
@@ -223,7 +223,9 @@ def encode_split(cut: str) -> bytes:
     return cut[:-16].encode() + bytes.fromhex(cut[-16:]) if len(cut) > 16 else cut.encode()
 
 
-@pytest.mark.parametrize("pieces", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize(
+    "pieces", [1, 2, *(pytest.param(n, marks=pytest.mark.long) for n in (3, 4, 6)), 8]
+)
 @pytest.mark.parametrize("least", [0.0, 0.9])
 def test_of_keys_that_came_the_fullest_region_is_counted(
     pieces: int, least: float, tmp_path: Path
@@ -259,7 +261,7 @@ def test_a_value_that_is_not_listed_keeps_one_bucket_of_a_bounded_spread(tmp_pat
     others = [f"u{n}" for n in range(400)]
     rows = [
         (chance.choices([*stars, chance.choice(others)], [*stars.values(), 0.45])[0], n)
-        for n in range(8_000)
+        for n in range(4_000)
     ]
     sample = tmp_path / "rows.csv"
     sample.write_text("star,fan\n" + "".join(f"{star},f{fan}\n" for star, fan in rows))

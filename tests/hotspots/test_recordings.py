@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from hotspots.applied_remedies import apply_remedy
 from hotspots.recordings import EVEN, FIELDS, HOT, Recording
@@ -19,13 +18,9 @@ from rowkey.hotspots import predict_causes
 from rowkey.hotspots.least_skew import compute_least_skew
 from rowkey.lint import check_design
 from rowkey.simulate import run
-from rowkey.workload import record_sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rowkey.simulate import Simulation
-    from rowkey.workload import RecordedSample
 
 TABLE = """\
 log by time                      moving_front       8.00   8.00  hot
@@ -68,28 +63,20 @@ one region                       integer_imbalance  6.00   6.00  hot
 """
 """Each recording with its first cause, the cause's bound, and the skew that was measured. An expert
 expected these causes; `HOT` says why."""
-LONG_EVEN = ("two hundred regions on twenty servers", "random identifiers", "hexadecimal digests")
+LONG_EVEN = (
+    "two hundred regions on twenty servers", "random identifiers", "hexadecimal digests", "digests",
+    "scrapes of a second", "night and day", "hosts by quantiles", "remainder of a counter",
+)  # fmt: skip
 """Even recordings that take long and resemble others: `make test-long` replays them."""
 MARGIN = 0.02
 """By how much a measured skew may lie below a bound: a design with other splits is replayed on
 another half of the events."""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the recordings."""
-    return tmp_path_factory.mktemp("recordings")
-
-
 @cache
-def record(recording: Recording, folder: Path) -> RecordedSample:
-    """Return the events of a recording, made and read once."""
-    path = folder / f"{recording.name}.parquet"
-    columns = recording.make()
-    parquet.write_table(pa.table(columns), path)
-    sample = record_sample(path)
-    sample.request_columns(columns)
-    return sample
+def build_table(recording: Recording) -> pa.Table:
+    """Return the events of a recording, made once."""
+    return pa.table(recording.make())
 
 
 def build_design(recording: Recording, key: str, splits: Any, columns: list[str]) -> Design:
@@ -107,31 +94,36 @@ def build_design(recording: Recording, key: str, splits: Any, columns: list[str]
 
 
 @cache
-def simulate(recording: Recording, folder: Path) -> Simulation:
+def simulate(recording: Recording) -> Simulation:
     """Return the replay of a recording on its design."""
-    return simulate_other(recording, recording.key, recording.splits, folder)
+    return simulate_other(recording, recording.key, recording.splits)
 
 
-def simulate_other(recording: Recording, key: str, splits: Any, folder: Path) -> Simulation:
+def simulate_other(recording: Recording, key: str, splits: Any) -> Simulation:
     """Return the replay of a recording on a design with another key or other splits."""
-    sample = record(recording, folder)
-    columns = parquet.read_schema(folder / f"{recording.name}.parquet").names
-    return run(build_design(recording, key, splits, columns), sample)
+    table = build_table(recording)
+    return run(build_design(recording, key, splits, table.column_names), table)
 
 
-def name_recording(recording: Recording) -> str:
-    """Return the name of a recording, for the names of tests."""
-    return recording.name
-
-
+QUICK = (
+    "log by time", "sales by date", "new users by code", "export in no order",
+    "remainder of whole hours", "remainder of scrapes", "reversed milliseconds",
+    "one busy host", "bursts in a third of the time", "rush hour", "no session",
+    "page counters",
+    "three airports", "four continents",
+    "remainder of snowflakes", "weak hash of doubled digits",
+    "one prefix", "sensors of a rollout", "articles of the season",
+    "ten buckets on eight servers", "one region",
+)  # fmt: skip
+"""The recordings with a cause that `make test` replays, of each cause some: the first, third … with
+other regions too, the rest with their remedies."""
 each_hot = pytest.mark.parametrize(
     "recording",
     [
-        pytest.param(one, id=one.name, marks=pytest.mark.long if n % 3 == 2 else ())
-        for n, one in enumerate(HOT)
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.long)
+        for one in HOT
     ],
 )
-"""Two of three recordings, of each cause some, are replayed by `make test`."""
 each_even = pytest.mark.parametrize(
     "recording",
     [
@@ -158,24 +150,24 @@ def format_row(recording: Recording, found: Simulation) -> str:
 
 
 @each_hot
-def test_the_right_cause_is_named_first(recording: Recording, folder: Path) -> None:
+def test_the_right_cause_is_named_first(recording: Recording) -> None:
     """The first cause is the expected one, with the bound and the skew of the table."""
-    found = simulate(recording, folder)
+    found = simulate(recording)
     assert found.causes[0].code in recording.expected
     assert format_row(recording, found) in TABLE.splitlines()
 
 
 @each_even
-def test_nothing_is_named_for_an_even_load(recording: Recording, folder: Path) -> None:
+def test_nothing_is_named_for_an_even_load(recording: Recording) -> None:
     """An even recording is judged even and has no cause."""
-    found = simulate(recording, folder)
+    found = simulate(recording)
     assert ("even", []) == (found.verdict.level, [one.code for one in found.causes])
 
 
 @each_hot
-def test_a_bound_is_at_most_what_was_measured(recording: Recording, folder: Path) -> None:
+def test_a_bound_is_at_most_what_was_measured(recording: Recording) -> None:
     """No cause explains more than was measured, its bound is no more than it explains."""
-    found = simulate(recording, folder)
+    found = simulate(recording)
     explained = [one.explained_skew for one in found.causes]
     assert sorted(explained, reverse=True) == explained
     for cause in found.causes:
@@ -191,31 +183,34 @@ def test_a_bound_is_at_most_what_was_measured(recording: Recording, folder: Path
             key,
             splits,
             id=f"{one.name}, {key}",
-            marks=pytest.mark.long if number or n % 3 else (),
+            marks=() if not number and one.name in QUICK[::2] else pytest.mark.long,
         )
-        for n, one in enumerate(HOT)
+        for one in HOT
         for number, (key, splits) in enumerate(one.others)
     ],
 )
 def test_other_regions_of_the_same_kind_stay_above_the_bound(
-    recording: Recording, key: str, splits: Any, folder: Path
+    recording: Recording, key: str, splits: Any
 ) -> None:
     """With more buckets, other hashes or finer splits the skew is not below the bound."""
-    bound = simulate(recording, folder).causes[0].bound
-    other = simulate_other(recording, key, splits, folder)
+    bound = simulate(recording).causes[0].bound
+    other = simulate_other(recording, key, splits)
     assert other.verdict.skew >= (1 - MARGIN) * bound
     if other.causes:
         assert other.causes[0].bound <= other.verdict.skew
 
 
 @pytest.mark.parametrize(
-    "recording", [one for one in HOT if "integer_imbalance" in one.expected], ids=name_recording
+    "recording",
+    [
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.long)
+        for one in HOT
+        if "integer_imbalance" in one.expected
+    ],
 )
-def test_no_placement_of_these_regions_is_below_the_bound(
-    recording: Recording, folder: Path
-) -> None:
+def test_no_placement_of_these_regions_is_below_the_bound(recording: Recording) -> None:
     """Of a thousand random placements of the regions on the servers none is below the bound."""
-    found, chance = simulate(recording, folder), random.Random(1)
+    found, chance = simulate(recording), random.Random(1)
     writes = [region.writes for region in found.regions]
     servers = recording.servers
     for _ in range(1_000):
@@ -245,18 +240,18 @@ def test_the_least_skew_is_below_every_placement(seed: int) -> None:
 @pytest.mark.parametrize(
     "recording",
     [
-        pytest.param(one, id=one.name, marks=pytest.mark.long if n % 2 else ())
-        for n, one in enumerate(HOT)
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK[1::2] else pytest.mark.long)
+        for one in HOT
     ],
 )
-def test_the_first_remedy_helps_and_does_not_lead_back(recording: Recording, folder: Path) -> None:
+def test_the_first_remedy_helps_and_does_not_lead_back(recording: Recording) -> None:
     """The same events are less skewed after the first remedy, and its remedy is not the old key."""
-    found = simulate(recording, folder)
+    found = simulate(recording)
     better = apply_remedy(found.design, found.causes[0])
     if better is None:
         assert "Shuffle the rows" in found.causes[0].remedy
         return
-    cooler = run(better, record(recording, folder))
+    cooler = run(better, build_table(recording))
     before, after = found.verdict, cooler.verdict
     assert after.skew / after.even_skew < before.skew / before.even_skew
     back = apply_remedy(better, cooler.causes[0]) if cooler.causes else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from design.designs import designs
 from rowkey.design import Design
@@ -25,6 +25,7 @@ def test_every_design_is_judged(design: Design) -> None:
     ]
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(designs)
 def test_fixes_leave_the_key_alone(design: Design) -> None:
     """A fixed design gives rows the same keys and cells as before."""

@@ -22,7 +22,13 @@ EXPECTED_FINDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name.startswith("flights") else ())
+        for name in EXPECTED_FINDINGS
+    ],
+)
 def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
     """Each shipped design has exactly the listed findings."""
     path = EXAMPLES / f"{name}.toml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from difflib import SequenceMatcher
 from random import Random
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from rowkey.lint import FixedDesign
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 FIXABLE = [rule for rule in RULES.values() if rule.build_fix is not Rule.build_fix]
 TREES = {rule.name: tomllib.loads(rule.bad_design) for rule in FIXABLE}
 
@@ -104,7 +106,7 @@ def test_a_file_that_was_fixed_passes(
     """`check --fix` writes the fixed text, and exits with 0 if no other finding is left."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "design.toml"
-    for seed in range(4):
+    for seed in range(4 if IS_LONG else 2):
         text = write_layout(TREES[rule.name], Random(seed)) if seed else rule.bad_design
         file.write_bytes(text.encode())
         after = apply_fixes(Design.loads(text))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rowkey.lint import Finding, Rule
 
 NAMES = ("a b", "用户", "x.y", "it's", "h</script>", "dashed-")
-"""Put in front of each field's own name: two for each rule, and all in the long profile."""
+"""Put in front of each field's own name: one for each rule, and all in the long profile."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 NOTATION_OPTIONS = {"key", "where", "order", "arrival"}
 """Words of a design that name fields in a notation of their own; all others name them plainly."""
@@ -73,7 +73,7 @@ def test_every_path_is_toml_and_stands_in_the_file(before: str, tmp_path: Path) 
     """Each rule has the same findings for any field names, with paths that the file has."""
     # What looks at the others reads the file's comments, in which no field is named.
     rules = [one for one in RULES.values() if not one.runs_last]
-    for rule in rules if IS_LONG else rules[NAMES.index(before) % 3 :: 3]:
+    for rule in rules if IS_LONG else rules[NAMES.index(before) :: len(NAMES)]:
         text, data = write_bad_design(rule, before)
         design, sample = Design.loads(text), tmp_path / "rows.csv"
         sample.write_text(data, encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 from data_frames import ORDERS, SOURCES, build_orders, write_parquet
 from rowkey import Design, SampleError
-from rowkey.advise import JudgedDesign, compare_designs, draft_design
+from rowkey.advise import Draft, JudgedDesign, compare_designs, draft_design
 from rowkey.simulate import choose_design_splits, run
 from rowkey.workload import SkippedRows, open_sample, record_sample
 
@@ -51,7 +51,13 @@ def collect_figures(build: Callable[[], Any]) -> list[Any]:
     return [*figures, judged.sample.facts, str(judged.verdict)]
 
 
-@pytest.mark.parametrize("name", SOURCES)
+QUICK_SOURCES = ("pandas", "polars", "duckdb", "pyarrow reader", "string views", "array interface")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=() if one in QUICK_SOURCES else pytest.mark.long) for one in SOURCES],
+)
 def test_a_table_in_memory_gives_the_figures_of_its_file(
     name: str, orders: pa.Table, figures_of_file: list[Any]
 ) -> None:
@@ -69,12 +75,23 @@ def test_designs_are_compared_by_a_data_frame(tmp_path: Path) -> None:
     assert "pyarrow.RecordBatchReader" == str(actual.path)
 
 
-@pytest.mark.parametrize("name", ["pandas", "polars", "duckdb", "pyarrow reader"])
-def test_a_draft_from_a_table_in_memory_names_no_file(name: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def draft_of_file(tmp_path_factory: pytest.TempPathFactory) -> Draft:
+    """Return the draft from the rows of `build_untaxed_orders` in a Parquet file."""
+    return draft_design(write_parquet(build_untaxed_orders(), tmp_path_factory.mktemp("untaxed")))
+
+
+def build_untaxed_orders() -> pa.Table:
+    """Return orders without a decimal, of which pandas does not keep the precision."""
+    return build_orders(400).drop_columns(["tax"])
+
+
+@pytest.mark.parametrize(
+    "name", ["pandas", "polars", "duckdb", pytest.param("pyarrow reader", marks=pytest.mark.long)]
+)
+def test_a_draft_from_a_table_in_memory_names_no_file(name: str, draft_of_file: Draft) -> None:
     """The draft has the key and the fields of a draft from the file, and no sample."""
-    table = build_orders(400).drop_columns(["tax"])  # pandas keeps no precision of decimals
-    path = write_parquet(table, tmp_path)
-    expected, actual = draft_design(path), draft_design(SOURCES[name](table))
+    expected, actual = draft_of_file, draft_design(SOURCES[name](build_untaxed_orders()))
     assert str(expected.design.key) == str(actual.design.key)
     assert expected.design.declaration.fields == actual.design.declaration.fields
     assert ("events", None) == (actual.design.table, actual.design.sample_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -13,15 +14,15 @@ import pytest
 from rowkey.design import Design
 from rowkey.keys import ColumnBatch
 from rowkey.regions import Boundaries
-from rowkey.simulate import run
+from rowkey.simulate import replay, run
 from rowkey.simulate.read_costs import ReadSimulator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rowkey.simulate import ReadCost
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 8}, "ts": "timestamp_s"}
 
 
@@ -128,31 +129,31 @@ def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
     assert (2.0, (2 + 6) / 2) == (found.returned_rows, found.read_rows)
 
 
-def test_many_rows_are_told_by_those_that_were_kept(tmp_path: Path) -> None:
-    """Of 300,000 rows 131,072 are sampled, and costs are scaled to the whole table."""
-    chance = random.Random(3)
-    rows = [(f"h{number % 100_000}", number // 100_000) for number in range(300_000)]
-    chance.shuffle(rows)
-    path = tmp_path / "rows.csv"
-    path.write_text("host,ts\n" + "".join(f"{host},{ts}\n" for host, ts in rows))
+def test_many_rows_are_told_by_those_that_were_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 30,000 rows 13,000 are sampled, and costs are scaled to the whole table."""
+    monkeypatch.setattr(replay, "RESERVOIR_CAPACITY", 13_000)
+    numbers = random.Random(3).sample(range(30_000), 30_000)
+    hosts = [f"h{number % 10_000}" for number in numbers]
+    rows = pa.table({"host": hosts, "ts": [number // 10_000 for number in numbers]})
     reads = [
         {"name": "host", "where": "host = ?"},
         {"name": "row", "where": "host = ? and ts = ?"},
     ]
     design = Design("t", "[host][ts]", fields=FIELDS, reads=reads)
-    host, row = run(design, path).reads
+    host, row = run(design, rows).reads
     assert pytest.approx(3.0, rel=0.15) == host.returned_rows
     assert (1.0, 1.0) == (row.returned_rows, row.read_rows)
 
 
 def test_the_true_mean_lies_within_the_margin() -> None:
-    """In at least 45 of 50 recordings the mean of all rows lies within the margin of the trials."""
+    """In nine of ten recordings the mean of all rows lies within the margin of the trials."""
     chance, within = random.Random(11), 0
-    for _ in range(50):
+    count = 50 if IS_LONG else 20
+    for _ in range(count):
         rows = [(f"h{int(chance.paretovariate(1.5))}", at) for at in range(1_000)]
         sizes = Counter(host for host, _ in rows)
         expected = sum(sizes[host] for host, _ in rows) / len(rows)
         found = measure_read("[host][ts]", rows, len(rows), where="host = ?")
         within += abs(found.returned_rows - expected) <= found.margins.returned_rows
         assert found.margins.read_rows == found.margins.returned_rows > 0 == found.margins.fan_out
-    assert 45 <= within
+    assert 0.9 * count <= within

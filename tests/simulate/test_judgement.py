@@ -15,7 +15,7 @@ from rowkey.advise import compare_designs
 from rowkey.design import Design
 from rowkey.hotspots import BusiestShares, Skew, compute_even_skew
 from rowkey.lint import LintSubject
-from rowkey.simulate import choose_design_splits, run
+from rowkey.simulate import choose_design_splits, run, scaled_replay
 from rowkey.simulate.verdict import judge_skew
 from samples import summarize_sample
 from simulate.test_naive import draw_designs, draw_samples, write_rows
@@ -175,7 +175,7 @@ def test_bursts_are_told_in_the_windows_of_the_verdict(tmp_path: Path) -> None:
     """The bound of a burst is that of the windows of the verdict."""
     chance = random.Random(3)
     start, lines = 1_700_000_000, ["host,ts"]
-    for n in range(60_000):
+    for n in range(30_000):
         busy = n // 2_000
         lines.append(
             f"{busy if chance.random() < 0.5 else chance.randrange(30, 500)},{start + n // 200}"
@@ -216,15 +216,18 @@ def test_rows_in_no_order_of_time_are_remarked(
     assert all(one.startswith("the times in this sample do not rise") for one in remarks)
 
 
-def test_a_declared_rate_has_no_window_longer_than_its_events(tmp_path: Path) -> None:
+def test_a_declared_rate_has_no_window_longer_than_its_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Events of twenty seconds have no figure for windows of a minute."""
+    monkeypatch.setattr(scaled_replay, "MAX_EVENTS", 400_000)
     path = tmp_path / "rows.csv"
     path.write_text(
         "host,ts\n" + "".join(f"{n % 97},{1_700_000_000_000 + n}\n" for n in range(2_000))
     )
     design = Design(
         "t", "[bucket(host, ts, 16)][host][ts]", fields=FIELDS, splits="per_bucket",
-        writes={"rate": "200000/s"},
+        writes={"rate": "20000/s"},
     )  # fmt: skip
     scaled = run(design, path).scaled_run
     assert scaled is not None

@@ -6,7 +6,7 @@ import csv
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rowkey.design import Design
@@ -156,6 +156,7 @@ def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
             assert not skew.reason
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(design=draw_designs(), rows=draw_samples(), seed=st.integers(0, 3))
 def test_the_same_seed_gives_the_same_result(
     folder: Path, design: Design, rows: list[dict[str, Any]], seed: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 EXAMPLES = Path(windows_module.__file__).parents[1] / "examples"
 DATA = Path(__file__).parent.parent / "data"
 PARTS = (2, 7, 64)
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 CLOSED_COUNT = 1_000
 """Events of a replay that closes windows early: enough to estimate its rows too."""
 TEXT = {"type": "text", "max_bytes": 40}
@@ -49,15 +51,25 @@ SENSORS: dict[str, Any] = {
     "splits": "per_bucket",
     "sample": {"path": str(DATA / "nab_real_streams.csv.gz")},
 }
+DESIGNS: dict[str, str | Path] = {
+    "flights of the package": EXAMPLES / "flights" / "hashed.toml",
+    "logs of the package": EXAMPLES / "apache" / "time_first.toml",
+    "random salts": "SALTED",
+    "codes": "CODED",
+    "sensors": "SENSORS",
+}
+QUICK_PARTS = {"logs of the package": 2, "random salts": 64, "codes": 7}
 CASES = [
     pytest.param(
-        EXAMPLES / "flights" / "hashed.toml", id="flights of the package", marks=pytest.mark.long
-    ),
-    pytest.param(EXAMPLES / "apache" / "time_first.toml", id="logs of the package"),
-    pytest.param("SALTED", id="random salts"),
-    pytest.param("CODED", id="codes"),
-    pytest.param("SENSORS", id="sensors", marks=pytest.mark.long),
+        case,
+        parts,
+        id=f"{name}-{parts}",
+        marks=() if QUICK_PARTS.get(name) == parts else pytest.mark.long,
+    )
+    for name, case in DESIGNS.items()
+    for parts in PARTS
 ]
+"""Each design in some numbers of parts: the short ones in one number by `make test`."""
 FIGURES = (
     "verdict", "skews", "regions", "server_shares", "region_shares", "operation_count",
     "overwrite_count", "is_overwrite_exact", "key_bytes", "event_bytes", "reads", "causes",
@@ -106,6 +118,9 @@ def merge_pairs(parts: Sequence[PartialSimulation]) -> PartialSimulation:
     return parts[0]
 
 
+MERGES = (merge_left, merge_right, merge_pairs)
+
+
 def merge_parts(
     design: Design,
     source: EventSource,
@@ -132,8 +147,7 @@ def assert_equal(whole: Simulation, merged: Simulation) -> None:
         assert (whole.load_map[2] == merged.load_map[2]).all()
 
 
-@pytest.mark.parametrize("parts", [2, pytest.param(7, marks=pytest.mark.long), 64])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "parts"), CASES)
 def test_parts_merge_to_the_whole(case: str | Path, parts: int) -> None:
     """Every figure of merged parts is that of one run, to the last bit."""
     design, source, whole = open_case(case)
@@ -156,7 +170,7 @@ def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -
     assert 0 == whole.late_count
     assert whole.skews[3].server_skew is not None
     for parts in PARTS:
-        for merge in (merge_left, merge_right, merge_pairs):
+        for merge in MERGES if IS_LONG else [MERGES[PARTS.index(parts)]]:
             assert_equal(whole, merge_parts(design, source, parts, CLOSED_COUNT, merge))
 
 

@@ -43,7 +43,7 @@ def declare(key: str, draw: str = "zipf") -> Design:
             "ts": "timestamp_ms",
         },
         splits={"algorithm": "uniform", "regions": 8},
-        writes={"rate": "20/s"},
+        writes={"rate": "20/s", "for": "100s"},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,9 @@ READS: dict[str, dict[str, str]] = {
     "window": {"where": "ts >= ? and ts < ?", "span": "1h"},
     "kind": {"where": "kind = 'warn'"},
 }
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+DRAWS = 100 if IS_LONG else 40
+"""Seeds of which 95 % must keep a margin."""
 Row = dict[str, Any]
 
 
@@ -98,8 +102,14 @@ def count_operations(design: Design, name: str, rows: list[Row]) -> list[float]:
     return [one / len(rows) for one in operations]
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        pytest.param(key, name, marks=pytest.mark.long if (number + place) % 2 else ())
+        for number, key in enumerate(KEYS)
+        for place, name in enumerate(READS)
+    ],
+)
 def test_loads_are_those_of_a_loop_over_reads_and_rows(tmp_path: Path, key: str, name: str) -> None:
     """Where each of 100 rows is asked for once, operations by region and server are exact."""
     rows = make_rows(100)
@@ -193,9 +203,9 @@ def test_even_reads_are_not_called_uneven(row_count: int) -> None:
     shares, servers = np.full(16, 1 / 16), np.arange(16) % 8
     levels = [
         draw_answer(seed, shares, np.full(16, 1.5), row_count).estimate_load(servers, 8).level
-        for seed in range(100)
+        for seed in range(DRAWS)
     ]
-    assert levels.count("even") >= 95
+    assert levels.count("even") >= 0.95 * DRAWS
 
 
 @pytest.mark.parametrize("row_count", [300, 5_000])
@@ -209,7 +219,7 @@ def test_margins_hold(row_count: int) -> None:
     hits, cases = 0, 0
     for groups, count in ((np.arange(16), 16), (np.arange(16) % 4, 4)):
         expected = np.bincount(groups, true_loads, count) / true_loads.sum()
-        for seed in range(100):
+        for seed in range(DRAWS):
             load = draw_answer(seed, shares, costs, row_count).estimate_load(groups, count)
             is_near = np.abs(load.operations / load.total - expected) <= load.margins / load.total
             hits, cases = hits + int(is_near.sum()), cases + count

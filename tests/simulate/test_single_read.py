@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-import rowkey.workload.columnar.batches as batches_module
 from cli.command import run
 from rowkey.workload import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-FLIGHTS = Path(batches_module.__file__).parents[2] / "examples" / "flights"
 DESIGN = """
 table  = "logs"
 key    = "[bucket(host, 4)][host][ts]"
@@ -74,7 +74,9 @@ def test_a_command_reads_its_sample_once(
     assert 1 == len(passes)
 
 
-def test_a_sorted_sample_with_few_columns_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sorted_sample_with_few_columns_is_read_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A sample that is sorted by time is read once, from Parquet too."""
     passes = []
     read_batches = FORMATS["parquet"].read_batches
@@ -84,6 +86,9 @@ def test_a_sorted_sample_with_few_columns_is_read_once(monkeypatch: pytest.Monke
         passes.append(arguments)
 
     monkeypatch.setattr(FORMATS["parquet"], "read_batches", count_pass)
-    outcome = run("simulate", FLIGHTS / "hashed.toml")
+    columns = {"host": [f"h{n % 31}" for n in range(600)], "ts": range(600, 0, -1)}
+    parquet.write_table(pa.table(columns), tmp_path / "events.parquet")
+    (tmp_path / "sorted.toml").write_text(DESIGN.format(more="sort = true"))
+    outcome = run("simulate", tmp_path / "sorted.toml", "--sample", tmp_path / "events.parquet")
     assert outcome.code in (0, 1), outcome.err
     assert 1 == len(passes)

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.keys.key import Key
     from rowkey.keys.part_interface import Part
+    from rowkey.keys.parts.field import Field
+
+    Conversion = Callable[[str], Any]
 
 MAX_PAIRS_TRIED = 200
 """The most pairs tried. With 16 buckets in front, no pair of 200 meets in one bucket for one key in
 400,000."""
-_VALUE_CONVERSIONS: tuple[Callable[[str], Any], ...] = (str, int, str.encode)
+_VALUE_CONVERSIONS: tuple[Conversion, ...] = (str, int, str.encode)
 
 RowPair = tuple[tuple[Any, Any], tuple[Any, Any]]
 
@@ -51,7 +54,12 @@ def find_colliding_rows(key: Key, index: int) -> RowPair | None:
         for name, field in key.fields.items()
         if name not in (first, second)
     }
-    for first_row, second_row in _generate_row_pairs(separator):
+    conversions = [
+        (convert_first, convert_second)
+        for convert_first in _choose_conversions(key.fields[first])
+        for convert_second in _choose_conversions(key.fields[second])
+    ]
+    for first_row, second_row in _generate_row_pairs(separator, conversions):
         try:
             keys = {
                 key.encode({**other_values, first: a, second: b}, salt=0)
@@ -74,19 +82,44 @@ def _find_next_field_part(key: Key, index: int) -> tuple[str, Part | None]:
     return "", None
 
 
-def _generate_row_pairs(separator: str) -> Iterator[RowPair]:
+def _choose_conversions(field: Field) -> list[Conversion]:
+    """Return the conversions of texts of digits to values that a field may take.
+
+    Those to other classes than that of its values are tried with one and two digits: each refusal
+    of two hundred would be an error to build.
+    """
+    own_class = type(field.type.domain.generate_value(0))
+    return [
+        convert
+        for convert in _VALUE_CONVERSIONS
+        if any(
+            isinstance(value, own_class) or _can_hold(field, value)
+            for value in (convert("1"), convert("10"))
+        )
+    ]
+
+
+def _can_hold(field: Field, value: Any) -> bool:
+    """Return whether a field takes a value."""
+    try:
+        field.normalize(value)
+    except RowError:
+        return False
+    return True
+
+
+def _generate_row_pairs(
+    separator: str, conversions: Sequence[tuple[Conversion, Conversion]]
+) -> Iterator[RowPair]:
     """Yield pairs of rows in which the joined values are the same text."""
     for number in range(1, MAX_PAIRS_TRIED + 1):
         texts = (
             (f"{number}", f"2{separator}3"),
             (f"{number}{separator}2", "3"),
         )
-        for convert_first in _VALUE_CONVERSIONS:
-            for convert_second in _VALUE_CONVERSIONS:
-                try:
-                    first_row, second_row = (
-                        (convert_first(a), convert_second(b)) for a, b in texts
-                    )
-                except ValueError:
-                    continue
-                yield first_row, second_row
+        for convert_first, convert_second in conversions:
+            try:
+                first_row, second_row = ((convert_first(a), convert_second(b)) for a, b in texts)
+            except ValueError:
+                continue
+            yield first_row, second_row
