@@ -174,6 +174,24 @@ def test_parts_merge_where_windows_are_closed(monkeypatch: pytest.MonkeyPatch) -
             assert_equal(whole, merge_parts(design, source, parts, CLOSED_COUNT, merge))
 
 
+def test_events_behind_a_window_that_a_later_part_closed_are_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A window that any part has closed is not opened again by the parts after it."""
+    monkeypatch.setattr(windows_module, "MAX_OPEN_ENTRIES", 16)
+    monkeypatch.setattr(replay_module, "BLOCK_EVENTS", 10)
+    path = tmp_path / "sample.csv"
+    times = [*range(0, 100_000, 1_000), 70_500]
+    path.write_text("ts\n" + "".join(f"{time}\n" for time in times))
+    design = Design("t", "[ts]", fields={"ts": "timestamp_s"})
+    source = open_source(design, path, None, second_half=False, seed=5)
+    parts = [
+        replay_part(design, source, first, stop) for first, stop in pairwise((0, 50, 100, 101))
+    ]
+    found = merge_left(parts).result()
+    assert (101, 1) == (found.operation_count, found.late_count)
+
+
 def test_parts_are_merged_in_their_order() -> None:
     """A part that does not begin later is refused."""
     design, source, _ = open_case("SALTED")
