@@ -126,7 +126,7 @@ def _list_faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path,
         ordinals[type_] += 1
         is_first = not ordinal and type_ not in NEEDLESS
         for number, (kind, count) in enumerate(counts.items()):
-            is_passed_over = (position - number) % (2 if is_first else len(counts)) != 0
+            is_passed_over = (position - number) % len(counts) > is_first
             if max(counts.values()) == 1 and is_passed_over:
                 continue
             random = Random(f"{path} {kind}")
