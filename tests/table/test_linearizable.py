@@ -221,7 +221,7 @@ PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
 
 
 @pytest.mark.parametrize("bug", PLANTED_BUGS)
-@pytest.mark.parametrize("engine", ["memory", "rocks"])
+@pytest.mark.parametrize("engine", [pytest.param("memory", marks=pytest.mark.long), "rocks"])
 def test_a_planted_bug_is_found(engine: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted bug that lets changes interleave is found within some rounds."""
     monkeypatch.setattr(*PLANTED_BUGS[bug])
