@@ -147,7 +147,7 @@ def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
             writer.now += seconds
             is_busy = int(writer.now) % 4 == 0
             with table.batch() as batch:
-                for number in range((5_000 if is_busy else 500) if seconds else 0):
+                for number in range((10_000 if is_busy else 1_000) if seconds else 0):
                     host = "h79" if is_busy else "h70"
                     host = host if number % 10 else f"h{number * 617 % 900}"
                     batch.put({"host": host, "ts": START_MS + int(writer.now) * 20_000 + number})
@@ -156,7 +156,7 @@ def test_a_quiet_time_and_a_busy_one_weigh_as_they_were_written(
         seen = list(watch_table("logs", url, sleep=sleep, **of))
     first = seen[-1].causes[0]
     assert "hot_entity" == first.code
-    assert 0.9 * 10_000 / 11_000 == pytest.approx(first.evidence["share"], abs=0.05)
+    assert 0.9 * 20_000 / 22_000 == pytest.approx(first.evidence["share"], abs=0.05)
 
 
 def test_quiet_intervals_do_not_make_an_even_load_uneven() -> None:
