@@ -657,7 +657,8 @@ def test_the_format_of_a_key_is_inferred(name: str) -> None:
     from rowkey.observe.description.key_format import infer_key_format
 
     keys, splits, expected = CASES[name]
-    assert expected == infer_key_format(sorted(set(keys)), splits, NOW_MS).key
+    sampled = sorted(set(keys))[:2_000]
+    assert expected == infer_key_format(sampled, splits, NOW_MS).key
 
 
 @pytest.mark.parametrize(

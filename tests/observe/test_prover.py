@@ -116,7 +116,9 @@ def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
 SHARED_ROW_REMARK = "many events share a row, which a region counts once for each part it reads"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.long) for name in NAMES[2:])]
+)
 def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
     """The predicted bytes are those of the stored cells, also where events overwrite others."""
     design = build_design(name)
