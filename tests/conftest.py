@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from _pytest.doctest import DoctestModule
 from _pytest.unraisableexception import gc_collect_iterations_key
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadGroupScheduling
+
+from ramdisk import RAM_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +47,21 @@ settings.register_profile(
 settings.register_profile(
     "long", max_examples=50, deadline=None, suppress_health_check=IGNORED_HEALTH_CHECKS
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "test")
+settings.load_profile(PROFILE)
+# Tables wait for the disk most of the time; `make test-long` uses it.
+if RAM_FOLDER is not None and PROFILE != "long":
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", RAM_FOLDER)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _remove_folders(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Free the memory that the folders of tests take, at the end of a run without failures."""
+    yield
+    if not request.session.testsfailed:
+        shutil.rmtree(tmp_path_factory.getbasetemp(), ignore_errors=True)
 
 
 _FOLDER_NUMBERS = count()

@@ -92,11 +92,14 @@ def check_column_reads(table: Any, expected: list[dict[str, Any]]) -> None:
 
 
 def list_safe_cases() -> list[Any]:
-    """Return each change with each key; in `make test` with one key and those of its fields."""
+    """Return each change with each key; in `make test` with one, and one that has its fields."""
     cases = []
     for number, (name, changes) in enumerate(SAFE.items()):
+        used = [at for at, key in enumerate(KEYS) if changes.keys() & set(re.findall(r"\w+", key))]
+        if "host" in changes:
+            used = [number for number in used if "rest" in KEYS[number]]
         for at, key in enumerate(KEYS):
-            is_short = at == number % len(KEYS) or changes.keys() & set(re.findall(r"\w+", key))
+            is_short = at in (number % len(KEYS), *used[:1])
             marks = [] if is_short else [pytest.mark.long]
             cases.append(pytest.param(key, changes, marks=marks, id=f"{name}-{key}"))
     return cases
@@ -128,11 +131,13 @@ def test_rows_outlive_a_safe_change(key: str, changes: dict[str, Any], url: str)
 
 
 def list_grown_keys() -> list[Any]:
-    """Return each key with each end; in `make test` each with one, but all with `over=rest`."""
+    """Return each key with each end; in `make test` each with one, and two with `over=rest`."""
+    ends = ["[more]", "[desc(more)]", "[more][yet]"]
+    short = [*((at, at % 3) for at in range(len(KEYS))), (4, 2)]
     return [
-        pytest.param(key, end, marks=[] if at % 3 == n or "rest" in key else [pytest.mark.long])
+        pytest.param(key, end, marks=() if (at, n) in short else pytest.mark.long)
         for at, key in enumerate(KEYS)
-        for n, end in enumerate(["[more]", "[desc(more)]", "[more][yet]"])
+        for n, end in enumerate(ends)
     ]
 
 

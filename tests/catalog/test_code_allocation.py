@@ -79,7 +79,7 @@ def test_a_load_learns_its_new_values_together(tmp_path: Path, written_tables: l
     """A block of a load writes the catalog once for all of its fields."""
     import pyarrow as pa
 
-    rows = [row | {"app": f"a{row['n'] % 7}"} for row in build_rows(20_000, 500)]
+    rows = [row | {"app": f"a{row['n'] % 7}"} for row in build_rows(4_000, 500)]
     with open_table(tmp_path, "[code(host)][code(app)][n]") as logs:
         written_tables.clear()
         logs.load(pa.Table.from_pylist(rows))

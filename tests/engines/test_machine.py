@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Family
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-EXAMPLES, LENGTH = (500, 100) if LONG else (6, 50)
+EXAMPLES, LENGTH = (500, 100) if LONG else (4, 50)
 SPARE = 1.4
 """Extra examples for each test, since Hypothesis ends some early."""
 

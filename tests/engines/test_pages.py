@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engines.benches import START_MS, Bench
+from ramdisk import RAM_FOLDER
 from rowkey.cells import Cell, CellType, Family, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.engines.pairs.layout import build_key
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from rowkey.engines import Store
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROWS = [b"a", b"a\0", b"b", b"\xff"]
 NAMES = [b"", *(bytes([n // 16, n % 16]) for n in range(256))]
 DELETES = [CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION]
@@ -84,7 +87,7 @@ def scan_block_cells(store: Store, **asked: Any) -> list[tuple[Any, ...]]:
     bounds=st.lists(st.sampled_from(NAMES), min_size=2, max_size=2),
     reverse=st.booleans(),
 )
-@settings(deadline=None)
+@settings(max_examples=50 if IS_LONG else 6)
 def test_pieces_are_the_rows(
     scheme: str,
     mutations: list[RowCells],
@@ -94,7 +97,7 @@ def test_pieces_are_the_rows(
     reverse: bool,
 ) -> None:
     """Pieces of rows join to whole rows, as rows and as blocks, and each row counts once."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
         bench = Bench(scheme, "" if scheme == "memory" else str(Path(folder) / "place"))
         store = bench.create([Family("d", versions=3)])
         store.mutate(mutations)

@@ -652,8 +652,24 @@ def test_times_lie_little_beyond_now(years: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_format_of_a_key_is_inferred(name: str, url: str) -> None:
+def test_the_format_of_a_key_is_inferred(name: str) -> None:
     """The parts that all keys support are inferred with their evidence, the rest is bytes."""
+    from rowkey.observe.description.key_format import infer_key_format
+
+    keys, splits, expected = CASES[name]
+    sampled = sorted(set(keys))[:2_000]
+    assert expected == infer_key_format(sampled, splits, NOW_MS).key
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if number % 8 == 0 else pytest.mark.long)
+        for number, name in enumerate(CASES)
+    ],
+)
+def test_a_table_of_an_inferred_key_is_created_again(name: str, url: str) -> None:
+    """The design of an inferred key reads the keys of the table and creates it again."""
     keys, splits, expected = CASES[name]
     key, text = infer_key(url.replace("[", ".").replace("]", ""), keys, splits)
     assert expected == key

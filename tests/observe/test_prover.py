@@ -49,14 +49,20 @@ def build_design(name: str, **words: Any) -> Design:
     )
 
 
-def prove_recording(name: str, url: str, folder: Path, rows: int = 1_000, **words: Any) -> Proof:
+def prove_recording(name: str, url: str, folder: Path, rows: int = 500, **words: Any) -> Proof:
     """Prove a recording's first rows in five phases."""
     sample = RECORDINGS[name].sample(rows, folder)
     return prove_design(build_design(name, **words), url, sample, phases=5)
 
 
 @pytest.mark.parametrize(
-    ("name", "place"), [*[(name, "memory") for name in NAMES], ("nab", "rocks")]
+    ("name", "place"),
+    [
+        ("nab", "rocks"),
+        ("shipped flights", "memory"),
+        ("cdnow", "memory"),
+        *(pytest.param(name, "memory", marks=pytest.mark.long) for name in ("nab", "apache")),
+    ],
 )
 def test_what_is_predicted_is_counted(name: str, place: str, tmp_path: Path) -> None:
     """Counts by region, server and phase are as predicted, and reads within one a range."""
@@ -98,7 +104,7 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
     """Regions count what was predicted for every placement of fields and every kind of part."""
-    found = prove_recording("nab", f"memory:layout-{name}", tmp_path, rows=1_000, **LAYOUTS[name])
+    found = prove_recording("nab", f"memory:layout-{name}", tmp_path, **LAYOUTS[name])
     assert found.operation_count == sum(r.counted_writes or 0 for r in found.sum_by_region()) > 0
     reasons = {read.reason for read in found.reads}
     is_shared = name == "slices of time"
@@ -110,7 +116,9 @@ def test_any_layout_is_counted_as_predicted(name: str, tmp_path: Path) -> None:
 SHARED_ROW_REMARK = "many events share a row, which a region counts once for each part it reads"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.long) for name in NAMES[2:])]
+)
 def test_bytes_are_those_of_the_cells_that_stand(name: str, tmp_path: Path) -> None:
     """The predicted bytes are those of the stored cells, also where events overwrite others."""
     design = build_design(name)
@@ -151,7 +159,7 @@ def test_versions_hide_how_many_cells_stand(tmp_path: Path) -> None:
 
 def test_the_table_can_be_kept(tmp_path: Path) -> None:
     """With `keep_table` the written table stays under its own name."""
-    sample = RECORDINGS["nab"].sample(500, tmp_path)
+    sample = RECORDINGS["nab"].sample(100, tmp_path)
     found = prove_design(build_design("nab"), "memory:kept", sample, phases=1, keep_table=True)
     with open_engine("memory:kept") as engine:
         assert [found.table] == engine.list_tables()
@@ -269,17 +277,20 @@ def test_a_split_while_it_is_written_is_unknown(
     assert {4} == {len(one["regions"]) for one in (document, *document["phases"])}
 
 
-SALTED_KEYS: dict[str, str] = {
-    "in front": "[salt(8)][sensor][timestamp]",
-    "of ids": "[salt(8)][code(sensor)][timestamp]",
-}
+SALTED_KEY = "[salt(8)][sensor][timestamp]"
 
 
-@pytest.mark.parametrize("key", SALTED_KEYS.values(), ids=SALTED_KEYS)
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(SALTED_KEY, id="in front", marks=pytest.mark.long),
+        pytest.param("[salt(8)][code(sensor)][timestamp]", id="of ids"),
+    ],
+)
 def test_salted_regions_are_predicted(key: str, tmp_path: Path) -> None:
     """The prediction has the salts of the load, so regions and reads agree."""
     url = f"memory:salt-{key}"
-    found = prove_recording("nab", url, tmp_path, 1_000, key=key, splits="per_bucket")
+    found = prove_recording("nab", url, tmp_path, key=key, splits="per_bucket")
     assert ("exact", 0, ()) == (found.verdict, found.difference, found.omissions)
     assert 8 == sum(bool(one.counted_writes) for one in found.sum_by_region())
     assert {(10, 0)} == {(read.trial_count, read.wrong_regions) for read in found.reads}
@@ -304,7 +315,7 @@ def test_other_salts_than_those_written_differ(
     from rowkey.observe.proof import prover
 
     monkeypatch.setattr(prover, "compute_load_salts", lambda _, rows: np.zeros(len(rows), np.int64))
-    found = prove_recording("nab", "memory:other-salts", tmp_path, 500, key=SALTED_KEYS["in front"],
+    found = prove_recording("nab", "memory:other-salts", tmp_path, 500, key=SALTED_KEY,
                    splits="per_bucket")  # fmt: skip
     assert "different" == found.verdict
     assert found.difference == sum(phase.difference for phase in found.phases) > 0

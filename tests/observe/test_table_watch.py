@@ -94,7 +94,7 @@ def open_table(url: str, key: str, **words: Any) -> Table:
 
 def list_time_splits() -> list[str]:
     """Return split keys within the times of the rows, as a design file lists them."""
-    keys = ((START_MS + 4_000 * number).to_bytes(8, "big") for number in range(1, 8))
+    keys = ((START_MS + 4 * ROWS_PER_LOOK * number).to_bytes(8, "big") for number in range(1, 8))
     return [to_string_binary(key) for key in keys]
 
 
@@ -113,7 +113,7 @@ def test_an_even_table_is_even(url: str) -> None:
 def test_a_front_is_hot_and_named(url: str) -> None:
     """A key that begins with time is hot, and the moving front is named."""
     with open_table(url, "[ts][host]", splits=list_time_splits()) as table:
-        seen = Writer(table, pick_even_host).watched(6, url)[-1]
+        seen = Writer(table, pick_even_host).watched(3, url)[-1]
     assert "hot" == seen.writes.level
     assert "moving_front" == seen.causes[0].code
     assert seen.is_hot
@@ -122,7 +122,7 @@ def test_a_front_is_hot_and_named(url: str) -> None:
 def test_a_busy_host_is_hot_and_named(url: str) -> None:
     """A host that sends half of all rows is named."""
     with open_table(url, "[bucket(host, 16)][host][ts]", splits="per_bucket") as table:
-        seen = Writer(table, pick_skewed_host).watched(6, url)[-1]
+        seen = Writer(table, pick_skewed_host).watched(3, url)[-1]
     assert "hot" == seen.writes.level
     assert ["hot_entity"] == [cause.code for cause in seen.causes]
     assert "web-7" in seen.causes[0].message
@@ -133,7 +133,7 @@ def test_a_time_bucket_is_named(url: str) -> None:
     with open_table(url, "[mod(ts, 16)][host][ts]", splits="per_bucket") as table:
         writer = Writer(table, pick_even_host)
         writer.numbers = count(0, 16)
-        seen = writer.watched(4, url)[-1]
+        seen = writer.watched(3, url)[-1]
     assert "hot" == seen.writes.level
     assert "time_only_bucket" == seen.causes[0].code
     assert "1 of 16" in seen.causes[0].message

@@ -22,7 +22,7 @@ FIELDS: dict[str, Any] = {
 Write = Callable[["Table", int], object]
 
 
-def watch_writes(url: str, doing: Write, each: int = 900, **words: Any) -> LiveLoad:
+def watch_writes(url: str, doing: Write, each: int = 600, **words: Any) -> LiveLoad:
     """Return the load of a table of four servers that is written between some snapshots."""
     words = {"key": "[bucket(host, 16)][host][ts]", "splits": "per_bucket", **words}
     design = rowkey.Design("hits", fields=FIELDS, cluster={"servers": 4}, **words)
@@ -116,10 +116,10 @@ def test_buckets_that_are_counted_anew_are_followed(request: pytest.FixtureReque
             now[0] += seconds
             if 6.0 == now[0]:
                 table.set_buckets(32, max_stale=0.2)
-            for number in range(900 if seconds else 0):
-                put_mixed(table, number + int(now[0]) * 900)
+            for number in range(600 if seconds else 0):
+                put_mixed(table, number + int(now[0]) * 600)
 
-        of: dict[str, Any] = {"every_s": 2.0, "for_s": 14.0, "clock": lambda: now[0]}
+        of: dict[str, Any] = {"every_s": 2.0, "for_s": 10.0, "clock": lambda: now[0]}
         seen = list(watch_table("hits", url, sleep=sleep, **of))
     assert "[bucket(host, 4)][host][ts]" == str(seen[1].design.key)  # type: ignore[union-attr]
     assert "[bucket(host, 32)][host][ts]" == str(seen[-1].design.key)  # type: ignore[union-attr]

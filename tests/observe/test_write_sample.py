@@ -55,9 +55,17 @@ def read_sample(stamps: list[int], writes: list[int] | None = None) -> WriteSamp
 
 @pytest.mark.parametrize(
     ("begins_ms", "lasts_ms", "count"),
-    [(0, 20, 300), (0, 20, 1_500), (0, 400, 6_000), (900, 200, 6_000), (1_800, 200, 6_000),
-     (500, 1_000, 6_000), (0, 2_000, 6_000), (0, 2_000, 300)],
-)  # fmt: skip
+    [
+        (0, 20, 300),
+        (0, 20, 1_500),
+        pytest.param(0, 400, 6_000, marks=pytest.mark.long),
+        (900, 200, 6_000),
+        pytest.param(1_800, 200, 6_000, marks=pytest.mark.long),
+        pytest.param(500, 1_000, 6_000, marks=pytest.mark.long),
+        (0, 2_000, 6_000),
+        (0, 2_000, 300),
+    ],
+)
 def test_a_burst_is_found_wherever_it_lies(begins_ms: int, lasts_ms: int, count: int) -> None:
     """A burst within part of an interval is sampled well, and not from its beginning only."""
     found = read_sample([START_MS + begins_ms + lasts_ms * n // count for n in range(count)])

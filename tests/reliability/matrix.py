@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from reliability.faults import AT_REST
 from reliability.places import classify_file, list_files
 from reliability.probes import PROBES, probe_all
+from rowkey.cli.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -115,17 +116,17 @@ def _get_outcome(
 def _list_faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
     """Yield all faults in a fixed order: file, type, and the function that damages a copy.
 
-    With one fault of each type, the second and later files of a type get one fault each, and so
-    do files that no answer depends on.
+    With one fault of each type, the first file of a type gets two, and the others get one, as do
+    files that no answer depends on.
     """
     ordinals: Counter[str] = Counter()
     for position, path in enumerate(list_files(place)):
         type_ = classify_file(path)
         ordinal = ordinals[type_]
         ordinals[type_] += 1
-        turn = ordinal or (position if type_ in NEEDLESS else None)
+        is_first = not ordinal and type_ not in NEEDLESS
         for number, (kind, count) in enumerate(counts.items()):
-            is_passed_over = turn is not None and turn % len(counts) != number
+            is_passed_over = (position - number) % len(counts) > is_first
             if max(counts.values()) == 1 and is_passed_over:
                 continue
             random = Random(f"{path} {kind}")
@@ -139,7 +140,7 @@ def _try_faults(
     """Try the faults from a number on, and note each result."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     copy = work / "copy"
-    with note.open("a", encoding="utf-8") as notes:
+    with skip_pandas(), note.open("a", encoding="utf-8") as notes:
         for number, (path, kind, damage) in enumerate(_list_faults(place, counts)):
             if number < first:
                 continue

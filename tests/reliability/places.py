@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import rowkey
+from rowkey.cli.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,4 +97,5 @@ def _put(table: rowkey.Table, numbers: range) -> None:
 
 
 if __name__ == "__main__":
-    _write(*sys.argv[1:])
+    with skip_pandas():
+        _write(*sys.argv[1:])

@@ -16,6 +16,7 @@ import rowkey
 from reliability.places import DESIGN, make_row
 from reliability.shim import Shim
 from rowkey.catalog import open_catalog
+from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
@@ -48,4 +49,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with skip_pandas():
+        main()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 import rowkey
+from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.errors import Closed, InvalidArgument
 from rowkey.table import drop_table
 
@@ -294,4 +295,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with skip_pandas():
+        main()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rowkey
+from rowkey.cli.pandas_guard import skip_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,4 +147,5 @@ def verify_lists(table: Table) -> ListVerdict:
 if __name__ == "__main__":
     where, *numbers = sys.argv[1:]
     loop, width, wrap, client, dies = map(int, numbers)
-    continue_lists(Path(where), Lists(loop, width, wrap), client, dies)
+    with skip_pandas():
+        continue_lists(Path(where), Lists(loop, width, wrap), client, dies)

@@ -25,8 +25,9 @@ EXAMPLES = Path(str(resources.files(rowkey))) / "examples"
 SHARED = ROOT.parent / "shared" / "data"
 """Recordings that are too large for the repository; their tests say so where they are not."""
 SIXTEEN = {"algorithm": "sample", "regions": 16}
-_READ: dict[Path, pa.Table] = {}
-"""All rows of the files that were read so far: several tests take their first rows."""
+FEW_ROWS = 5_000
+_READ: dict[tuple[Path, bool], pa.Table] = {}
+"""The rows of the files that were read so far, or a few: several tests take their first rows."""
 NO_VALUE = "NA"
 """How R, which wrote the two from New York, says that there is no value."""
 
@@ -62,16 +63,23 @@ class Recording:
         is_typed = self.path.is_relative_to(SHARED)
         if most is None and not is_typed:
             return self.path
-        if self.path not in _READ:
-            _READ[self.path] = read_typed(self.path) if is_typed else self._read()
-        table = _READ[self.path]
+        is_part = most is not None and most <= FEW_ROWS and not is_typed
+        if (self.path, is_part) not in _READ:
+            _READ[self.path, is_part] = (
+                read_typed(self.path) if is_typed else self._read(FEW_ROWS if is_part else None)
+            )
+        table = _READ[self.path, is_part]
         parquet.write_table(table.slice(0, most), folder / "sample.parquet")
         return folder / "sample.parquet"
 
-    def _read(self) -> pa.Table:
-        """Return all rows as rowkey reads them, with the column names of the file."""
+    def _read(self, most: int | None) -> pa.Table:
+        """Return at least so many rows, or all, as rowkey reads them, named as in the file."""
         fields = Design("t", **self.words).fields
-        batches = [events.rows for events in open_sample(self.path, fields, None).read_events()]
+        batches: list[pa.RecordBatch] = []
+        for events in open_sample(self.path, fields, None).read_events():
+            batches.append(events.rows)
+            if most is not None and sum(rows.num_rows for rows in batches) >= most:
+                break
         table = pa.Table.from_batches(batches)
         return table.rename_columns([fields[n].declaration.source or n for n in table.column_names])
 

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 
-@pytest.fixture(params=["memory", "rocks"])
+ON_BOTH_ENGINES = pytest.mark.parametrize("url", ["memory", "rocks"], indirect=True)
+"""Marks tests of what depends on the engine; all others run on disk in long runs only."""
+
+
+@pytest.fixture(params=["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A URL of a table on each embedded engine."""
     return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
@@ -41,6 +45,7 @@ def logs(url: str) -> Iterator[Table]:
         yield table
 
 
+@ON_BOTH_ENGINES
 def test_a_table_gets_another_number(logs: Table) -> None:
     """A change splits regions, updates attributes, keeps old rows, and affects new rows."""
     steps: list[tuple[str, int, int]] = []
@@ -69,6 +74,7 @@ def test_a_table_gets_another_number(logs: Table) -> None:
     assert [] == list_misplaced_rows(logs)
 
 
+@ON_BOTH_ENGINES
 def test_rows_of_both_counts_are_read_after_opening_again(url: str) -> None:
     """A table opened by its name, its old file or a new one reads rows of both counts."""
     with open_client(build_design(), url, ManualClock()) as table:
@@ -398,6 +404,7 @@ def test_allocated_ids_survive_a_change(tmp_path: Path) -> None:
         assert ([4, 8], 3) == ([g.counts[0] for g in entry.generations], len(entry.codes["host"]))
 
 
+@ON_BOTH_ENGINES
 def test_attributes_are_written_before_the_catalog(logs: Table) -> None:
     """The table's attributes have a new count before the catalog activates it."""
     change = BucketChange(logs, 32, pause=refuse_to_wait, max_stale_s=90.0)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
 from dataclasses import replace
 from hashlib import sha256
 from threading import Thread
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
+from cli.command import run_in_process
 from rowkey.catalog import open_catalog
 from rowkey.engines import open_engine
 from rowkey.errors import (
@@ -35,7 +35,11 @@ def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
     return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
 
 
-@pytest.fixture(params=["memory", "rocks"])
+ON_BOTH_ENGINES = pytest.mark.parametrize("url", ["memory", "rocks"], indirect=True)
+"""Marks tests of what depends on the engine; all others run on disk in long runs only."""
+
+
+@pytest.fixture(params=["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A URL of a table with a hundred rows, on each embedded engine."""
     name = f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
@@ -74,6 +78,7 @@ def test_another_design_is_refused(url: str, key: str, words: dict[str, Any], sa
         assert len(ROWS) == logs.count()
 
 
+@ON_BOTH_ENGINES
 def test_a_safe_change_is_taken(url: str) -> None:
     """An added nullable column is null in old rows, and is stored in the catalog."""
     changed = build_design(fields=FIELDS | NOTE)
@@ -144,6 +149,7 @@ def forget_table(url: str, words: dict[str, str | None] | None = None) -> None:
         store.replace_attributes({word: text for word, text in kept.items() if text is not None})
 
 
+@ON_BOTH_ENGINES
 def test_a_lost_entry_is_rebuilt_on_opening(url: str) -> None:
     """A table without an entry is opened by its attributes, and gets its entry again."""
     for opened in (build_design(), "logs"):
@@ -246,6 +252,7 @@ def test_a_damaged_document_is_reported(tmp_path: Path) -> None:
         rowkey.open(build_design(), place)
 
 
+@ON_BOTH_ENGINES
 def test_a_dropped_table_is_forgotten(url: str) -> None:
     """After a drop another design may use the name, and finds no row."""
     drop_table("logs", url)
@@ -275,24 +282,26 @@ def test_two_opens_of_one_directory(tmp_path: Path) -> None:
     rowkey.open(build_design(), place).close()
 
 
-CODED_OPTIONS = {"fields": FIELDS, "splits": None}
-
-
-def write_codes(place: str, first: int) -> None:
-    """Put rows of some new and some known hosts."""
-    with rowkey.open(build_design("[code(host)][ts]", **CODED_OPTIONS), place) as logs:
-        for n in range(first, first + 20):
-            logs.put({"host": f"h{n}", "ts": n, "size": n})
+CODE_WRITER = """
+from pathlib import Path
+import rowkey
+design = rowkey.Design.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+place, first = sys.argv[2], int(sys.argv[3])
+with rowkey.open(design, place) as logs:
+    for n in range(first, first + 20):
+        logs.put({"host": f"h{n}", "ts": n, "size": n})
+"""
+"""Puts rows of some new and some known hosts."""
 
 
 def test_codes_of_processes_in_turn(tmp_path: Path) -> None:
     """Each process assigns the next ids to new values, and knows the ids of others."""
     place = f"rocks:{tmp_path / 'data'}"
-    process = multiprocessing.get_context("spawn").Process(target=write_codes, args=(place, 0))
-    process.start()
-    process.join()
-    assert 0 == process.exitcode
-    write_codes(place, 10)
+    coded = build_design("[code(host)][ts]", fields=FIELDS, splits=None)
+    (tmp_path / "logs.toml").write_text(coded.dumps(), encoding="utf-8")
+    for first in ("0", "10"):
+        done = run_in_process(tmp_path, CODE_WRITER, "logs.toml", place, first)
+        assert (0, "") == (done.code, done.err)
     with rowkey.open("logs", place) as logs:
         assert [f"h{n}" for n in range(30)] == [row["host"] for row in logs.scan()]
         assert [{"host": "h23", "ts": 23, "size": 23}] == list(logs.scan("host = ?", "h23"))
@@ -372,6 +381,7 @@ def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
         assert 0 == logs.count()
 
 
+@ON_BOTH_ENGINES
 def test_an_altered_family_is_a_mismatch(url: str) -> None:
     """A family that was altered in the engine is reported with both versions."""
     with open_engine(url) as engine:

@@ -35,7 +35,7 @@ def test_forks_with_a_table_on_disk(tmp_path: Path) -> None:
 
 def test_forks_with_a_table_in_memory(tmp_path: Path) -> None:
     """Children cannot use an inherited table in memory either."""
-    run_forks("memory", tmp_path, 1, "check_pool", "check_child_opening")
+    run_forks("memory", tmp_path, 1, "check_child_opening")
 
 
 def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:

@@ -120,7 +120,7 @@ def select_standing(found: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [one for one in found if one[0].startswith("h")]
 
 
-@pytest.mark.parametrize("engine", ["memory", "rocks"])
+@pytest.mark.parametrize("engine", ["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def test_a_live_table_changes_its_buckets(engine: str, tmp_path: Path) -> None:
     """From 16 to 32 to 8 buckets no row is lost, doubled or out of order."""
     place = f"memory:{tmp_path}" if engine == "memory" else f"rocks:{tmp_path / 'data'}"

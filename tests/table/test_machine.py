@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 LENGTH = 50 if IS_LONG else 30
-EXAMPLES = {"memory": 30 if IS_LONG else 2, "rocks": 30 if IS_LONG else 1}
+EXAMPLES = dict.fromkeys(("memory", "rocks"), 30 if IS_LONG else 1)
 """Examples of each of the ten designs, by engine."""
 
 wheres = st.fixed_dictionaries(

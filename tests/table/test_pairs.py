@@ -16,7 +16,7 @@ from table.pairs import COUNTS, DESIGNS, ClientPair, RisingClock
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 LENGTH = 60 if IS_LONG else 30
-EXAMPLES = {"memory": 20 if IS_LONG else 2, "rocks": 20 if IS_LONG else 1}
+EXAMPLES = dict.fromkeys(("memory", "rocks"), 20 if IS_LONG else 1)
 """Examples of each design, by engine."""
 
 

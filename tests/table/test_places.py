@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from table.worlds import Row
 
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 1_000 if IS_LONG else 12
-ON_DISK = 100 if IS_LONG else 3
+DEEP = 1_000 if IS_LONG else 8
+ON_DISK = 100 if IS_LONG else 2
 EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 StoredKeys = dict[bytes, set[bytes]]
 """Row keys, and the qualifiers of each."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-DEEP = 1_000 if IS_LONG else 16
-ON_DISK = 100 if IS_LONG else 3
+DEEP = 1_000 if IS_LONG else 10
+ON_DISK = 100 if IS_LONG else 2
 READ_METHODS: dict[str, Callable[[Scan], int]] = {
     "rows": lambda scan: len(list(scan)),
     "a count": lambda scan: scan.count(),

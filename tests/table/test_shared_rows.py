@@ -55,7 +55,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(path, getattr(import_module(module), name) // 16)
 
 
-@pytest.fixture(params=["memory", "rocks"])
+@pytest.fixture(params=[pytest.param("memory", marks=pytest.mark.long), "rocks"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A URL of a table, on each embedded engine."""
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
@@ -78,7 +78,7 @@ def fill_table(design: rowkey.Design, url: str, given: list[dict[str, Any]]) -> 
     return table
 
 
-@pytest.fixture(scope="module", params=["memory", "rocks"])
+@pytest.fixture(scope="module", params=[pytest.param("memory", marks=pytest.mark.long), "rocks"])
 def tall_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A URL on each embedded engine of a table with a row per event, in some buckets."""
     url = f"{request.param}:{tmp_path_factory.mktemp('tall') / 'data'}"

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 
-@pytest.fixture(params=["memory", "rocks"])
+ON_BOTH_ENGINES = pytest.mark.parametrize("url", ["memory", "rocks"], indirect=True)
+"""Marks tests of what depends on the engine; all others run on disk in long runs only."""
+
+
+@pytest.fixture(params=["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A URL of a table, on each embedded engine."""
     return f"memory:{tmp_path}" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
@@ -418,7 +422,16 @@ def test_a_copy_undoes_no_increment(client_pair: tuple[Table, Table]) -> None:
     assert 111 == one.get(ROWS[1])["hits"] == other.get(ROWS[1])["hits"]
 
 
-@pytest.mark.parametrize("key", [KEY, "[host][bucket(ts, 4)][ts]"])
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("rocks", KEY),
+        ("memory", "[host][bucket(ts, 4)][ts]"),
+        pytest.param("memory", KEY, marks=pytest.mark.long),
+        pytest.param("rocks", "[host][bucket(ts, 4)][ts]", marks=pytest.mark.long),
+    ],
+    indirect=["url"],
+)
 def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
     """Concurrent increments copy a row to its new place once, and none is lost."""
     with open_client(build_design(key, splits=None), url, ManualClock()) as table:
@@ -446,6 +459,7 @@ def test_counts_add_up_while_rows_are_brought(url: str, key: str) -> None:
 # Many rows at once
 
 
+@ON_BOTH_ENGINES
 def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
     """Pending puts are rebuilt for one place, and pending deletes for all places."""
     extra = [{"host": f"new-{n}", "ts": n, "note": None, "hits": n} for n in range(9)]
@@ -507,6 +521,7 @@ def test_a_batch_that_waited_of_other_keys(key: str) -> None:
         assert [] == list_misplaced_rows(table)
 
 
+@ON_BOTH_ENGINES
 def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
     """Arrow columns are loaded under the new count, and read together with old rows."""
     set_buckets(logs, 32)
@@ -562,6 +577,7 @@ def test_an_entry_of_a_lost_table_is_an_old_copy(url: str) -> None:
         rowkey.open("logs", url)
 
 
+@ON_BOTH_ENGINES
 def test_max_stale_is_kept_with_the_table(url: str) -> None:
     """The time of a table is declared at its creation; later clients may ask for less."""
     with rowkey.open(build_design(), url, max_stale=7.0) as table:

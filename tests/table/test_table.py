@@ -30,7 +30,11 @@ def build_design(key: str = KEY, **words: Any) -> rowkey.Design:
     return rowkey.Design("logs", key, **({"fields": FIELDS, "splits": "per_bucket"} | words))
 
 
-@pytest.fixture(params=["memory", "rocks"])
+ON_BOTH_ENGINES = pytest.mark.parametrize("url", ["memory", "rocks"], indirect=True)
+"""Marks tests of what depends on the engine; all others run on disk in long runs only."""
+
+
+@pytest.fixture(params=["memory", pytest.param("rocks", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A URL of tables, on each embedded engine."""
     return "memory:" if request.param == "memory" else f"rocks:{tmp_path / 'data'}"
@@ -46,6 +50,7 @@ def logs(url: str) -> Iterator[Table]:
 # Writing
 
 
+@ON_BOTH_ENGINES
 def test_a_row_comes_back(logs: Table) -> None:
     """A row is returned in normal values by a get with a mapping, with names, and by a scan."""
     logs.put(FULL_ROW)
@@ -86,6 +91,7 @@ def test_a_row_of_nulls_exists(logs: Table) -> None:
     assert 1 == logs.count()
 
 
+@ON_BOTH_ENGINES
 @pytest.mark.usefixtures("impatient")
 def test_delete_then_put_in_one_millisecond(url: str) -> None:
     """A put after a delete of the same millisecond is visible, with a stopped clock as well."""
@@ -132,6 +138,7 @@ def test_a_batch_may_delete(logs: Table) -> None:
     assert {**ROW, "message": None, "size": 1, "hits": None} == logs.get(ROW)
 
 
+@ON_BOTH_ENGINES
 def test_counters(logs: Table) -> None:
     """Increments add to an i64 column, from nothing or from a put value."""
     assert {"hits": 5} == logs.increment(ROW, hits=5)
@@ -189,6 +196,7 @@ def salted_logs(url: str) -> Iterator[Table]:
         yield table
 
 
+@ON_BOTH_ENGINES
 def test_a_salted_row_is_one_row(salted_logs: Table) -> None:
     """A salted row that is put repeatedly is returned once, with the newest field values."""
     for number in range(30):
@@ -316,6 +324,7 @@ def test_a_snapshot_stands_still(logs: Table) -> None:
     snapshot.close()
 
 
+@ON_BOTH_ENGINES
 def test_arrow_in_and_out(logs: Table) -> None:
     """Loaded columns are returned as columns of the fields' types."""
     import pyarrow as pa
@@ -403,6 +412,7 @@ def test_time_slices_hold_events(url: str) -> None:
         )
 
 
+@ON_BOTH_ENGINES
 def test_wide_rows_hold_events(url: str) -> None:
     """A field in the qualifier distinguishes the events of one row."""
     fields = {"user": "text", "post": {"type": "text", "at": "qualifier"}, "stars": "u8"}
@@ -429,6 +439,7 @@ def test_wide_rows_hold_events(url: str) -> None:
         )
 
 
+@ON_BOTH_ENGINES
 def test_packed_cells(url: str) -> None:
     """Fields that share a cell are returned, nulls as well."""
     fields = {
@@ -469,6 +480,7 @@ def test_a_field_as_the_timestamp(url: str) -> None:
         assert table.get(host="b") is None
 
 
+@ON_BOTH_ENGINES
 def test_codes_are_the_tables(url: str) -> None:
     """Values coded by a dictionary are returned, also after the table was closed."""
     coded = rowkey.Design("t", "[code(host)][ts]", fields={"host": "text", "ts": "timestamp_ms"})

@@ -51,7 +51,16 @@ def test_counts_add_up(url: str) -> None:
         assert OPERATIONS_PER_THREAD * sum(range(THREADS)) == sum(sums)
 
 
-@pytest.mark.parametrize("key", ["[bucket(id, 4)][id]", "[salt(4)][id]"])
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("memory", "[salt(4)][id]"),
+        ("rocks", "[bucket(id, 4)][id]"),
+        pytest.param("memory", "[bucket(id, 4)][id]", marks=pytest.mark.long),
+        pytest.param("rocks", "[salt(4)][id]", marks=pytest.mark.long),
+    ],
+    indirect=["url"],
+)
 def test_each_thread_has_rows_of_its_own(url: str, key: str) -> None:
     """Puts, deletes and batches of several threads do not disturb each other."""
     with rowkey.open(rowkey.Design("t", key, fields=FIELDS), url) as table:

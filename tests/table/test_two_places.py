@@ -119,9 +119,10 @@ def test_a_refused_change_is_made_in_no_place(key: str, monkeypatch: pytest.Monk
             table.put({"id": row, "s": "old"})
         if "bucket" in key:
             table.set_buckets(8)
-        for row in ROWS:
+        value = "x" * (11 << 20)
+        for row in ROWS[:6]:
             with pytest.raises(RowError, match="at most"):
-                table.replace({"id": row, "s": "x" * (11 << 20)})
+                table.replace({"id": row, "s": value})
         assert [{"id": row, "s": "old"} for row in ROWS] == [table.get(id=row) for row in ROWS]
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from rowkey.cells import RowCells
     from rowkey.engines import Store
 
+MAX_TIME_S = 0.6 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 0.2
+"""Seconds that a writer has at most before it is killed."""
 ROOT = Path(__file__).parents[3]
 
 
@@ -89,9 +91,9 @@ class KilledWriters:
         return text[: text.rfind("\n") + 1].splitlines()
 
     def kill(self, random: Random, *, stopped_s: float = 0) -> None:
-        """Let a writer write for 20 to 600 ms, then kill it; stop it first if requested."""
+        """Let a writer write for some time, then kill it; stop it first if requested."""
         writer = self.start()
-        time.sleep(random.uniform(0.02, 0.6))
+        time.sleep(random.uniform(0.02, MAX_TIME_S))
         self.wait_for(1)
         if stopped_s:
             writer.send_signal(signal.SIGSTOP)

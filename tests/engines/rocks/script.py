@@ -14,6 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST, Cell, CellType, Family, RowCells
+from rowkey.cli.pandas_guard import skip_pandas
 from rowkey.engines import CellSelection, ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.errors import Unavailable
@@ -185,6 +186,7 @@ def write_until_killed(place: Path, seed: int, mode: str, first: int, *, sync: b
 
 if __name__ == "__main__":
     where, given_seed, given_mode, given_first, given_sync = sys.argv[1:]
-    write_until_killed(
-        Path(where), int(given_seed), given_mode, int(given_first), sync=given_sync == "sync"
-    )
+    with skip_pandas():
+        write_until_killed(
+            Path(where), int(given_seed), given_mode, int(given_first), sync=given_sync == "sync"
+        )

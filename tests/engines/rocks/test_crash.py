@@ -23,7 +23,7 @@ def test_kills_lose_and_invent_nothing(tmp_path: Path) -> None:
     """A killed table holds the acknowledged changes, and its last batch whole or not at all."""
     random = Random(3)
     killing = KilledWriters(tmp_path, seed=3)
-    for _ in range(3):
+    for _ in range(2):
         killing.kill(random)
         killing.verify()
     assert killing.done > 3
@@ -62,7 +62,7 @@ def test_kills_during_compactions_and_splits_lose_nothing(tmp_path: Path) -> Non
     """A flush, a major compaction or a split that is interrupted changes no read."""
     random = Random(4)
     killing = KilledWriters(tmp_path, seed=4, mode="care")
-    for _ in range(3):
+    for _ in range(2):
         killing.kill(random)
         killing.verify()
     assert killing.done > 3

@@ -112,7 +112,13 @@ def compare_scans(reader: Reader, other: Reader, ask: CellSelection) -> None:
             block.validate(full=True)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["puts", "deletes"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(False, id="puts", marks=pytest.mark.long),
+        pytest.param(True, id="deletes"),
+    ],
+)
 def long_tables(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TwinTables]:
@@ -158,8 +164,19 @@ def test_snapshots_see_nothing_of_what_follows(
         assert expected.get([*rows, b"none"], ask) == kept.get([*rows, b"none"], ask)
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=repr)
-@pytest.mark.parametrize("is_kept", [False, True], ids=["table", "snapshot"])
+@pytest.mark.parametrize(
+    ("ask", "is_kept"),
+    [
+        pytest.param(
+            ask,
+            is_kept,
+            id=f"{'snapshot' if is_kept else 'table'}-{ask}",
+            marks=() if at % 2 == is_kept else pytest.mark.long,
+        )
+        for at, ask in enumerate(ASKS)
+        for is_kept in (False, True)
+    ],
+)
 def test_what_lies_ahead_is_told_and_still_given(
     engine: RocksEngine, ask: CellSelection, is_kept: bool
 ) -> None:
@@ -315,9 +332,9 @@ def test_a_region_splits_at_its_middle(engine: RocksEngine) -> None:
     random = Random(6)
     for store in (twins.rocks, twins.memory):
         store.replace_attributes(attributes)
-    for _ in range(4_000):
+    for _ in range(400):
         row = b"6%05d" % random.randrange(10**5)
-        twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(999))])])
+        twins.mutate([RowCells(row, [Cell("d", b"q", 1, bytes(9_999))])])
     splits = twins.rocks.spec.splits
     assert len(splits) > len(SPEC.splits)
     assert twins.memory.spec.splits == splits

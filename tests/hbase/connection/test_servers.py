@@ -159,7 +159,7 @@ def test_one_thread_at_a_time_tries_a_dead_server(monkeypatch: pytest.MonkeyPatc
             with pytest.raises(ConnectionLost, match="Connection refused"):
                 fetch_body(servers, address)
             count += 1
-            sleep(0.001)
+            sleep(0.005)
         return count
 
     with open_client(retry_pause_s=0.05, max_retry_pause_s=0.4) as servers:

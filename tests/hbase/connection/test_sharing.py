@@ -49,7 +49,7 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
             line.send("Nudge", b"", deadline=build_deadline()).cancel()
 
     def run(thread: int) -> list[bytes]:
-        return [fetch_body(line, param=b"%d/%d" % (thread, n)) for n in range(120)]
+        return [fetch_body(line, param=b"%d/%d" % (thread, n)) for n in range(60)]
 
     with FakeServer(script) as server, closing(open_connection(server)) as line:
         stop = threading.Event()
@@ -58,7 +58,7 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
             found = list(pool.map(run, range(16)))
             stop.set()
             nudging.result()
-    assert [[b"%d/%d" % (thread, n) for n in range(120)] for thread in range(16)] == found
+    assert [[b"%d/%d" % (thread, n) for n in range(60)] for thread in range(16)] == found
 
 
 def test_waiting_threads_keep_their_own_deadlines() -> None:

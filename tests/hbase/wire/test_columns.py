@@ -102,7 +102,9 @@ def test_long_blocks_are_their_cells(cells: list[bytes], count: int) -> None:
     assert expected == to_columns(block, FAMILIES).slice(count - 300).to_pylist()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))]
+)
 def test_cells_of_different_lengths_are_found(seed: int) -> None:
     """Cells of any length in a long block are found, also if values hold cells."""
     random = Random(seed)
