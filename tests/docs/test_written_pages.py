@@ -29,8 +29,9 @@ LONG_PAGES = [
     "docs/guides/better-keys.md",
     "docs/guides/choosing-a-key.md",
     "docs/guides/comparing-designs.md",
+    "docs/guides/writing-a-plugin.md",
 ]
-"""Pages that judge many designs; their commands are run in other pages and tests too."""
+"""Pages that judge many designs or start Python; other pages and tests do the same with less."""
 
 
 @pytest.fixture(autouse=True)
