@@ -62,6 +62,14 @@ _exit(code)
 MAIN = "from rowkey.cli import main; main()"
 CODE = "ROWKEY_TEST_CODE"
 """An environment variable with Python that is run instead, and calls `main()` itself."""
+DESIGN = """\
+table = "logs"
+key = "[bucket(host, 2)][host][ts]"
+splits = "per_bucket"
+fields = { host = "text", ts = "timestamp_ms" }
+writes = { rate = "50/s", for = "60s" }
+"""
+"""A design that is replayed in milliseconds."""
 
 
 @cache
@@ -185,8 +193,11 @@ def _open_stream(number: int, mode: str, numbers: list[int]) -> Any:
     return open(number, mode, buffering, encoding="utf-8", errors=errors, closefd=False)
 
 
-def _import_everything() -> None:
-    """Import what a command may need, so that no fork of this process imports it again."""
+def _prepare_modules() -> None:
+    """Import what a command may need, and build what its modules build on their first use.
+
+    So no fork of this process does it again.
+    """
     import rowkey
 
     for found in walk_packages(rowkey.__path__, "rowkey."):
@@ -194,11 +205,25 @@ def _import_everything() -> None:
             import_module(found.name)
     for name in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "rich.console"):
         import_module(name)
+    _judge_small_design()
     gc.collect()
     gc.freeze()
 
 
+def _judge_small_design() -> None:
+    """Check and replay a small design, in no thread and without a change of this process."""
+    from rowkey import Design, simulate
+    from rowkey.cli.pandas_guard import skip_pandas
+    from rowkey.lint import check_design
+
+    with skip_pandas():
+        design = Design.loads(DESIGN)
+        check_design(design)
+        simulate.run(design)
+    assert "pandas" not in sys.modules
+
+
 if __name__ == "__main__":
     sys.path.pop(0)
-    _import_everything()
+    _prepare_modules()
     serve(sys.argv[1])

@@ -74,7 +74,13 @@ LONG = {
 """Valid files of up to 256 kB with long texts that the rules read."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 TEXT_NAMES = [*LONG][1::2] if IS_LONG else ["fields"]
-FORMS_AND_NAMES = [*(("sarif", name) for name in LONG), *(("text", name) for name in TEXT_NAMES)]
+QUICK_NAMES = ("allow_dashes", "allow_words", "allow_names", "families", "reads_of_choices")
+"""A long word, long and many names of rules, many findings, and a large key."""
+SARIF_NAMES = [*LONG] if IS_LONG else QUICK_NAMES
+FORMS_AND_NAMES = [
+    *(("sarif", name) for name in SARIF_NAMES),
+    *(("text", name) for name in TEXT_NAMES),
+]
 """Every file in the longest format, and some in the one for readers."""
 
 
@@ -202,7 +208,7 @@ def change_option(tree: Any, chance: random.Random) -> Any:
 def test_thousands_of_wrong_words_are_told_in_every_form(seed: int) -> None:
     """Example designs with wrong options are checked in every format without a failure."""
     chance = random.Random(seed)
-    for _ in range(20):
+    for _ in range(20 if IS_LONG else 8):
         tree = chance.choice(list_trees())
         for _ in range(chance.randint(1, 3)):
             tree = change_option(tree, chance)
@@ -219,7 +225,7 @@ def format_toml(tree: dict[str, Any], chance: random.Random) -> str:
 def test_thousands_of_changed_bytes_are_told_in_every_form(seed: int) -> None:
     """Example designs with changed bytes are checked in every format without a failure."""
     chance = random.Random(seed)
-    for _ in range(40):
+    for _ in range(40 if IS_LONG else 16):
         data = format_toml(chance.choice(list_trees()), chance).encode()
         for _ in range(chance.randint(1, 4)):
             at, width = chance.randrange(len(data)), chance.randrange(6)

@@ -239,8 +239,11 @@ LONG = "x" * 40_000
 
 @pytest.mark.parametrize(
     ("shuffle", "first"),
-    [([], [4]), ([], []), (["--shuffle"], [4])],
-    ids=["", "no wrong value", "shuffled"],
+    [
+        pytest.param([], [4], id=""),
+        pytest.param([], [], id="no wrong value", marks=pytest.mark.long),
+        pytest.param(["--shuffle"], [4], id="shuffled"),
+    ],
 )
 def test_refused_rows_are_named_by_their_lines(
     logs: Path, shuffle: list[str], first: list[int]

@@ -83,7 +83,7 @@ def test_a_page_has_eight_designs_at_most(design: Path) -> None:
     assert "9 designs" in told.err
 
 
-@pytest.mark.parametrize("verb", ["report", "compare"])
+@pytest.mark.parametrize("verb", [pytest.param("report", marks=pytest.mark.long), "compare"])
 def test_the_second_half_is_replayed_on_demand(verb: str, tmp_path: Path) -> None:
     """The second half of a sample is replayed on request if no split keys come from it."""
     paths = write_logs(tmp_path)

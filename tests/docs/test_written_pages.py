@@ -24,6 +24,15 @@ _FENCED_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 PROGRAMS = ("java", "go")
 """Programs that some pages need; the test says so if they are not installed."""
 
+LONG_PAGES = [
+    "docs/guides/a-report.md",
+    "docs/guides/better-keys.md",
+    "docs/guides/choosing-a-key.md",
+    "docs/guides/comparing-designs.md",
+    "docs/guides/writing-a-plugin.md",
+]
+"""Pages that judge many designs or start Python; other pages and tests do the same with less."""
+
 
 @pytest.fixture(autouse=True)
 def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +40,13 @@ def empty_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rowkey.engines.backends.memory._SHARED_TABLES.by_name", {})
 
 
-@pytest.mark.parametrize("name", WRITTEN_PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG_PAGES else ())
+        for name in WRITTEN_PAGES
+    ],
+)
 def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """Every example of a page prints the output that the page shows."""
     page = (ROOT / name).read_text(encoding="utf-8")

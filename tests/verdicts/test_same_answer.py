@@ -53,7 +53,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     chance = random.Random(5)
     rows = [
         f"u{chance.randrange(3_000)},{1_700_000_000 + 3 * n},{n},{chance.randrange(9_999) / 100}"
-        for n in range(4_000)
+        for n in range(2_000)
     ]
     sample, one, two = folder / "orders.csv", folder / "one.toml", folder / "two.toml"
     sample.write_text("\n".join(["user,at,number,amount", *rows]) + "\n")
