@@ -3,7 +3,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from design import designs
 from rowkey import Design
@@ -13,10 +13,12 @@ from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design
 from rowkey.schema import format_key, parse_key
 
+FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 2)
 PYTHON = {"Design": Design, "datetime": dt}
 """The imports of a design in Python."""
 
 
+@FEWER_EXAMPLES
 @given(designs.designs)
 def test_a_design_survives_its_file(design: Design) -> None:
     """A dumped design loads as an equal design with equal findings, which dumps the same again."""
@@ -32,6 +34,7 @@ def test_a_design_survives_its_file(design: Design) -> None:
     assert build_declared_tree(design.declaration) == build_declared_tree(again.declaration)
 
 
+@FEWER_EXAMPLES
 @given(designs.designs)
 def test_a_design_survives_python(design: Design) -> None:
     """The repr of a design, and its options with the key as terms, give an equal design."""
@@ -42,6 +45,7 @@ def test_a_design_survives_python(design: Design) -> None:
     assert design == Design(table, parse_key(key), **words)
 
 
+@FEWER_EXAMPLES
 @given(designs.trees())
 def test_what_was_given_is_what_is_kept(words: dict[str, Any]) -> None:
     """A design's tree has every option of the file."""

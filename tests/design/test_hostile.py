@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.command import run
 from design import designs
 from design.measurement import measure_yard_s
 from rowkey import Design
@@ -24,6 +26,7 @@ from rowkey.errors import InvalidDesign
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 MEASURE = Path(__file__).with_name("measurement.py")
 MOST_YARDS = 20
 """Times what Python's own reader takes for a file of the greatest size, for any file at all.
@@ -88,7 +91,10 @@ FILES: dict[str, tuple[str | bytes, str]] = {
         BASE + "".join(f"[f.a{n}]\n" for n in range(21_000)),
         "the file has too many keys and list entries; expected at most 20,000",
     ),
-    "unknown_words": ("".join(f"w{n} = 1\n" for n in range(15_000)), "more mistakes are not"),
+    "unknown_words": (
+        "".join(f"w{n} = 1\n" for n in range(15_000 if IS_LONG else 3_000)),
+        "more mistakes are not",
+    ),
     "unknown_options": (
         _add_field("{" + ",".join(f"nulable{n} = 1" for n in range(12_000)) + "}"),
         "more mistakes are not listed",
@@ -99,7 +105,7 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "splits": (_set_splits(_format_keys(100_001, 6)), "bytes; expected at most 262,144"),
     "many_splits": (_set_splits(_format_keys(21_000, 5)), "too many keys and list entries"),
     "descending_splits": (
-        _set_splits('["b","a"' + ',"a"' * 9_000 + "]"),
+        _set_splits('["b","a"' + ',"a"' * (9_000 if IS_LONG else 2_000) + "]"),
         "splits[1]: the split key b'a' sorts before the previous split key",
     ),
     "choices": (
@@ -206,7 +212,9 @@ FILES: dict[str, tuple[str | bytes, str]] = {
     "key_of_parts": (_set_key_part("[host]" * 65), "the key has too many parts"),
     "key_of_mistakes": (
         _set_key_part(
-            "[bucket(" + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * 30) + ",4)]"
+            "[bucket("
+            + ",".join(["bucket(" + ",".join(["hosst"] * 60) + ",4)"] * (30 if IS_LONG else 10))
+            + ",4)]"
         ),
         "there is no field 'hosst'",
     ),
@@ -234,7 +242,7 @@ LARGE = {
     "wide_buckets": _set_key_part("[bucket(host, 65536)]"),
     "many_reads": _set_key_part("[bucket(host, 65536)]") + "".join(
         f"[[reads]]\nname = 'r{number}'\nwhere = 'ts = {number}'\norder = 'ts'\n"
-        for number in range(190)
+        for number in range(190 if IS_LONG else 40)
     ),
     "long_lists": BASE.replace(
         "host = ?", "ts in (" + ", ".join(map(str, range(700))) + ") and host in (?, ?)"
@@ -243,26 +251,34 @@ LARGE = {
 """Files of less than 20 kB with large numbers or counts; some are valid."""
 
 
-SPLITS_NAMES = [*FILES][::6]
+SPLITS_NAMES = [*FILES][:: 6 if IS_LONG else 12]
 """Files that `rowkey splits` reads too, which reads every file as `rowkey check` does."""
 LONG_NAMES = {
     "unknown_options", "many_fields", "chosen_twice", "letters", "wide_buckets",
-    "many_splits", "open_long_string",
+    "many_splits", "open_long_string", "deep_buckets",
 }  # fmt: skip
 """Files that take longest and resemble others: only `make test-long` reads them."""
-IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 
 
-def mark_long(names: Iterable[str]) -> list[Any]:
-    """Return names as parameters, those of files that only `make test-long` reads marked."""
+SMALL_NAMES = {name for name, (text, _) in FILES.items() if len(text) < 6_000}
+"""Files that only `make test-long` reads in a process each, whose time and memory it measures.
+
+What the numbers in them allocate is measured by `test_limits.py`."""
+
+
+def mark_long(names: Iterable[str], long_names: Iterable[str] = LONG_NAMES) -> list[Any]:
+    """Return names as parameters, those that only `make test-long` tries marked."""
     return [
-        pytest.param(name, marks=pytest.mark.long if name in LONG_NAMES else ()) for name in names
+        pytest.param(name, marks=pytest.mark.long if name in long_names else ()) for name in names
     ]
 
 
 @pytest.fixture(scope="module")
 def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """Return the measurements of `check` and `splits` by `command name`."""
+    """Return the measurements of `check` and `splits` by `command name`.
+
+    What a small file makes `check` print is found in this process.
+    """
     folder = tmp_path_factory.mktemp("hostile")
     for name, (text, _) in FILES.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -271,6 +287,14 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
         (folder / name).write_text(text, "utf-8")
     for name in () if IS_LONG else LONG_NAMES:
         (folder / name).unlink()
+    other = tmp_path_factory.mktemp("splits")
+    for name in (*SPLITS_NAMES, *LARGE):
+        if (folder / name).exists():
+            (other / name).write_bytes((folder / name).read_bytes())
+    unmeasured = {}
+    for name in () if IS_LONG else SMALL_NAMES:
+        unmeasured[f"check {name}"] = asdict(run("check", folder / name))
+        (folder / name).unlink()
     (folder / "directory").mkdir()
     os.mkfifo(folder / "fifo")
     (folder / "dangling").symlink_to(folder / "nothing")
@@ -278,14 +302,10 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
     (folder / "zeros").symlink_to("/dev/zero")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(folder / "socket"))
-    other = tmp_path_factory.mktemp("splits")
-    for name in (*SPLITS_NAMES, *LARGE):
-        if (folder / name).exists():
-            (other / name).write_bytes((folder / name).read_bytes())
     command = [sys.executable, str(MEASURE), str(TRIES), "check", str(folder), "splits", str(other)]
     done = subprocess.run(command, capture_output=True, check=True, timeout=300)
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return found | unmeasured
 
 
 MORE_PROBLEMS = {
@@ -321,7 +341,7 @@ def test_other_verbs_refuse_it_in_three_lines(
     assert 1 <= found["err"].count("\n") <= 3
 
 
-@pytest.mark.parametrize("name", mark_long(MESSAGES))
+@pytest.mark.parametrize("name", mark_long(MESSAGES, LONG_NAMES | SMALL_NAMES))
 def test_it_takes_little_time_and_memory(
     name: str, measurements: dict[str, dict[str, Any]]
 ) -> None:

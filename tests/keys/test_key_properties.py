@@ -138,7 +138,7 @@ CHECKS = (
 
 
 @pytest.mark.parametrize("plugin_name", [*sorted(TYPES), *sorted(TRANSFORMS)])
-@settings(max_examples=50 if IS_LONG else 3)
+@settings(max_examples=50 if IS_LONG else 2)
 @given(data=st.data())
 def test_keys_have_every_property(plugin_name: str, data: st.DataObject) -> None:
     """Keys with each field type and transform pass every check; compatible parts keep bytes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,9 @@ from rowkey.schema import find_field_refs, parse_key
 if TYPE_CHECKING:
     from rowkey.keys import Key
 
-MORE_EXAMPLES = settings(max_examples=4 * settings().max_examples)
-"""48 designs in the default profile."""
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+MORE_EXAMPLES = settings(max_examples=(4 if IS_LONG else 2) * settings().max_examples)
+"""24 designs in the default profile."""
 
 
 @dataclass

@@ -67,7 +67,7 @@ def has_same_order(random_read: RandomRead, found: list[Row], expected: list[Row
     return all(random_read.compare_rows(one, other) == 0 for one, other in pairs)
 
 
-@settings(max_examples=max(50, settings.default.max_examples))  # type: ignore[union-attr]
+@settings(max_examples=max(24, settings.default.max_examples))  # type: ignore[union-attr]
 @given(st.data())
 def test_a_planned_read_returns_the_filtered_and_sorted_rows(data: st.DataObject) -> None:
     """Ranges and residual filter give exactly the matching rows, in the order of the read."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from plan.random_keys import KEYS, bounds, orders, rows, satisfies_bounds, to_comparable
+from rowkey.errors import RowError
 from rowkey.keys.transforms.salt import SALT_FIELD
 from rowkey.plan import plan_read
 
@@ -18,37 +19,40 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Key
     from rowkey.plan import Plan
-    from rowkey.schema import Ordering
-
-
-def encode_with_salt(key: Key, row: Mapping[str, Any], data: st.DataObject) -> bytes:
-    """Encode the key of a row with a drawn salt."""
-    return key.encode(row, salt=data.draw(st.integers(0, 2)) if key.is_salted else None)
+    from rowkey.schema import Bounds, Ordering
 
 
 @pytest.mark.parametrize("sort", KEYS)
 @given(st.data())
-def test_every_matching_row_is_in_the_ranges(sort: str, data: st.DataObject) -> None:
-    """Matching rows are in the ranges, where all rows satisfy all but residual conditions."""
+def test_ranges_hold_the_matching_rows_in_order(sort: str, data: st.DataObject) -> None:
+    """Ranges are sorted, hold every matching row, and have the order and prefixes of the plan."""
+    # To draw a key and rows costs more than a check, so each plan is given to all.
     key = data.draw(KEYS[sort])
-    conditions = data.draw(bounds(key))
-    plan = plan_read(key, conditions, data.draw(orders(key)))
-    decided = set(conditions) - set(plan.residual_fields)
-    event(f"decided {len(decided)} of {len(conditions)}")
-    for row in data.draw(rows(key)):
-        where = encode_with_salt(key, row, data) if has_key(key, row) else None
-        if where is None:
-            continue
-        if satisfies_bounds(row, conditions, set(conditions)):
-            assert plan.has_key(where), (str(key), row, conditions, plan)
-        if plan.has_key(where):
-            assert satisfies_bounds(row, conditions, decided), (str(key), row, conditions, plan)
+    conditions, requested_order = data.draw(bounds(key)), data.draw(orders(key))
+    plan = plan_read(key, conditions, requested_order)
+    event(f"decided {len(conditions) - len(plan.residual_fields)} of {len(conditions)}")
+    check_ranges_are_sorted(key, plan)
+    stored = [
+        StoredRow(key.encode(row, salt=salt), row, salt)
+        for row in data.draw(rows(key))
+        if has_key(key, row)
+        for salt in [data.draw(st.integers(0, 2)) if key.is_salted else None]
+    ]
+    check_matching_rows_are_in_ranges(key, plan, conditions, stored)
+    check_merged_order(key, plan, conditions, requested_order, stored)
+    check_pinned_parts(key, plan, conditions, stored)
+
+
+class StoredRow(NamedTuple):
+    """A row with its key, and the salt of that key."""
+
+    key: bytes
+    row: Mapping[str, Any]
+    salt: int | None
 
 
 def has_key(key: Key, row: Mapping[str, Any]) -> bool:
     """Return whether a row can be encoded, which a row of only empty text cannot."""
-    from rowkey.errors import RowError
-
     try:
         key.encode(row, salt=0)
     except RowError:
@@ -56,32 +60,40 @@ def has_key(key: Key, row: Mapping[str, Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("sort", KEYS)
-@given(st.data())
-def test_ranges_are_sorted_and_disjoint(sort: str, data: st.DataObject) -> None:
-    """Each range ends before the next begins, and starts with its prefix."""
-    key = data.draw(KEYS[sort])
-    plan = plan_read(key, data.draw(bounds(key)), data.draw(orders(key)))
+def check_ranges_are_sorted(key: Key, plan: Plan) -> None:
+    """Check that each range ends before the next begins, and starts with its prefix."""
     for before, after in pairwise(plan.ranges):
         assert before.stop, (str(key), plan)
         assert before.stop <= after.start, (str(key), plan)
     for one in plan.ranges:
         assert not one.stop or one.start < one.stop, (str(key), plan)
         assert one.start.startswith(one.prefix), (str(key), plan)
+        assert not plan.is_point or one.stop == one.start + b"\0", (str(key), plan)
 
 
-@pytest.mark.parametrize("sort", KEYS)
-@given(st.data())
-def test_merged_ranges_have_the_planned_order(sort: str, data: st.DataObject) -> None:
-    """Rows merged by the bytes after their prefixes are in the order of the plan."""
-    key = data.draw(KEYS[sort])
-    conditions, requested_order = data.draw(bounds(key)), data.draw(orders(key))
-    plan = plan_read(key, conditions, requested_order)
-    found = [
-        (encode_with_salt(key, row, data), row) for row in data.draw(rows(key)) if has_key(key, row)
-    ]
+def check_matching_rows_are_in_ranges(
+    key: Key, plan: Plan, conditions: Bounds, stored: list[StoredRow]
+) -> None:
+    """Check that matching rows are in ranges, where all rows satisfy all but residual bounds."""
+    decided = set(conditions) - set(plan.residual_fields)
+    for where, row, _ in stored:
+        if satisfies_bounds(row, conditions, set(conditions)):
+            assert plan.has_key(where), (str(key), row, conditions, plan)
+        if plan.has_key(where):
+            assert satisfies_bounds(row, conditions, decided), (str(key), row, conditions, plan)
+
+
+def check_merged_order(
+    key: Key,
+    plan: Plan,
+    conditions: Bounds,
+    requested_order: tuple[Ordering, ...],
+    stored: list[StoredRow],
+) -> None:
+    """Check that rows merged by the bytes after their prefixes are in the order of the plan."""
     merged = sorted(
-        (tail for k, row in found if (tail := _strip_prefix(plan, k, row))), key=_find_tail
+        (tail for where, row, _ in stored if (tail := _strip_prefix(plan, where, row))),
+        key=_find_tail,
     )
     merged = [
         (tail, row) for tail, row in merged if satisfies_bounds(row, conditions, set(conditions))
@@ -113,20 +125,11 @@ def test_merged_ranges_have_the_planned_order(sort: str, data: st.DataObject) ->
             )
 
 
-@pytest.mark.parametrize("sort", KEYS)
-@given(st.data())
-def test_pinned_parts_are_the_prefix_of_a_range(sort: str, data: st.DataObject) -> None:
-    """Pinned parts are constant in each range, and the first of them are its merge prefix."""
-    key = data.draw(KEYS[sort])
-    conditions = data.draw(bounds(key))
-    plan = plan_read(key, conditions, data.draw(orders(key)))
-    for one in plan.ranges:
-        assert not plan.is_point or one.stop == one.start + b"\0", (str(key), plan)
-    for row in data.draw(rows(key)):
-        if not has_key(key, row) or not satisfies_bounds(row, conditions, set(conditions)):
+def check_pinned_parts(key: Key, plan: Plan, conditions: Bounds, stored: list[StoredRow]) -> None:
+    """Check that pinned parts are constant in each range, and the first are its merge prefix."""
+    for where, row, salt in stored:
+        if not satisfies_bounds(row, conditions, set(conditions)):
             continue
-        salt = data.draw(st.integers(0, 2)) if key.is_salted else None
-        where = key.encode(row, salt=salt)
         prefixes = {one.prefix for one in plan.ranges if one.has_key(where)}
         pinned = [part.encode({**row, SALT_FIELD: salt}) for part in key.parts[: plan.pinned_count]]
         assert prefixes <= {b"".join(pinned[: plan.merge_prefix_count])}, (str(key), row, plan)

@@ -94,7 +94,17 @@ def build_design(key: str, field: Any, algorithm: str, **writes: Any) -> Design:
     )
 
 
-@pytest.mark.parametrize("name", GOOD_DESIGNS)
+LONG_NAMES = {"hex", "bytes", "short", "mirrored", "number"}
+"""Designs that only `make test-long` tries: their types and splits resemble those of others."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG_NAMES else ())
+        for name in GOOD_DESIGNS
+    ],
+)
 def test_check_and_simulate_agree_on_good_designs(name: str) -> None:
     """No cause is predicted for a good design, and none is found in its generated events."""
     made = build_design(*GOOD_DESIGNS[name])

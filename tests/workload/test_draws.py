@@ -18,7 +18,7 @@ from rowkey.workload.distributions.zipf import (
     draw_zipf_ranks,
 )
 
-COUNT = 400_000
+COUNT = 100_000
 WORDS: dict[str, dict[str, Any]] = {
     "hotspot": {"values": 0.1, "events": 0.75},
     "zipf": {"theta": 1.1},

@@ -168,8 +168,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("formats")
 
 
-@pytest.mark.parametrize("packing", PACKERS)
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    ("name", "packing"),
+    [
+        pytest.param(name, packing, marks=() if is_quick else pytest.mark.long)
+        for name in WRITERS
+        for packing in PACKERS
+        for is_quick in [not packing or name in ("a.csv", "a.parquet")]
+    ],
+)
 @settings(max_examples=settings().max_examples // 4)
 @given(records=RECORDS)
 def test_every_format_gives_the_same_events(

@@ -87,7 +87,7 @@ def check_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[s
     assert expected == found
 
 
-@settings(max_examples=150 if IS_LONG else 20, deadline=None)
+@settings(max_examples=150 if IS_LONG else 8, deadline=None)
 @given(
     st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12),
     st.lists(st.sampled_from(["t", "n", "f", "o", "o.t", "o.x", "u"]), unique=True, min_size=1),
@@ -117,7 +117,7 @@ def test_one_odd_line_changes_nothing(
     """An odd line among usual ones is read as it is when each line is parsed alone."""
     usual = [
         json.dumps({"t": f"a{n}", "n": n, "f": n / 4, "o": {"t": "é", "x": True}}).encode()
-        for n in range(40)
+        for n in range(10)
     ]
     path = write_lines(tmp_path, [*usual, odd, *usual])
     check_both_ways(path, monkeypatch, ["t", "n", "f", "o.t", "o.x"])

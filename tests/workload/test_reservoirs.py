@@ -134,13 +134,14 @@ def test_many_things_are_counted_within_the_error_of_the_capacity(copies: int) -
 
 
 def test_the_stated_error_is_kept_at_full_size() -> None:
-    """The count of three million repeated values is within three times 0.2 %."""
-    pool = draw_fingerprints(np.random.default_rng(5), 3_000_000)
+    """The count of a million repeated values is within three times 0.2 %."""
+    pool = draw_fingerprints(np.random.default_rng(5), 1_000_000)
     counted = DistinctCounter()
     for first in range(0, len(pool), 500_000):
         counted.add(pool[first : first + 500_000])
         counted.add(pool[first : first + 500_000])
-    assert pytest.approx(3_000_000, rel=0.006) == counted.distinct_count
+    assert not counted.is_exact
+    assert pytest.approx(1_000_000, rel=0.006) == counted.distinct_count
 
 
 @pytest.mark.parametrize("parts", [2, 7, 64])

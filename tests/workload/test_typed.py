@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 COUNTS = [name for name, kind in TYPES.items() if kind.has_integer_form]
-FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 2)
+FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 4)
 """Each property is tried with every type, so half of the examples is enough for each."""
 UNUSUAL_TEXTS = st.sampled_from(
     ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",

@@ -47,7 +47,9 @@ TIMES = {
 """By name the type of the field, the text in the file and the time."""
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    "delimiter", [",", *(pytest.param(one, marks=pytest.mark.long) for one in ";\t|")]
+)
 @pytest.mark.parametrize("name", TIMES)
 def test_times_of_known_layouts_are_read(tmp_path: Path, name: str, delimiter: str) -> None:
     """A column of times is read whatever its layout and the delimiter of the file are."""
