@@ -16,7 +16,6 @@ from test_key_properties import CHECKS, check_decoding, check_images, check_trai
 from test_mutants import MUTANT_EXAMPLES, UNCHANGED_EXAMPLES, is_mutant_caught
 
 import strategies
-from cli.command import run_in_process
 from docs.blocks import ROOT, parse_blocks
 from rowkey import plugins
 from rowkey.errors import Unavailable
@@ -60,13 +59,14 @@ def install_package(
     return folder
 
 
-def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_python(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python in a folder with the package on its path."""
     path = os.pathsep.join([str(folder), str(ROOT / "tests"), str(ROOT / "tests" / "keys")])
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path},
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,
@@ -74,18 +74,14 @@ def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 
 COMMANDS_SCRIPT = f"""
-import json
-sys.path[:0] = ["", {str(ROOT)!r}]
-from rowkey import plugins
-from rowkey.keys import TRANSFORMS
-plugins._list_entry_points.cache_clear()
-vars(TRANSFORMS).pop("plugins", None)
+import json, sys
+sys.path.append({str(ROOT)!r})
 from click.testing import CliRunner
 from rowkey.cli import get_command
 from tools.reference import build_external_plugins_page
 
 results = {{"page": (0, build_external_plugins_page(), "")}}
-for name, words, stdin in json.loads(sys.argv[1]):
+for name, words, stdin in json.load(sys.stdin):
     result = CliRunner().invoke(get_command(), words, input=stdin)
     results[name] = (result.exit_code, result.stdout, result.stderr)
 json.dump(results, sys.stdout)
@@ -102,16 +98,13 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
 
 @pytest.fixture(scope="module")
 def outputs(package_folder: Path) -> Outputs:
-    """The exit code, output and errors of each command, all run by one process.
-
-    It is forked from one that looked for plugins before it knew the folder of this one.
-    """
+    """The exit code, output and errors of each command, all run by one process."""
     short = FILES["visits.toml"] + '\n[writes]\nrate = "1000/s"\nfor = "10s"\n'
     (package_folder / "short.toml").write_text(short)
     calls = [(name, *call) for name, call in COMMANDS.items()]
-    result = run_in_process(package_folder, COMMANDS_SCRIPT, json.dumps(calls))
-    assert (0, "") == (result.code, result.err)
-    return dict(json.loads(result.out))
+    result = run_python(package_folder, "-c", COMMANDS_SCRIPT, stdin=json.dumps(calls))
+    assert (0, "") == (result.returncode, result.stderr)
+    return dict(json.loads(result.stdout))
 
 
 def test_the_commands_encode_and_decode_with_a_plugin(outputs: Outputs) -> None:
@@ -236,7 +229,7 @@ sys.exit(any(codes))
 
 def test_a_plugin_may_be_imported_before_or_after_rowkey(package_folder: Path) -> None:
     """The registry holds the class of the plugin's module in any order of imports."""
-    orders = ["weekday", "rowkey.simulate"]
+    orders = ["weekday", "rowkey.keys", "rowkey.simulate"]
     result = run_python(package_folder, "-c", IMPORTS_SCRIPT, *orders)
     assert (0, "") == (result.returncode, result.stderr)
 
