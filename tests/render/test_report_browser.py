@@ -134,7 +134,7 @@ DISTINCT = """(canvas) => {
     ("demo", "width", "language"),
     [
         ("apache", 360, "en"),
-        ("apache", 1920, "zh"),
+        pytest.param("apache", 1920, "zh", marks=pytest.mark.long),
         pytest.param("flights", 1280, "en", marks=pytest.mark.long),
         pytest.param("flights", 360, "zh", marks=pytest.mark.long),
     ],
