@@ -115,7 +115,7 @@ def test_no_pick_is_worse_than_the_declared_design(
     tmp_path: Path, recording: str, path: Path
 ) -> None:
     """Over the expert's designs: grades, warnings and key fields are kept."""
-    sample = write_recording(recording, tmp_path, None if IS_LONG else 4_000)
+    sample = write_recording(recording, tmp_path, None if IS_LONG else 10_000)
     check_picks(search(Design.read(path), sample))
 
 
