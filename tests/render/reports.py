@@ -84,12 +84,6 @@ def write_logs(folder: Path) -> dict[str, Path]:
     return written
 
 
-def read_logs(folder: Path) -> list[JudgedDesign]:
-    """Return the three designs, judged on the second half of their recording."""
-    paths = write_logs(folder).items()
-    return [JudgedDesign(Design.read(path), name=name, second_half=True) for name, path in paths]
-
-
 def compare_logs(folder: Path) -> Comparison:
     """Return the comparison of the three designs on the second half of their recording."""
     paths = write_logs(folder)

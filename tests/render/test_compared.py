@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from render.reports import HOSTS, KEYS, REDACTION, USERS, compare_logs, write_logs
+from render.reports import HOSTS, KEYS, REDACTION, USERS, write_logs
 from rowkey import Design, IncomparableDesigns, advise
 from rowkey.advise import JudgedDesign, judge_comparison
 from rowkey.messages import Message
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rowkey.advise import Comparison
-
-
-@pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    """Three designs for one log, compared."""
-    return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rowkey
-from render.reports import NAUGHTY, QUOTED, compare_logs, judge_hostile_design
+from render.reports import NAUGHTY, QUOTED, judge_hostile_design
 from rowkey import Design, lint, show, simulate
 from rowkey.errors import InvalidArgument
 from rowkey.render import LANGUAGES
@@ -54,12 +54,6 @@ class Elements(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Note a text."""
         self.said.append(data)
-
-
-@pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    """Three designs for one log, compared."""
-    return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.fixture(scope="module")

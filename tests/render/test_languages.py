@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from render.reports import KEYS, LOGS, REDACTION, compare_logs, read_logs
+from render.reports import KEYS, LOGS, REDACTION
 from rowkey.advise import judge_comparison
 from rowkey.hotspots import CAUSES, WINDOW_WIDTHS_S
 from rowkey.keys import TRANSFORMS, bind_key
@@ -34,18 +34,6 @@ if TYPE_CHECKING:
 OTHER_LANGUAGES = [language for language in LANGUAGES if language != "en"]
 SHIPPED_RULES = {rule.code for rule in RULES.values() if rule.__module__.startswith("rowkey.")}
 """Codes of the rules that come with the package; one from outside need not be translated."""
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> list[JudgedDesign]:
-    """Three designs for one log, judged."""
-    return read_logs(tmp_path_factory.mktemp("logs"))
-
-
-@pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    """The three designs, compared."""
-    return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 def find_placeholders(sentence: str) -> set[str]:

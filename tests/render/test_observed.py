@@ -7,11 +7,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from rich.console import Console
 
 from observe.test_prover import prove_recording
 from observe.test_table_watch import Writer, open_table, pick_even_host, pick_skewed_host
-from rowkey.observe import SizeProof
+from rowkey.observe import Proof, SizeProof
 from rowkey.render import (
     LIVE_FIELDS,
     PROOF_FIELDS,
@@ -88,20 +89,25 @@ def test_a_table_nobody_knows_is_shown_in_bytes() -> None:
     assert any(r"\x0F" in line for line in lines)
 
 
-def test_every_field_of_a_proof_is_told(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    """The proof of a design in memory."""
+    return prove_recording("nab", "memory:proof", tmp_path_factory.mktemp("proof"), rows=600)
+
+
+def test_every_field_of_a_proof_is_told(proof: Proof) -> None:
     """The documents of proofs on a cluster and in memory have the fields of the reference."""
-    found = prove_recording("nab", "memory:proof", tmp_path, rows=600)
-    document = build_proof_document(replace(found, size=SizeProof(1_000, 900, 50, is_plain=False)))
+    document = build_proof_document(replace(proof, size=SizeProof(1_000, 900, 50, is_plain=False)))
     told = set(list_paths(document)) | {"size", "remarks[]", "not_compared[]"}
     assert set(PROOF_FIELDS) == told
     assert (True, 0, 0) == (document["exact"], document["difference"], document["unknown"])
     assert ("exact", []) == (document["verdict"], document["not_compared"])
-    assert None is build_proof_document(found)["size"]
+    assert None is build_proof_document(proof)["size"]
 
 
-def test_a_proof_is_shown(tmp_path: Path) -> None:
+def test_a_proof_is_shown(proof: Proof) -> None:
     """The text says whether the proof is exact, and lists regions and reads."""
-    lines = print_lines(print_proof, prove_recording("nab", "memory:page", tmp_path, rows=600))
+    lines = print_lines(print_proof, proof)
     assert lines[1].startswith(
         "EXACT: 300 writes in 5 phases; predicted and counted writes differ by 0"
     )
@@ -111,13 +117,12 @@ def test_a_proof_is_shown(tmp_path: Path) -> None:
     assert {"0"} == {apart for _, _, apart, _ in regions}
 
 
-def test_bytes_are_told_as_far_as_they_are_known(tmp_path: Path) -> None:
+def test_bytes_are_told_as_far_as_they_are_known(proof: Proof) -> None:
     """The difference of the bytes is shown where megabytes do not round it away."""
-    found = prove_recording("nab", "memory:bytes-told", tmp_path, rows=60)
     shown = [
         next(
             line
-            for line in print_lines(print_proof, replace(found, size=size), 200)
+            for line in print_lines(print_proof, replace(proof, size=size), 200)
             if line.startswith("bytes: ")
         )
         for size in (

@@ -19,9 +19,7 @@ from render.reports import (
     REDACTION,
     USERS,
     build_hostile_page,
-    compare_logs,
     judge_hot_device,
-    read_logs,
 )
 from rowkey.advise import JudgedDesign
 from rowkey.render import (
@@ -62,12 +60,6 @@ class Elements(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Note a text."""
         self.said.append(data)
-
-
-@pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> list[JudgedDesign]:
-    """Three designs for one log, judged."""
-    return read_logs(tmp_path_factory.mktemp("logs"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -144,12 +136,6 @@ def list_entities() -> list[str]:
     """Return every value of the log's fields except times, as text and in hexadecimal."""
     shown = [*HOSTS, *USERS, *(f"said {host}" for host in HOSTS)]
     return [*shown, *(one.encode().hex() for one in shown), *(one[:5] for one in HOSTS)]
-
-
-@pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    """The three designs, compared."""
-    return compare_logs(tmp_path_factory.mktemp("compared"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,29 @@ EVENTS = {"rate": "500/s", "for": "20s"}
 FIELDS = {"host": {"type": "text", "distinct": 500}, "ts": "timestamp_s"}
 
 
-def simulate(key: str, splits: object) -> Simulation:
-    """Simulate a key over events generated from its declaration."""
-    design = Design("logs", key, fields=FIELDS, splits=splits, writes=EVENTS)
-    return run(design, seed=1)
+DESIGNS: dict[str, dict[str, Any]] = {
+    "even": {"key": "[bucket(host, ts, 16)][host][ts]", "splits": "per_bucket"},
+    "hot": {"key": "[ts][host]", "splits": {"algorithm": "uniform", "regions": 16}},
+    "nearly even": {"key": "[bucket(host, ts, 33)][host][ts]", "splits": "per_bucket"},
+    "thin": {
+        "key": "[bucket(host, 16)][host][ts]",
+        "splits": "per_bucket",
+        "writes": {"rate": "200/s", "for": "20s"},
+    },
+    "collision": {
+        "key": "[bucket(host, 8)][host][ts]",
+        "splits": "per_bucket",
+        "fields": {**FIELDS, "host": {"type": "u32", "distinct": 500, "draw": "zipf"}},
+        "writes": {"rate": "2000/s", "for": "10s"},
+        "reads": [{"name": "all", "where": ""}],
+    },
+}
 
 
-EVEN_RESULT = simulate("[bucket(host, ts, 16)][host][ts]", "per_bucket")
-HOT_RESULT = simulate("[ts][host]", {"algorithm": "uniform", "regions": 16})
-NEARLY_EVEN_RESULT = simulate("[bucket(host, ts, 33)][host][ts]", "per_bucket")
+@cache
+def simulate(name: str) -> Simulation:
+    """Simulate a design over events generated from its declaration."""
+    return run(Design("logs", **{"fields": FIELDS, "writes": EVENTS, **DESIGNS[name]}), seed=1)
 
 
 def print_result(found: Simulation, width: int) -> list[str]:
@@ -43,9 +58,10 @@ def print_map(found: Simulation, width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
-@pytest.mark.parametrize("found", [EVEN_RESULT, HOT_RESULT], ids=["even", "hot"])
-def test_the_map_fits_whole(found: Simulation, width: int) -> None:
+@pytest.mark.parametrize("name", ["even", "hot"])
+def test_the_map_fits_whole(name: str, width: int) -> None:
     """From 80 characters on, legend, shares and both times of the map are complete."""
+    found = simulate(name)
     lines = print_map(found, width)
     assert 2 + len(found.regions) + 1 == len(lines)
     assert [] == [line for line in lines if len(line) > width]
@@ -56,26 +72,26 @@ def test_the_map_fits_whole(found: Simulation, width: int) -> None:
 
 def test_the_map_shows_where_writes_are() -> None:
     """A region without writes has a blank line, one with all writes a full line."""
-    rows = [line.rsplit(maxsplit=1)[1] for line in print_map(HOT_RESULT, 100)[2:-1]]
-    assert [region.writes / HOT_RESULT.operation_count for region in HOT_RESULT.regions] == [
-        float(share.rstrip("%")) / 100 for share in rows
-    ]
+    rows = [line.rsplit(maxsplit=1)[1] for line in print_map(simulate("hot"), 100)[2:-1]]
+    assert [
+        region.writes / simulate("hot").operation_count for region in simulate("hot").regions
+    ] == [float(share.rstrip("%")) / 100 for share in rows]
 
 
 def test_the_verdict_comes_first() -> None:
     """The design is printed first, then its verdict, then the causes and what to do."""
-    lines = print_result(HOT_RESULT, 100)
+    lines = print_result(simulate("hot"), 100)
     assert "logs  [ts][host]" == lines[0]
     assert lines[1].startswith("GOOD: writes: uneven but harmless, the busiest of 8 servers takes")
     assert any(line.startswith("  because ") for line in lines[2:6])
-    assert {"because"} == {reason.split()[0] for reason, _ in format_reasons(HOT_RESULT)}
+    assert {"because"} == {reason.split()[0] for reason, _ in format_reasons(simulate("hot"))}
 
 
 def test_what_is_even_has_no_reason_to_be_hot() -> None:
     """A cause of an even design is printed as an exception, not as a reason."""
-    assert [] == list(format_reasons(EVEN_RESULT))
-    assert "even" == NEARLY_EVEN_RESULT.verdict.level
-    ((reason, remedy),) = format_reasons(NEARLY_EVEN_RESULT)
+    assert [] == list(format_reasons(simulate("even")))
+    assert "even" == simulate("nearly even").verdict.level
+    ((reason, remedy),) = format_reasons(simulate("nearly even"))
     assert reason.startswith("though ")
     assert reason.endswith("[integer_imbalance]")
     assert remedy
@@ -83,9 +99,9 @@ def test_what_is_even_has_no_reason_to_be_hot() -> None:
 
 def test_the_regions_have_names() -> None:
     """A line of the map has the region's number, its server, and its first key."""
-    third = EVEN_RESULT.regions[3]
+    third = simulate("even").regions[3]
     assert (b"\3", 3) == (third.start, third.server)
-    assert print_map(EVEN_RESULT, 100)[5].startswith("   3 s3  bucket 3 ")
+    assert print_map(simulate("even"), 100)[5].startswith("   3 s3  bucket 3 ")
 
 
 def simulate_on_servers(servers: int, path: Path | None = None, **words: Any) -> Simulation:
@@ -97,47 +113,38 @@ def simulate_on_servers(servers: int, path: Path | None = None, **words: Any) ->
     return run(design, path, seed=1)
 
 
-THIN_RESULT = simulate_on_servers(8, writes={"rate": "200/s", "for": "20s"})
-BUSY_DESIGN = Design(
-    "logs", "[bucket(host, 8)][host][ts]", splits="per_bucket", cluster={"servers": 8},
-    fields={**FIELDS, "host": {"type": "u32", "distinct": 500, "draw": "zipf"}},
-    writes={"rate": "2000/s", "for": "1m"}, reads=[{"name": "all", "where": ""}],
-)  # fmt: skip
-COLLISION_RESULT = run(BUSY_DESIGN)
-
-
 @pytest.mark.parametrize("width", [80, 100, 120])
-@pytest.mark.parametrize(
-    "found", [EVEN_RESULT, HOT_RESULT, NEARLY_EVEN_RESULT, THIN_RESULT, COLLISION_RESULT]
-)
-def test_every_line_fits(found: Simulation, width: int) -> None:
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_line_fits(name: str, width: int) -> None:
     """From 80 characters on, no line is longer than the page."""
-    assert [] == [line for line in print_result(found, width) if len(line) > width]
+    assert [] == [line for line in print_result(simulate(name), width) if len(line) > width]
 
 
 def test_keys_are_not_cut_where_lines_are() -> None:
     """A key, its parts and quoted options are never broken over two lines."""
     for width in (80, 100):
-        lines = print_result(COLLISION_RESULT, width)
-        remedy = COLLISION_RESULT.causes[0].remedy
+        lines = print_result(simulate("collision"), width)
+        remedy = simulate("collision").causes[0].remedy
         for word in re.findall(r'"[^"]+"', remedy):
             assert any(word in line for line in lines)
 
 
 def test_a_day_is_shown_where_there_is_room() -> None:
     """The worst window has its year on a wide page, and only month and day on a narrow one."""
-    assert any(line.endswith("× at 2024-01-01 00:00:00") for line in print_result(HOT_RESULT, 120))
-    assert any(line.endswith("× at 01-01 00:00:00") for line in print_result(HOT_RESULT, 80))
+    assert any(
+        line.endswith("× at 2024-01-01 00:00:00") for line in print_result(simulate("hot"), 120)
+    )
+    assert any(line.endswith("× at 01-01 00:00:00") for line in print_result(simulate("hot"), 80))
 
 
 def test_a_verdict_without_a_cause_says_so() -> None:
     """A design that is not even and has no single cause is reported as such."""
-    nameless = replace(COLLISION_RESULT)
+    nameless = replace(simulate("collision"))
     vars(nameless)["causes"] = []
     lines = print_result(nameless, 100)
     assert any("no single cause was found:" in line for line in lines)
-    assert not any("no single cause" in line for line in print_result(EVEN_RESULT, 100))
-    assert not any("no single cause" in line for line in print_result(COLLISION_RESULT, 100))
+    assert not any("no single cause" in line for line in print_result(simulate("even"), 100))
+    assert not any("no single cause" in line for line in print_result(simulate("collision"), 100))
 
 
 def test_one_server_has_nothing_to_spread() -> None:
@@ -162,7 +169,7 @@ def test_a_scan_goes_over_its_regions() -> None:
     """The cost of a read is printed with its mean and largest ranges and regions."""
     assert any(
         line.startswith("read all, mean: 8 ranges (at most 8), 8 regions (at most 8), ")
-        for line in print_result(COLLISION_RESULT, 200)
+        for line in print_result(simulate("collision"), 200)
     )
 
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-import rowkey
+from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.explanations import explain_read
-from rowkey.lint import check_design
 from rowkey.plan import bind_example, bind_read
-from samples import summarize_sample
 from simulate.naive import replay_naively
 
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ SERVERS = 8
 Row = dict[str, Any]
 
 
+@cache
 def read_design(name: str) -> Design:
     """Return a design by its folder and file, `logs/mod_100`."""
     return Design.read(SOURCES / f"{name}.toml")
@@ -47,11 +46,14 @@ def change_design(name: str, **words: Any) -> Design:
 
 
 @cache
+def judge_example(name: str) -> JudgedDesign:
+    """Return a design with what judging it finds, under its recording if it has one."""
+    return JudgedDesign(read_design(name))
+
+
 def check_example(name: str) -> LintResult:
-    """Return the findings of a design, under its recording if it has one."""
-    design = read_design(name)
-    sample = design.sample_path
-    return check_design(design, None if sample is None else summarize_sample(design, sample))
+    """Return the findings of a design."""
+    return judge_example(name).lint_result
 
 
 def get_finding(name: str, rule: str) -> Finding:
@@ -65,10 +67,9 @@ def list_rules(name: str) -> list[str]:
     return sorted(one.name for one in check_example(name).findings)
 
 
-@cache
 def simulate_example(name: str) -> Simulation:
     """Return the simulation of a design."""
-    return rowkey.simulate.run(read_design(name))
+    return judge_example(name).simulation
 
 
 def list_causes(name: str) -> list[str]:

@@ -156,7 +156,13 @@ def test_a_design_has_the_findings_it_is_an_example_of(name: str) -> None:
     assert all(one.reason for one in allowed)
 
 
-@pytest.mark.parametrize("name", EXPECTED_FINDINGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in NOT_EVEN or "/better" in name else pytest.mark.long)
+        for name in EXPECTED_FINDINGS
+    ],
+)
 def test_a_design_is_as_even_as_it_is_said_to_be(name: str) -> None:
     """Each design has the listed verdict and causes."""
     word, expected = NOT_EVEN.get(name, ("even", []))
@@ -197,13 +203,18 @@ def test_every_design_is_in_the_list() -> None:
 
 
 COMMANDS = [
-    line
+    pytest.param(
+        line,
+        id=line.split()[1],
+        # The tests of these commands run them on designs that are judged faster.
+        marks=[pytest.mark.long] * line.startswith(("rowkey compare", "rowkey report")),
+    )
     for line in (SOURCES / "README.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("rowkey ")
 ]
 
 
-@pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split()[1])
+@pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_of_the_page_runs(line: str, tmp_path: Path) -> None:
     """Each command of the page runs in the page's folder, with its output elsewhere."""
     words = [word for part in shlex.split(line, comments=True)[1:] for word in _expand_glob(part)]
@@ -264,7 +275,7 @@ def test_each_part_of_a_schema_is_read(words: dict[str, Any], path: str) -> None
 @pytest.mark.parametrize("name", EXPECTED_FINDINGS)
 def test_families_columns_contents_versions_and_key_follow_from_the_file(name: str) -> None:
     """Each field is in the key or in a cell of a family, with a name and versions."""
-    design = simulate_example(name).design
+    design = read_design(name)
     cells = design.layout.estimate_cells()
     named = [(cell.family, cell.qualifier) for cell in cells]
     assert len(set(named)) == len(named)
