@@ -1,0 +1,51 @@
+"""What speaks against proposing a key."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from rowkey import Design
+from rowkey.advise.advice import SIZE_RULE, refuse_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rowkey.advise import JudgedDesign
+
+DESIGN = Design("t", "[host]", fields={"host": "text"})
+
+
+def build_judged_design(rank: int, codes: Sequence[str] = (), cost: float = 1.0) -> JudgedDesign:
+    """Return a design with a grade, warnings and the same cost of everything."""
+    warnings = [SimpleNamespace(code=code, message=f"a warning {code}") for code in codes]
+    judged: Any = SimpleNamespace(
+        design=DESIGN,
+        verdict=SimpleNamespace(decisive=SimpleNamespace(rank=rank, message=f"rank {rank}")),
+        lint_result=SimpleNamespace(filter_by_severity=lambda _severity: warnings),
+        write_cost=cost,
+        read_cost=cost,
+        event_bytes=10 * cost,
+    )
+    return cast("JudgedDesign", judged)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ((1,), (2, (), 0.1), "its verdict is worse: rank 2"),
+        ((1,), (1, (), 1.0), "nothing is better than under the declared key"),
+        ((1,), (1, ["RK101"], 0.1), "RK101: a warning RK101"),
+        ((1, ["RK101"]), (1, ["RK101"], 0.1), "for each measure there is a better key"),
+        ((1,), (1, [SIZE_RULE], 0.1), "for each measure there is a better key"),
+        ((1,), (0, (), 9.0), "for each measure there is a better key"),
+    ],
+)
+def test_a_key_is_refused_for_the_first_thing_that_is_worse(
+    old: tuple[Any, ...], new: tuple[Any, ...], reason: str
+) -> None:
+    """A worse verdict, a new warning other than of the size, and no gain refuse a key."""
+    refused = refuse_key(build_judged_design(*old), build_judged_design(*new))
+    assert reason == refused.reason
