@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 
+from example_counts import IS_LONG, divide_examples
 from rowkey.advise import Draft, draft_design
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign, SampleError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 START = datetime(2024, 1, 31, 12, tzinfo=UTC)
+ROWS = 8_000 if IS_LONG else 4_000
 HEADINGS = ("id", "ts", "host", "value", "a b", "created at", "n", "x.y", "key", "用户", "时间",
             "订单号", "金额", "状态")  # fmt: skip
 _ANY = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"))
@@ -129,7 +131,7 @@ def check_draft(draft: Draft, path: Path) -> None:
 @example((["value"], [["0.0"], ["-0.0"]]))
 @example((["id"], [["20240131"]]))
 @example((["host", "ts"], [["rowkey: allow monotone-lead - x", "2024-01-31T00:00:00Z"]]))
-@settings(max_examples=settings().max_examples // 4)
+@divide_examples(4, long=2)
 def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
     """A draft of any table loads, has no warnings, and gives different rows different keys."""
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +156,7 @@ LOG = ("time", "host", "level", "message")
 @pytest.mark.claims(60)
 def test_many_entities_share_no_fate(tmp_path: Path) -> None:
     """A sample of many even hosts gives a key of a host bucket, the host and the time."""
-    path = write_sample(tmp_path, LOG, build_rows(4_000, 400))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 400))
     draft = draft_design(path)
     assert "[bucket(host, 16)][host][time]" == draft.design.declaration.key
     assert "even" == draft.simulation.verdict.level
@@ -163,7 +165,7 @@ def test_many_entities_share_no_fate(tmp_path: Path) -> None:
 
 def test_a_busy_value_is_spread(tmp_path: Path) -> None:
     """A host with half of all rows is declared heavy, and the sample is not hot."""
-    path = write_sample(tmp_path, LOG, build_rows(4_000, 400, 0.5))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 400, 0.5))
     draft = draft_design(path)
     assert ("web-0",) == draft.design.fields["host"].heavy_values
     assert "even" == draft.simulation.verdict.level
@@ -173,7 +175,7 @@ def test_a_busy_value_is_spread(tmp_path: Path) -> None:
 
 def test_few_entities_are_spread_by_more(tmp_path: Path) -> None:
     """A sample of three hosts is spread by the time too, and the file says so."""
-    path = write_sample(tmp_path, LOG, build_rows(4_000, 3))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 3))
     draft = draft_design(path)
     assert "[bucket(host, time, 16)][host][time]" == draft.design.declaration.key
     [(refused, why)] = draft.rejected_keys
@@ -196,7 +198,7 @@ def test_an_identity_by_itself_is_the_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize("servers", [1, 3, 20])
 def test_the_buckets_follow_from_the_servers(servers: int, tmp_path: Path) -> None:
     """A draft has two buckets per server, and the file gives the number of servers."""
-    path = write_sample(tmp_path, LOG, build_rows(4_000, 400))
+    path = write_sample(tmp_path, LOG, build_rows(ROWS, 400))
     design = draft_design(path, servers=servers).design
     assert servers == design.cluster.servers
     assert 2 * servers == len(design.splits.compute_boundaries(design.key))

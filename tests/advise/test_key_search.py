@@ -32,7 +32,7 @@ QUICK = {("vehicles", 0), ("follows", 1), ("products", 2)}
 """Designs of the expert's that are searched in every run; the others in the long profile."""
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 DESIGNS = Path(test_expert.__file__).parent / "designs"
-USERS, ROWS = 2_000, 2_000
+USERS, ROWS = 2_000, 5_000 if IS_LONG else 2_000
 ORDERS: dict[str, Any] = {
     "fields": {
         "user": {"type": "text", "max_bytes": 8},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from math import ceil
 from random import Random
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 SPREAD_KEY, HOT_KEY = "[bucket(host, 16)][host][ts]", "[ts][host]"
 PRICES = {"price_per_server_hour": 0.5, "price_per_gib_month": 0.04}
 TTL_S, GIB = 86_400, 2**30
-EVENTS = 1_600
+EVENTS = 4_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 1_600
 TAIL = {"name": "tail", "where": "host = ?", "order": "ts desc", "limit": 10}
 
 

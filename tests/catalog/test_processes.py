@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCRIPT = Path(__file__).parent / "writers.py"
-ALLOCATORS, EACH, KILLS = 4, 60, 8
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+ALLOCATORS = 4
+EACH, KILLS = (120, 12) if IS_LONG else (60, 8)
 
 
 def start_writers(*arguments: object) -> subprocess.Popen[str]:
@@ -35,7 +37,7 @@ def start_writers(*arguments: object) -> subprocess.Popen[str]:
 
 
 def test_no_id_is_given_twice_and_no_value_gets_two(tmp_path: Path) -> None:
-    """Four processes that allocate 60 shared values each give every value one unique id."""
+    """Four processes that allocate the same values give every value one unique id."""
     catalog = open_catalog(f"file:{tmp_path}")
     catalog.write("logs", CatalogEntry.from_design(DESIGN, (), 0), None)
     allocating = start_writers("allocate", tmp_path, ALLOCATORS, EACH)

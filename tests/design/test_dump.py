@@ -3,9 +3,10 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from design import designs
+from example_counts import divide_examples
 from rowkey import Design
 from rowkey.catalog import CatalogEntry
 from rowkey.design.toml_dump import build_declared_tree
@@ -13,7 +14,7 @@ from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design
 from rowkey.schema import format_key, parse_key
 
-FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 2)
+FEWER_EXAMPLES = divide_examples(2)
 PYTHON = {"Design": Design, "datetime": dt}
 """The imports of a design in Python."""
 

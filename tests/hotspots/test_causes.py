@@ -5,6 +5,7 @@ A cause must be specific: each test asks for exactly the causes that are true of
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from functools import cache
@@ -35,7 +36,8 @@ FIELDS: dict[str, Any] = {
 }
 START = 1_700_000_000 // 86_400 * 86_400
 SIXTEEN = {"algorithm": "sample", "regions": 16}
-EVENTS, MANY_EVENTS = 5_000, 10_000
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EVENTS, MANY_EVENTS = 5_000, 20_000 if IS_LONG else 10_000
 """Events in which a cause must be found, and in which none may be found."""
 WINDOW = EVENTS // 50
 """Events of a window, of which a replay has 50."""
@@ -235,7 +237,7 @@ def test_one_tenant_before_the_time_is_still_a_front() -> None:
 def test_remainders_of_stepped_times_reach_n_over_gcd(step: int, n: int, reached: int) -> None:
     """Times with a step reach n / gcd(step, n) remainders, as a direct count shows."""
     # Only of many events is it sure that three remainders are more than chance makes.
-    count = 2 * MANY_EVENTS if step == 7 else EVENTS
+    count = 20_000 if step == 7 else EVENTS
     at_once = count // 500
     rows = [(host, k, START + k // at_once * step) for host, k, _ in make_even_hosts(count)]
     found = simulate_rows(f"[mod(ts, {n})][ts][host]", rows)

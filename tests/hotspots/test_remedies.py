@@ -30,7 +30,8 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_s",
 }
 START = 1_704_067_200
-WRITES = {"rate": "2000/s", "for": "1m"}
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+WRITES = {"rate": "4000/s" if IS_LONG else "2000/s", "for": "1m"}
 
 
 @pytest.fixture
@@ -248,7 +249,6 @@ ALL_CASES: list[tuple[str, str, Any, int]] = [
     )
     for servers in (2, 8)
 ]
-IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 CASES = [one for n, one in enumerate(ALL_CASES) if IS_LONG or n % 16 == 7]
 """Most keys under a distribution of hosts."""
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import decoding_properties
+from example_counts import divide_examples
 from rowkey import bind_key
 from rowkey.errors import RowError
 
@@ -144,7 +145,7 @@ def test_a_key_in_a_bytes_like_object_decodes(data: Any) -> None:
 @pytest.mark.parametrize("encoding", ["", ":u32", ":calendar"])
 @pytest.mark.parametrize("length", ["7us", "3ms", "1500ms", "7s", "90s"])
 @pytest.mark.parametrize("outer", ["", "13us", "700ms", "5s"])
-@settings(max_examples=settings().max_examples // 3)
+@divide_examples(3)
 @given(instant=st.integers(0, 2**31 * 10**6))
 def test_a_time_bucket_finer_than_its_encoding_decodes(
     encoding: str, length: str, outer: str, instant: int

@@ -10,9 +10,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 import strategies
+from example_counts import divide_examples
 from rowkey.errors import RowError
 from rowkey.keys import TYPES, FieldPart, bind_key
 
@@ -57,7 +58,7 @@ def encode_column(key: Key, array: pa.Array) -> bytes | None:
 @pytest.mark.parametrize(
     "type_name", sorted(set(TYPES) - {"text", "bytes", "choice", "hex", "digits"})
 )
-@settings(max_examples=max(settings().max_examples // 6, 1))
+@divide_examples(6, long=4)
 @given(data=st.data())
 def test_a_text_column_is_parsed_as_single_texts(type_name: str, data: st.DataObject) -> None:
     """A text gives the same key alone, in a text column, and where Arrow casts the column."""
@@ -152,7 +153,7 @@ def test_numpy_scalars_are_encoded_as_python_values() -> None:
 
 
 @pytest.mark.parametrize("type_name", sorted(TYPES))
-@settings(max_examples=max(settings().max_examples // 6, 1))
+@divide_examples(6, long=4)
 @given(data=st.data())
 def test_columns_of_nulls_and_of_views_are_encoded(type_name: str, data: st.DataObject) -> None:
     """A column of nulls, and a string or binary view with nulls, are encoded as rows are."""
@@ -201,7 +202,7 @@ def find_arrow_type(field: Field) -> pa.DataType:
 @pytest.mark.parametrize(
     "plugin_name", [*sorted(TYPES), "pad", "reverse", "desc", "digest", "truncate"]
 )
-@settings(max_examples=max(settings().max_examples // 6, 1))
+@divide_examples(6, long=4)
 @given(data=st.data())
 def test_generated_rows_can_be_encoded(plugin_name: str, data: st.DataObject) -> None:
     """The key accepts every value of the domain of its fields."""

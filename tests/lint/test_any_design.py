@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from design.designs import designs
+from example_counts import divide_examples
 from rowkey.design import Design
 from rowkey.lint import apply_fixes, check_design
 from rowkey.render import build_findings_document
@@ -25,7 +26,7 @@ def test_every_design_is_judged(design: Design) -> None:
     ]
 
 
-@settings(max_examples=settings().max_examples // 2)
+@divide_examples(2)
 @given(designs)
 def test_fixes_leave_the_key_alone(design: Design) -> None:
     """A fixed design gives rows the same keys and cells as before."""

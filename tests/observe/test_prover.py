@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from table.recordings import RECORDINGS
 if TYPE_CHECKING:
     from pathlib import Path
 
+ROWS = 1_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 500
 NAMES = ("nab", "shipped flights", "apache", "cdnow")
 """Recordings that come with the repository."""
 READS: dict[str, list[dict[str, Any]]] = {
@@ -49,7 +51,7 @@ def build_design(name: str, **words: Any) -> Design:
     )
 
 
-def prove_recording(name: str, url: str, folder: Path, rows: int = 500, **words: Any) -> Proof:
+def prove_recording(name: str, url: str, folder: Path, rows: int = ROWS, **words: Any) -> Proof:
     """Prove a recording's first rows in five phases."""
     sample = RECORDINGS[name].sample(rows, folder)
     return prove_design(build_design(name, **words), url, sample, phases=5)

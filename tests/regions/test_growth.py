@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right, insort
 from time import process_time
 from typing import Any
@@ -15,6 +16,9 @@ from rowkey.errors import InvalidArgument
 from rowkey.regions import RegionGrowth, SplitPolicy, compute_split_threshold, simulate_growth
 
 MIB = 2**20
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+LENGTH = 500 if IS_LONG else 300
+"""Keys of a long run."""
 KEYS = 100_000
 FILE = 1_000 * MIB
 
@@ -78,12 +82,12 @@ def test_equal_to_key_by_key_in_long_runs(
     policy: SplitPolicy, servers: int, shape: str, sizes: tuple[int, int]
 ) -> None:
     """Long runs of four shapes agree, with thresholds that rise, or fall for small files."""
-    drawn = np.random.default_rng(servers).integers(0, 10_000, 300)
+    drawn = np.random.default_rng(servers).integers(0, 10_000, LENGTH)
     ranks = {
-        "rising": np.arange(300),
+        "rising": np.arange(LENGTH),
         "random": drawn,
         "few": drawn % 7,
-        "fronts": drawn % 4 * 1_000 + np.arange(300),
+        "fronts": drawn % 4 * 1_000 + np.arange(LENGTH),
     }[shape]
     file, flush = (size * MIB for size in sizes)
     expected = grow_key_by_key(ranks.tolist(), [], servers, policy, file, flush)
@@ -183,18 +187,19 @@ def test_too_many_keys_are_refused() -> None:
         simulate_growth(np.arange(3), 0)
 
 
+MANY_KEYS = 1_000_000 if IS_LONG else 300_000
 MAX_SLOWDOWN = 20
-"""Times as long as none 1,400 splits of 300,000 keys may take: 2 to 3 are measured, and 130 to
+"""Times as long as none 1,400 splits of `MANY_KEYS` may take: 2 to 3 are measured, and 130 to
 400 where each of them looks at every key that has arrived."""
 
 
 def test_a_split_looks_at_the_keys_of_its_region_alone() -> None:
     """The time of a split depends on its region's keys, not on all keys that arrived."""
-    keys = np.random.default_rng(1).permutation(300_000)
+    keys = np.random.default_rng(1).permutation(MANY_KEYS)
     took = []
     for policy in (SplitPolicy.DISABLED, SplitPolicy.CONSTANT_SIZE):
         start = process_time()
-        after = simulate_growth(keys, MIB, policy=policy, max_file_size=300 * MIB)
+        after = simulate_growth(keys, MIB, policy=policy, max_file_size=MANY_KEYS // 1_000 * MIB)
         took.append(process_time() - start)
     assert after.region_count > 1_000
     assert took[1] < MAX_SLOWDOWN * took[0]

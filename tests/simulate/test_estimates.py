@@ -16,6 +16,7 @@ from rowkey.keys import ColumnBatch
 from rowkey.regions import Boundaries
 from rowkey.simulate import replay, run
 from rowkey.simulate.read_costs import ReadSimulator
+from rowkey.workload import RESERVOIR_CAPACITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,11 +131,13 @@ def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:
 
 
 def test_many_rows_are_told_by_those_that_were_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 30,000 rows 13,000 are sampled, and costs are scaled to the whole table."""
-    monkeypatch.setattr(replay, "RESERVOIR_CAPACITY", 13_000)
-    numbers = random.Random(3).sample(range(30_000), 30_000)
-    hosts = [f"h{number % 10_000}" for number in numbers]
-    rows = pa.table({"host": hosts, "ts": [number // 10_000 for number in numbers]})
+    """Of three rows of each host not half are sampled, and costs are scaled to the whole table."""
+    host_count, capacity = (100_000, RESERVOIR_CAPACITY) if IS_LONG else (10_000, 13_000)
+    monkeypatch.setattr(replay, "RESERVOIR_CAPACITY", capacity)
+    assert 3 * host_count > 2 * capacity
+    numbers = random.Random(3).sample(range(3 * host_count), 3 * host_count)
+    hosts = [f"h{number % host_count}" for number in numbers]
+    rows = pa.table({"host": hosts, "ts": [number // host_count for number in numbers]})
     reads = [
         {"name": "host", "where": "host = ?"},
         {"name": "row", "where": "host = ? and ts = ?"},

@@ -6,9 +6,10 @@ import csv
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from example_counts import divide_examples
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
 from rowkey.simulate import run
@@ -156,7 +157,7 @@ def test_skews_are_those_of_a_naive_count_or_null_with_a_reason(
             assert not skew.reason
 
 
-@settings(max_examples=settings().max_examples // 2)
+@divide_examples(2)
 @given(design=draw_designs(), rows=draw_samples(), seed=st.integers(0, 3))
 def test_the_same_seed_gives_the_same_result(
     folder: Path, design: Design, rows: list[dict[str, Any]], seed: int

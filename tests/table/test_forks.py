@@ -12,6 +12,7 @@ import pytest
 from reliability.record import record
 from table.forking import ARRANGEMENTS
 
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SCRIPT = Path(__file__).with_name("forking.py")
 
 
@@ -35,7 +36,8 @@ def test_forks_with_a_table_on_disk(tmp_path: Path) -> None:
 
 def test_forks_with_a_table_in_memory(tmp_path: Path) -> None:
     """Children cannot use an inherited table in memory either."""
-    run_forks("memory", tmp_path, 1, "check_child_opening")
+    arrangements = ["check_child_opening", *["check_pool"] * IS_LONG]
+    run_forks("memory", tmp_path, 1, *arrangements)
 
 
 def test_forks_with_a_table_on_a_cluster(hbase_url: str) -> None:

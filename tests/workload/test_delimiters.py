@@ -8,9 +8,10 @@ import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from example_counts import divide_examples
 from rowkey.advise import draft_design
 from rowkey.design import Design
 from rowkey.errors import SampleError
@@ -42,7 +43,7 @@ def read_rows(
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)
-@settings(max_examples=settings().max_examples // 3)
+@divide_examples(3)
 @given(rows=st.lists(st.lists(TEXTS, min_size=3, max_size=3), min_size=1, max_size=6))
 def test_a_detected_delimiter_reads_what_a_declared_one_reads(
     delimiter: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from rowkey.workload.distributions.zipf import (
     draw_zipf_ranks,
 )
 
-COUNT = 100_000
+COUNT = 400_000 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 100_000
 WORDS: dict[str, dict[str, Any]] = {
     "hotspot": {"values": 0.1, "events": 0.75},
     "zipf": {"theta": 1.1},

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import strategies
+from example_counts import divide_examples
 from rowkey.errors import Mistakes, RowError
 from rowkey.keys import TYPES, bind_fields
 from rowkey.keys.batches.columns import build_field_column
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 COUNTS = [name for name, kind in TYPES.items() if kind.has_integer_form]
-FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 4)
+FEWER_EXAMPLES = divide_examples(4, long=2)
 """Each property is tried with every type, so half of the examples is enough for each."""
 UNUSUAL_TEXTS = st.sampled_from(
     ["", " ", "0", "-0", "+1", "007", " 7", "7 ", "0x1F", "1_000", "1,5", "1.0", "1e3", "nan",

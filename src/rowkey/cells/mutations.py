@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.cells.cell import LATEST, Cell, CellType
 from rowkey.cells.cell_size import CELL_OVERHEAD_BYTES, KEY_LENGTH_BYTES, TAGS_LENGTH_BYTES
@@ -70,6 +70,15 @@ def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
             raise InvalidArgument("family", what, allowed, remedy)
 
 
+def _check_family(name: Any, known_names: Collection[str] | None) -> None:
+    """Raise unless a family is known, or has a name at all if only the server knows them."""
+    if known_names is not None:
+        check_families([name], known_names)
+    elif not isinstance(name, str) or not name:
+        what = f"{_format_brief(name)} is no name of a column family"
+        raise InvalidArgument("family", what, "a text that is not empty")
+
+
 def check_mutation(mutation: RowCells, families: Collection[str] | None = None) -> bool:
     """Raise unless a mutation can be applied; return whether a cell has the timestamp `LATEST`.
 
@@ -102,9 +111,9 @@ def check_mutation(mutation: RowCells, families: Collection[str] | None = None) 
     has_latest = False
     for cell in cells:
         family, qualifier, timestamp, value, cell_type, ttl = cell
-        is_known = family in families if families is not None else family and type(family) is str
+        is_known = type(family) is str and family if families is None else family in families
         if not is_known:
-            check_families([family], families or ())
+            _check_family(family, families)
         if not (type(qualifier) is bytes is type(value)):
             _check_bytes("qualifier", qualifier)
             _check_bytes("value", value)

@@ -138,12 +138,12 @@ def open_uncompressed(
                     zipfile.ZipFile(stored) as archive,
                     archive.open(_find_only_member(archive, path)) as inner,
                 ):
-                    yield _transcode(_limit_unpacked(inner, path), encoding)
+                    yield _transcode(_limit_unpacked(inner, path), encoding, path)
             elif compression:
                 with open_decoded(stored, compression) as stream:
-                    yield _transcode(_limit_unpacked(stream, path), encoding)
+                    yield _transcode(_limit_unpacked(stream, path), encoding, path)
             else:
-                yield _transcode(stored, encoding)
+                yield _transcode(stored, encoding, path)
     except FileNotFoundError:
         raise SampleError(
             str(path), "there is no such file", remedy="Check the path of the sample."
@@ -163,10 +163,11 @@ class TranscodedStream(io.RawIOBase):
     Args:
         stream: the bytes.
         encoding: their encoding.
+        path: the file, for errors.
     """
 
-    def __init__(self, stream: IO[bytes], encoding: str) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[bytes], encoding: str, path: Path) -> None:
+        self._stream, self._encoding, self._path = stream, encoding, path
         self._decoder = codecs.getincrementaldecoder(encoding)(MARK_INVALID_BYTES)
         self._buffer = b""
 
@@ -178,19 +179,32 @@ class TranscodedStream(io.RawIOBase):
         """Read at most as many bytes as the buffer takes; return 0 at the end."""
         while not self._buffer:
             block = self._stream.read(UNPACK_CHUNK_BYTES)
-            self._buffer = self._decoder.decode(block, final=not block).encode()
+            self._buffer = self._decode(block).encode()
             if not block:
                 break
         data, self._buffer = self._buffer[: len(buffer)], self._buffer[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
 
+    def _decode(self, block: bytes) -> str:
+        """Decode some bytes, the last of which are none.
 
-def _transcode(stream: IO[bytes], encoding: str) -> IO[bytes]:
+        Raises:
+            SampleError: a text in UTF-16 does not begin with a byte order mark.
+        """
+        try:
+            return self._decoder.decode(block, final=not block)
+        except UnicodeError:
+            what = f"the file has no byte order mark, so it is not in {self._encoding}"
+            remedy = "Declare the one that it has, such as utf-8, utf-16-le or utf-16-be."
+            raise SampleError(str(self._path), what, remedy=remedy) from None
+
+
+def _transcode(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
     """Return a stream of UTF-8 of a text in another encoding."""
     if encoding == "utf-8":
         return stream
-    return io.BufferedReader(TranscodedStream(stream, encoding), 1 << 16)
+    return io.BufferedReader(TranscodedStream(stream, encoding, path), 1 << 16)
 
 
 class UnpackedStream(io.RawIOBase):

@@ -146,7 +146,7 @@ def test_no_cut_behind_what_was_synced_loses_any_of_it(tmp_path: Path) -> None:
     marks: list[tuple[int, int, bytes]] = []
     with RocksEngine.open(str(tmp_path / "db"), clock=killing.clock) as engine:
         store = engine.create_table(SPEC)
-        for number in range(1, 102):
+        for number in range(1, 202 if IS_LONG else 102):
             killing.clock.operation = number
             store.mutate(killing.script.mutations(number), sync=number % 20 == 0)
             if number % 20 == 0:

@@ -1,5 +1,6 @@
 """One connection shared by many threads, each with its own deadline."""
 
+import os
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,9 @@ from rowkey.hbase.errors import (
 from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import encode_varint
 
+CALLS = 120 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 60
+"""Calls of each of many threads."""
+
 
 def test_sixteen_threads_each_get_their_own_answers() -> None:
     """Answers that come shuffled, late and in bunches reach the right calls."""
@@ -49,7 +53,7 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
             line.send("Nudge", b"", deadline=build_deadline()).cancel()
 
     def run(thread: int) -> list[bytes]:
-        return [fetch_body(line, param=b"%d/%d" % (thread, n)) for n in range(60)]
+        return [fetch_body(line, param=b"%d/%d" % (thread, n)) for n in range(CALLS)]
 
     with FakeServer(script) as server, closing(open_connection(server)) as line:
         stop = threading.Event()
@@ -58,7 +62,7 @@ def test_sixteen_threads_each_get_their_own_answers() -> None:
             found = list(pool.map(run, range(16)))
             stop.set()
             nudging.result()
-    assert [[b"%d/%d" % (thread, n) for n in range(60)] for thread in range(16)] == found
+    assert [[b"%d/%d" % (thread, n) for n in range(CALLS)] for thread in range(16)] == found
 
 
 def test_waiting_threads_keep_their_own_deadlines() -> None:

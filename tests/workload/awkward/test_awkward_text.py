@@ -121,6 +121,16 @@ def test_a_file_that_shows_too_little_is_refused(
         draft_design(tmp_path / name)
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.csv.gz"])
+def test_a_file_without_a_mark_is_not_in_utf_16(tmp_path: Path, name: str) -> None:
+    """A file that is declared in UTF-16 and has no byte order mark is refused, not a crash."""
+    data = PLAIN.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    kind = "columns" if name.endswith(".txt") else "csv"
+    with pytest.raises(SampleError, match="no byte order mark, so it is not in utf-16"):
+        read_rows(tmp_path / name, FIELDS, {"kind": kind, "encoding": "utf-16"})
+
+
 def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> None:
     """A column without a name is left out, and the draft says so."""
     path = tmp_path / "a.csv"
