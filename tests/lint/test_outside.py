@@ -56,16 +56,16 @@ ASKING_CODE = """
 import sys
 from pathlib import Path
 from rowkey.cli import main
-from tools.docs import build_external_plugins_page, diff_pages
+from tools import docs
 for line in ("check clicks.toml --select unowned-table", "rules RK190"):
     sys.argv = ["rowkey", *line.split()]
     try:
         main()
     except SystemExit as left:
         print("exit", left.code)
-print(build_external_plugins_page())
-print("exit 0")
-print(diff_pages(Path("reference")))
+sys.argv = ["docs.py", "--outside"]
+print("exit", docs.main())
+print(docs.diff_pages(Path("reference")))
 """
 
 

@@ -245,7 +245,7 @@ def set_sample_splits(design: Design, sample: Path | None = None) -> Design:
     workload = WorkloadGenerator(design.writes, design.collect_needed_fields(), 0, design.key)
     rows = [one.rows for one in islice(workload.generate_events(), 4)]
     keys = sorted(key for some in rows for key in design.key.encode_batch(some).to_pylist())
-    regions = 2 * design.cluster.servers
+    regions = design.splits.request.regions or 2 * design.cluster.servers
     words = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     splits = dict.fromkeys(keys[len(keys) * n // regions] for n in range(1, regions))
     return Design(**{**words, "splits": list(map(to_string_binary, splits))})

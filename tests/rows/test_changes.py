@@ -217,7 +217,7 @@ def test_a_field_of_the_key_does_not_empty_the_cell_it_is_packed_into() -> None:
         "n": "u8",
     }
     layout = Design("t", "[id]", fields=fields).layout
-    message = "d:p: the row has no note, .* packs beside id: .* note would be deleted.* Give note"
+    message = "d:p: the row has no note, .* packs with id: .* note would be deleted.* Give note"
     with pytest.raises(RowError, match=message):
         layout.encode_event({"id": 1, "n": 2})
     with pytest.raises(RowError, match=message):

@@ -118,6 +118,32 @@ def test_a_column_that_no_row_has_is_named_with_those_that_are_there(tmp_path: P
     assert "has no column 'h'; expected one of ts, hh." in str(caught.value)
 
 
+CSV_FILES: dict[str, tuple[bytes, dict[str, Any], list[str]]] = {
+    "rows.csv": (b"host,n\nweb-1,1\n", {}, ["host", "n"]),
+    "no-rows.csv": (b"host,n\n", {}, ["host", "n"]),
+    "mark.csv": (b"\xef\xbb\xbfhost,n\nweb-1,1\n", {}, ["host", "n"]),
+    "twice.csv": (b"n,n\nweb-1,1\n", {}, ["n", "n"]),
+    "spaces.csv": (b" host , n \nweb-1,1\n", {}, [" host ", " n "]),
+    "line-end.csv": (b'"ho\nst";n\nweb-1;1\n', {}, ["ho\nst", "n"]),
+    "tabs.tsv": (b"host,n\tm\n1\t2\n", {}, ["host,n", "m"]),
+    "skipped.csv": (b"Report\n\nhost|n\nweb-1|1\n", {"skip_lines": 2}, ["host", "n"]),
+    "named.csv": (b"web-1,1\n", {"names": ["host", "n"]}, ["host", "n"]),
+    "named-empty.csv": (b"", {"names": ["host", "n"]}, ["host", "n"]),
+    "wide.csv": ("host,n\nweb-1,1\n".encode("utf-16"), {"encoding": "utf-16"}, ["host", "n"]),
+}
+"""By name the bytes of a file, the options that it needs, and the names of its columns."""
+
+
+@pytest.mark.parametrize("name", CSV_FILES)
+def test_the_names_of_a_csv_file_are_those_of_its_batches(name: str, tmp_path: Path) -> None:
+    """The names from the header line, or the declared ones, are those that rows are read with."""
+    data, options, expected = CSV_FILES[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    batch = next(iter(FORMATS["csv"](options).read_batches(path, None, SkippedRows())))
+    assert expected == FORMATS["csv"](options).read_column_names(path) == batch.schema.names
+
+
 def _count_read_bytes() -> int:
     """Return how many bytes this process has read from files."""
     counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())

@@ -79,7 +79,7 @@ class EventWriter:
                 )
                 lost_names = ", ".join(name for name in slot.field_names if name in non_key_names)
                 problem = (
-                    f"the row has no {lost_names}, which this cell packs beside {key_names}: "
+                    f"the row has no {lost_names}, which this cell packs with {key_names}: "
                     f"every row writes the whole cell, so the stored {lost_names} would be deleted"
                 )
                 remedy = f"Give {lost_names} too; None deletes a value."

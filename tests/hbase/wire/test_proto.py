@@ -354,3 +354,22 @@ def test_bits_of_floats_are_kept() -> None:
     """A float and a double are little endian, and NaN stays NaN."""
     assert b"\x09" + struct.pack("<d", 0.1) == proto.encode_double(1, 0.1)
     assert "nan" == str(ProtoMessage(proto.encode_float(1, float("nan"))).get_float(1))
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "expected"),
+    [
+        (15, 127, b"\x78\x7f"),
+        (15, 128, b"\x78\x80\x01"),
+        (16, 127, b"\x80\x01\x7f"),
+        (16, 128, b"\x80\x01\x80\x01"),
+    ],
+)
+def test_the_last_bytes_without_and_the_first_with_a_continuation(
+    number: int, value: int, expected: bytes
+) -> None:
+    """Field numbers from 16 on, and numbers and lengths from 128 on, take two bytes."""
+    assert expected == proto.encode_uint(number, value)
+    tag = (number << 3 | 2).to_bytes() if number < 16 else b"\x82\x01"
+    length = expected[-2:] if value == 128 else expected[-1:]
+    assert tag + length + bytes(value) == proto.encode_bytes(number, bytes(value))
