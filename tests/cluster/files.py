@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from cluster.servers import Cluster
 
 
@@ -19,6 +24,14 @@ def measure_files(cluster: Cluster, table: str) -> list[int]:
     """
     data = cluster.directory / "data" / "data" / "default" / table
     stores = [path for path in data.glob("*/*") if path.is_dir() and path.name[0] not in "._r"]
-    files = [[one for one in store.iterdir() if one.is_file()] for store in stores]
-    newest = [max(some, key=lambda one: one.stat().st_mtime) for some in files if some]
-    return [one.stat().st_size for one in newest]
+    newest = (max(_list_files(store), default=None) for store in stores)
+    return [found[1] for found in newest if found is not None]
+
+
+def _list_files(store: Path) -> Iterator[tuple[float, int]]:
+    """Yield when each file of a store was written and its bytes, without those just replaced."""
+    for path in store.iterdir():
+        with suppress(FileNotFoundError):  # HBase removes what it has compacted at any time
+            status = path.stat()
+            if S_ISREG(status.st_mode):
+                yield status.st_mtime, status.st_size

@@ -390,6 +390,18 @@ def test_splits_that_miss_are_told_those_that_meet(key: str, splits: Any, remedy
     assert remedy in found.remedy
 
 
+def test_regions_within_a_bucket_are_cut_at_quantiles(tmp_path: Path) -> None:
+    """More regions than buckets miss the bytes of texts; quantiles of as many regions are told."""
+    path = tmp_path / "rows.csv"
+    path.write_text("host,ts\n" + "".join(f"h{n % 900},{n}\n" for n in range(4_000)))
+    splits = {"algorithm": "per_bucket", "regions": 64}
+    design = build_design("[bucket(host, 8)][host][ts]", splits)
+    (found,) = (one for one in run(design, path).causes if one.code == "missed_splits")
+    assert 'Use splits = { algorithm = "sample", regions = 64 }' in found.remedy
+    followed = build_design("[bucket(host, 8)][host][ts]", {**splits, "algorithm": "sample"})
+    assert "missed_splits" not in [one.code for one in run(followed, path).causes]
+
+
 def test_a_sample_that_is_declared_is_asked_for_no_more() -> None:
     """Where the design declares a recording, the remedy names its quantiles alone."""
     words = {"fields": FIELDS, "splits": HEX_STRING, "sample": {"path": "rows.csv"}}

@@ -137,7 +137,10 @@ def _set_number(words: Words, finding: Finding, match: re.Match[str]) -> Iterato
     """Set the number of servers, regions or buckets; per-bucket regions are buckets."""
     number = int(match[1].replace(",", ""))
     if "servers" in match[0]:
-        yield _replace_options(words, cluster={**words.get("cluster", {}), "servers": number})
+        changed = (
+            _set_named_splits(words, finding.remedy) if "splits = " in finding.remedy else words
+        )
+        yield _replace_options(changed, cluster={**words.get("cluster", {}), "servers": number})
     elif finding.path == "key" or words["splits"] == "per_bucket":
         key, count = re.subn(
             r"(\[\w+\((?:[a-z]\w*, )*)\d+", rf"\g<1>{number}", words["key"], count=1

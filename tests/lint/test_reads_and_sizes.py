@@ -261,17 +261,21 @@ html = { type = "bytes", max_bytes = 2000000, mean_bytes = 40000 }
 servers = SERVERS
 """
 """37,353 GiB, which are 3,736 regions of 10 GiB."""
+MORE_REGIONS = (
+    'splits = { algorithm = "sample", regions = 3744 } and declare [sample] path = "…", a '
+    "recording of your events, or raise MAX_FILESIZE of the table in HBase."
+)
 
 
 @pytest.mark.parametrize(
     ("regions", "servers", "expected"),
     [
         # 467 a server are too many, so that no number of regions is right for eight servers.
-        (16, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
-        (1_600, 8, {"RK802": "Use 19 servers or more, or raise MAX_FILESIZE."}),
+        (16, 8, {"RK802": f"Use 19 servers or more and write {MORE_REGIONS}"}),
+        (1_600, 8, {"RK802": f"Use 19 servers or more and write {MORE_REGIONS}"}),
         (3_744, 8, {"RK801": "Use 1,600 regions or fewer, as a multiple of 8, and raise "
                              "MAX_FILESIZE; or use 19 servers or more."}),
-        (16, 19, {"RK802": "Create 3,744 regions, or raise MAX_FILESIZE."}),
+        (16, 19, {"RK802": f"Write {MORE_REGIONS}"}),
         (3_744, 19, {}),
     ],
 )  # fmt: skip

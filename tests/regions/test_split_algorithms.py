@@ -188,18 +188,6 @@ def test_buckets_come_in_any_order() -> None:
     assert (b"b", b"c") == choose_splits("per_bucket", SplitRequest(prefixes=[b"c", b"a", b"b"]))
 
 
-@given(keys=samples, parts=st.integers(1, 6))
-def test_buckets_are_cut_at_their_own_quantiles(keys: list[bytes], parts: int) -> None:
-    """With a sample, every split is a bucket or a key of the sample."""
-    prefixes = [b"\0", b"a", b"\xff"]
-    rows = sorted(prefix + key for prefix in prefixes for key in keys)
-    request = SplitRequest(3 * parts, prefixes=prefixes, keys=rows)
-    boundaries = SPLIT_ALGORITHMS["per_bucket"]().build_boundaries(request)
-    assert set(boundaries.splits) <= {*rows, *prefixes}
-    remarks = " ".join(SPLIT_ALGORITHMS["per_bucket"]().describe_regions(request, boundaries))
-    assert (len(boundaries) < 3 * parts) == ("requested" in remarks)
-
-
 def test_uneven_buckets_are_told() -> None:
     """A remark appears if values share a region or are split unevenly."""
     kind, prefixes = SPLIT_ALGORITHMS["per_bucket"](), [bytes([bucket]) for bucket in range(4)]

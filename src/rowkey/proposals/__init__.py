@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PER_BUCKET,
         KeyProposal,
         apply_proposal,
+        format_more_regions,
         format_quantile_splits,
         has_bucket_splits,
     )
@@ -53,7 +54,8 @@ else:
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
             "heavy_key": "MAX_HEAVY_VALUES propose_heavy_key",
             "key_proposal": (
-                "PER_BUCKET KeyProposal apply_proposal format_quantile_splits has_bucket_splits"
+                "PER_BUCKET KeyProposal apply_proposal format_more_regions format_quantile_splits "
+                "has_bucket_splits"
             ),
             "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
             "spread_key": (
@@ -86,6 +88,7 @@ __all__ = [
     "build_salt",
     "count_spreading_terms",
     "find_serving_key",
+    "format_more_regions",
     "format_quantile_splits",
     "format_wider_bucket",
     "has_bucket_splits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import format_toml_value
+from rowkey.design import format_toml_value, list_key_prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,16 +63,36 @@ def has_bucket_splits(design: Design) -> bool:
     return design.splits.algorithm == PER_BUCKET and design.splits.request.regions is None
 
 
-def format_quantile_splits(design: Design) -> str:
+def format_more_regions(design: Design, regions: int) -> str:
+    """Return the options of a design file for a larger number of regions.
+
+    Regions within one leading value are cut at quantiles of a sample: equal steps of the bytes that
+    follow it, which `per_bucket` takes, are empty for most fields.
+    """
+    prefixes = list_key_prefixes(design.key) or ()
+    splits = design.splits
+    if splits.request.listed is not None or (
+        splits.algorithm == PER_BUCKET and regions > len(prefixes)
+    ):
+        return format_quantile_splits(design, regions)
+    declared = design.declaration.splits
+    options = declared if isinstance(declared, dict) else {"algorithm": splits.algorithm}
+    return f"splits = {format_toml_value({**options, 'regions': regions})}"
+
+
+def format_quantile_splits(design: Design, regions: int | None = None) -> str:
     """Return the options of a design file for splits at quantiles of a sample.
 
     Args:
         design: the design.
+        regions: how many regions; None for as many as its size needs.
 
     Returns:
         `splits`, and the path of a sample if the design declares none.
     """
     options = 'splits = "sample"'
+    if regions is not None:
+        options = f'splits = {{ algorithm = "sample", regions = {regions} }}'
     if design.sample_path is None:
         options += ' and declare [sample] path = "…", a recording of your events'
     return options

@@ -104,9 +104,9 @@ def compute_min_servers(demand: TableDemand) -> int:
 def _compute_wanted_regions(demand: TableDemand) -> tuple[int, list[str]]:
     """Return the smallest region count that size, servers and writes require, with reasons."""
     by_size = -(-demand.size // MAX_FILE_SIZE)
-    size = f"{demand.size / GIB:,.1f} GB"
+    size = f"{demand.size / GIB:,.1f} GiB"
     size_reason = (
-        f"{size} need {pluralize(by_size, 'region')} of at most 10 GB, because HBase "
+        f"{size} need {pluralize(by_size, 'region')} of at most 10 GiB, because HBase "
         "splits larger ones."
     )
     unknown_size_reason = (
@@ -189,7 +189,7 @@ def _collect_warnings(
             "allows: use more servers."
         )
     elif each > MAX_FILE_SIZE:
-        yield f"HBase splits regions of {each / GIB:,.1f} GB by itself: raise MAX_FILESIZE."
+        yield f"HBase splits regions of {each / GIB:,.1f} GiB by itself: raise MAX_FILESIZE."
     imbalance = compute_server_imbalance(regions, demand.servers)
     if imbalance > 1:
         yield (

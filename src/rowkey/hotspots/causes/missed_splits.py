@@ -28,7 +28,12 @@ from rowkey.hotspots.region_coverage import (
     is_spread_evenly,
 )
 from rowkey.messages import pluralize
-from rowkey.proposals import format_quantile_splits, has_bucket_splits, propose_spread_key
+from rowkey.proposals import (
+    PER_BUCKET,
+    format_quantile_splits,
+    has_bucket_splits,
+    propose_spread_key,
+)
 from rowkey.regions import locate_key_array
 
 if TYPE_CHECKING:
@@ -277,8 +282,14 @@ def _build_finding(
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts]) -> str:
     """Return the remedy: splits that fit the keys, or a key that needs no splits."""
-    declared = design.splits.algorithm
-    if list_key_prefixes(design.key) is not None:
+    declared, regions = design.splits.algorithm, design.splits.request.regions
+    prefixes = list_key_prefixes(design.key)
+    if declared == PER_BUCKET and regions is not None and regions > len(prefixes or ()):
+        return (
+            f"Use {format_quantile_splits(design, regions)}, which splits at quantiles of "
+            "sampled keys."
+        )
+    if prefixes is not None:
         if not has_bucket_splits(design):
             return 'Use splits = "per_bucket", which splits at the values of the leading part.'
         why = "each prefix has its own region already, and too few values occur to fill them evenly"

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.regions import ARTICLE_NAME, MAX_FILE_SIZE, compute_min_servers
+from rowkey.proposals import format_more_regions
+from rowkey.regions import (
+    ARTICLE_NAME,
+    MAX_FILE_SIZE,
+    choose_region_count,
+    compute_min_servers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,13 +111,17 @@ rate = "5000/s"
 
     @staticmethod
     def _format_remedy(subject: LintSubject, proposed_regions: int, regions: int) -> str:
-        """Return the remedy: more servers, more regions or a larger MAX_FILESIZE."""
+        """Return the remedy: more regions, more servers for them, or a larger MAX_FILESIZE."""
         min_servers = compute_min_servers(subject.demand)
+        raising = "raise MAX_FILESIZE of the table in HBase"
         if min_servers > subject.cluster.servers:
-            return f"Use {min_servers:,} servers or more, or raise MAX_FILESIZE."
+            demand = replace(subject.demand, servers=min_servers)
+            needed_regions = choose_region_count(demand).regions
+            options = format_more_regions(subject.design, needed_regions)
+            return f"Use {min_servers:,} servers or more and write {options}, or {raising}."
         if proposed_regions > regions:
-            return f"Create {pluralize(proposed_regions, 'region')}, or raise MAX_FILESIZE."
-        return "Raise MAX_FILESIZE, or use more servers."
+            return f"Write {format_more_regions(subject.design, proposed_regions)}, or {raising}."
+        return f"R{raising[1:]}, or use more servers."
 
     @classmethod
     def _format_verdict(cls, size: int) -> str:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from rowkey.errors import InvalidArgument
 from rowkey.messages import Message
-from rowkey.regions.boundaries import Boundaries, compute_prefix_stop
+from rowkey.regions.boundaries import Boundaries
 from rowkey.regions.range_splits import split_prefix
 from rowkey.regions.split_algorithm import SplitAlgorithm, SplitRequest, SplitVector
 
@@ -17,8 +17,8 @@ class PerBucketSplit(SplitAlgorithm):
 
     With fewer regions than values, neighbours share one: of k values, region i of R begins with
     value k * i // R. With more regions than values, each value is cut into R // k parts, the first
-    R % k values into one more: at the quantiles of the value's own keys if there is a sample, else
-    in equal steps of the bytes that follow it, which is right only if those are evenly spread.
+    R % k values into one more, in equal steps of the bytes that follow it. That is right only if
+    those bytes are evenly spread; the quantiles of a sample, `sample`, fit all keys.
 
     Source: HBase book, Pre-splitting with a custom algorithm; Phoenix's SALT_BUCKETS for the plain
     form.
@@ -31,7 +31,7 @@ class PerBucketSplit(SplitAlgorithm):
 
     name = "per_bucket"
     required_fields = frozenset({"prefixes"})
-    optional_fields = frozenset({"regions", "keys"})
+    optional_fields = frozenset({"regions"})
     vectors = (
         SplitVector(SplitRequest(prefixes=EXAMPLE_PREFIXES), (b"b", b"c", b"d")),
         SplitVector(SplitRequest(prefixes=EXAMPLE_PREFIXES, regions=1), ()),
@@ -39,10 +39,6 @@ class PerBucketSplit(SplitAlgorithm):
         SplitVector(
             SplitRequest(prefixes=EXAMPLE_PREFIXES, regions=6),
             (b"a\x80", b"b", b"b\x80", b"c", b"d"),
-        ),
-        SplitVector(
-            SplitRequest(prefixes=(b"a", b"b"), regions=4, keys=(b"a", b"ag", b"bm")),
-            (b"ag", b"b", b"bm"),
         ),
     )
 
@@ -56,7 +52,7 @@ class PerBucketSplit(SplitAlgorithm):
         for index, prefix in enumerate(prefixes):
             parts = regions // len(prefixes) + (index < regions % len(prefixes))
             splits += [prefix] if index else []
-            splits += _split_bucket(prefix, parts, request.keys)
+            splits += split_prefix(prefix, parts)
         return splits
 
     def describe_regions(self, request: SplitRequest, boundaries: Boundaries) -> Iterator[str]:
@@ -76,14 +72,6 @@ class PerBucketSplit(SplitAlgorithm):
                 values=values,
                 regions=len(boundaries),
             )
-        if request.regions is not None and len(boundaries) < request.regions:
-            yield Message(
-                "splits.too_few_keys_per_value",
-                "{wanted} regions were requested but only {regions} are possible: the sample has "
-                "too few different keys under some leading values.",
-                wanted=request.regions,
-                regions=len(boundaries),
-            )
 
 
 def _sort_prefixes(prefixes: Sequence[bytes]) -> list[bytes]:
@@ -100,20 +88,3 @@ def _sort_prefixes(prefixes: Sequence[bytes]) -> list[bytes]:
                 "prefixes", what, "leading values of which none starts with another one"
             )
     return ordered
-
-
-def _split_bucket(prefix: bytes, parts: int, keys: Sequence[bytes] | None) -> list[bytes]:
-    """Return the keys that split the rows of one leading value into equal parts."""
-    if keys is None:
-        return split_prefix(prefix, parts)
-    low, high = _find_key_range(prefix, keys)
-    chosen = (keys[low + (high - low) * i // parts] for i in range(1, parts)) if high > low else ()
-    return [key for key in dict.fromkeys(chosen) if key > prefix]
-
-
-def _find_key_range(prefix: bytes, keys: Sequence[bytes]) -> tuple[int, int]:
-    """Return the start and stop index of the keys with a prefix among ascending keys."""
-    from bisect import bisect_left
-
-    after = compute_prefix_stop(prefix)
-    return bisect_left(keys, prefix), len(keys) if after is None else bisect_left(keys, after)
