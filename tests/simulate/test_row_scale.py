@@ -151,9 +151,13 @@ def measure_day(key: str, span: str, **options: Any) -> ReadCost:
         {"user": [f"u{n % 40}" for n in numbers], "ts": [START_MS + n * 20_000 for n in numbers]}
     )
     design = Design(
-        "t", key, fields=FIELDS, writes={"rate": "0.05/s", "time": "ts"},
+        "t", key, fields=FIELDS,
         reads=[{"name": "it", "where": "ts >= ? and ts < ?", "span": span}],
-        **{"families": {"d": {"ttl": "30d"}}, **options},
+        **{
+            "families": {"d": {"ttl": "30d"}},
+            "writes": {"rate": "0.05/s", "time": "ts"},
+            **options,
+        },
     )  # fmt: skip
     (cost,) = run(design, day).reads
     return cost
@@ -165,6 +169,15 @@ def test_a_scan_of_the_table_reads_its_rows_whatever_the_span(span: str) -> None
     cost = measure_day("[user][ts]", span)
     assert cost.is_full_scan
     assert pytest.approx(129_600, rel=0.001) == cost.read_rows
+
+
+@pytest.mark.parametrize(("rate", "rows"), [("0.05/s", 4_320), ("0.5/s", 43_200)])
+def test_a_scan_of_a_table_that_only_grows_reads_what_came_in_a_day(rate: str, rows: int) -> None:
+    """Without a ttl at least the rows count that the declared rate brings in the sample's time."""
+    writes = {"rate": rate, "time": "ts"}
+    cost = measure_day("[user][ts]", "1h", families={"d": {}}, writes=writes)
+    assert pytest.approx(rows, rel=0.01) == cost.read_rows
+    assert pytest.approx(rows / 24, rel=0.01) == cost.returned_rows
 
 
 def test_a_time_bucket_is_read_whole() -> None:

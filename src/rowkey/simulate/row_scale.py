@@ -34,6 +34,8 @@ class RowScale:
         growth: rows of the table when it has its full size, for each row of the sample.
         density: how densely rows lie in time; None if they are not written by the clock.
         measurements: what was measured of the same rows before, which more is added to.
+        is_bounded: whether the table has a full size; else `growth` is what the declared rate adds
+            in the time of the sample.
     """
 
     def __init__(
@@ -42,7 +44,10 @@ class RowScale:
         growth: float,
         density: TimeDensity | None,
         measurements: dict[tuple[object, ...], Any],
+        *,
+        is_bounded: bool = True,
     ) -> None:
+        self._is_bounded = is_bounded
         self._rows = rows
         self._growth = growth
         self._density = density
@@ -84,7 +89,7 @@ class RowScale:
         if isclose(factor, 1, rel_tol=SAME_RATE):
             return ""
         reasons = []
-        if self._compute_time_factor(read) is None:
+        if self._compute_time_factor(read) is None and self._is_bounded:
             reasons.append("the table grows by its rate and ttl")
         elif self._density is not None:
             if self._density.sample_factor != 1:

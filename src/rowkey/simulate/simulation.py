@@ -47,7 +47,6 @@ _READ_FREE_RESULTS = (
     "sampled_keys",
     "key_bytes",
     "event_bytes",
-    "row_growth",
     "causes",
 )
 """Results of a simulation in which the declared reads have no part."""
@@ -223,19 +222,30 @@ class Simulation:
         region_servers = [region.server for region in self.regions]
         return self.sum_load_map(region_servers, self.design.cluster.servers)
 
-    @cached_property
-    def row_growth(self) -> float:
-        """Return the rows of the table at its full size for each replayed row; at least 1."""
-        design, replayed = self.design, self.replay.row_counter.distinct_count
+    def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
+        """Return how many rows of the table in use each replayed row stands for.
+
+        Args:
+            measurements: what was measured of the same rows before, which more is added to.
+        """
+        design, sampled_rows = self.design, self.sampled_rows
+        replayed = self.replay.row_counter.distinct_count
+        density = measure_time_density(
+            design, sampled_rows, self.operation_count, is_generated=self.source.summary is None
+        )
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )
         if design.layout.has_shared_rows:  # these are events, which may write the same rows
             replayed = self.operation_count
-        growth = 1.0 if rows is None or not replayed else max(rows / replayed, 1.0)
-        if design.layout.has_shared_rows and self.sampled_keys:
-            growth -= (growth - 1) * measure_persistence(self.sampled_rows, list(design.key.fields))
-        return growth
+        if rows is not None:
+            growth = rows / replayed if replayed else 1.0
+        else:  # it only grows: it holds at least what came in the time of the sample
+            growth = 1.0 if density is None else density.sample_factor
+        growth = max(growth, 1.0)
+        if design.layout.has_shared_rows:
+            growth -= (growth - 1) * measure_persistence(sampled_rows, list(design.key.fields))
+        return RowScale(sampled_rows, growth, density, measurements, is_bounded=rows is not None)
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:
@@ -244,9 +254,6 @@ class Simulation:
             return []
         rows = self.sampled_rows
         fields = [self.design.fields[name] for name in rows.schema.names]
-        density = measure_time_density(
-            self.design, rows, self.operation_count, is_generated=self.source.summary is None
-        )
         sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
         simulator = ReadSimulator(
@@ -255,7 +262,7 @@ class Simulation:
             ColumnBatch.from_batch(rows, fields),
             self.sampled_keys,
             self.replay.row_counter.distinct_count,
-            RowScale(rows, self.row_growth, density, measurements),
+            self._build_row_scale(measurements),
             self.max_read_trials,
             measurements.setdefault(("ranks",), {}),
         )
