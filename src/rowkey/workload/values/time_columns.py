@@ -205,10 +205,15 @@ class TimeColumn:
             return
         layout = find_count_layout(values)
         if layout is not None and (own_unit or layout.text == "excel"):
-            self._refuse_unit(values, layout.text)
+            self._refuse_unit(values, layout.text, are_whole=True)
 
-    def _refuse_unit(self, values: pa.Array, unit: str) -> None:
+    def _refuse_unit(self, values: pa.Array, unit: str, *, are_whole: bool = False) -> None:
         """Raise an error that offers another unit for the numbers of the column.
+
+        Args:
+            values: the numbers.
+            unit: the unit in which they are times of our days.
+            are_whole: whether they are whole numbers, so that the field's own unit reads them too.
 
         Raises:
             SampleError: always.
@@ -219,7 +224,7 @@ class TimeColumn:
         remedy = (
             f"If they are, declare it: {self._format.suggest_options(times={self._column: unit})}."
         )
-        if own_unit and unit != "excel":
+        if own_unit and (are_whole or unit != "excel"):
             kept = self._format.suggest_options(times={self._column: own_unit})
             remedy += f" If they are {own_unit.removeprefix('epoch_')}: {kept}."
         raise SampleError(
