@@ -146,6 +146,18 @@ def test_a_popular_host_decides_about_a_read() -> None:
     assert "good" == next(one for one in calm.assessments if one.subject == "read one").grade
 
 
+def test_a_popular_value_is_no_reason_for_scans() -> None:
+    """Each answer of a scan reads the busiest server whole, whichever value it asks for."""
+    read = {"name": "level", "where": "level = ?", "rate": "30/h"}
+    level = {"type": "choice", "of": ["info", "warn", "error"]}
+    options = {**POPULAR_HOST, "fields": {**POPULAR_HOST["fields"], "level": level}}
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "400/s"}, **options)
+    [found] = [one for one in verdict.assessments if one.subject == "read level"]
+    assert "the busiest of 8 servers takes" in found.message
+    assert "asked for as often" not in found.message
+    assert "A second table with key" in found.remedy
+
+
 def test_reads_of_the_newest_rows_decide() -> None:
     """Reads of the last second load the region of the newest rows, which the verdict says."""
     start = 1_704_067_200_000

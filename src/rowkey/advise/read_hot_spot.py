@@ -86,19 +86,23 @@ def _find_popular_value(
     row_servers = simulation.replay.placements.assignments[0][simulation.load_result.regions]
     rows = simulation.sampled_rows.filter(pa.array(row_servers == load.servers.busiest_place))
     surplus = load.servers.busiest_share[0] - 1 / len(load.servers.operations)
-    found: list[tuple[float, str]] = []
+    found: list[tuple[float, str, object]] = []
     for field in _list_given_fields(read):
-        counts = pc.value_counts(rows.column(field)).field("counts").to_numpy()
-        share = float(np.max(counts, initial=0)) / len(row_servers)
-        found.append((share, field))
-    share, field = max(found, default=(0.0, ""))
+        values = pc.value_counts(rows.column(field))
+        if len(values):
+            place = int(np.argmax(values.field("counts").to_numpy()))
+            share = values.field("counts")[place].as_py() / len(row_servers)
+            found.append((share, field, values.field("values")[place]))
+    share, field, value = max(found, key=lambda one: one[:2], default=(0.0, "", None))
     if share < MIN_EXPLAINED_SHARE * surplus or not share:
         return None
+    rows_with_value = pc.equal(simulation.sampled_rows.column(field), value)
+    total_share = (pc.sum(rows_with_value).as_py() or 0) / len(row_servers)
     message = Message(
         "read_hot_spot.popular",
         "one {field} takes {share} of the sampled rows, and is asked for as often",
         field=field,
-        share=f"{share:.0%}",
+        share=f"{total_share:.0%}",
     )
     remedy = Message(
         "read_hot_spot.popular_remedy",

@@ -332,7 +332,9 @@ def _assess_read_load(
     )
     if utilization <= HARMLESS_UTILIZATION:
         return Assessment("read", read.name, grade, message, utilization=utilization)
-    grade, hot_spot = _choose_worse(grade, "fair"), find_read_hot_spot(simulation, read, load)
+    grade = _choose_worse(grade, "fair")
+    # Every answer of a scan reads all rows: the value that it asks for is not the reason.
+    hot_spot = None if is_scan else find_read_hot_spot(simulation, read, load)
     if hot_spot is None:
         return Assessment("read", read.name, grade, message, utilization=utilization)
     message = Message(
