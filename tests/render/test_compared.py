@@ -88,6 +88,8 @@ def test_every_measure_has_a_row(comparison: Comparison, document: dict[str, Any
     ]
     assert len(known) - len(silent) + 1 == len(told)
     assert ["measure", "A spread", "B by_host", "C by_time"] == rows[0]
+    titles = [row[0] for row in rows if len(row) == 1]
+    assert len(titles) == len(set(titles)) > 3
 
 
 def test_the_best_of_each_measure_is_marked(

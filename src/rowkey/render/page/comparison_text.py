@@ -5,7 +5,6 @@ What is better is said of each measure by itself; there is no score over all of 
 
 from __future__ import annotations
 
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,17 +57,15 @@ def build_measure_groups(
 
     The first row of the group of writes are the verdicts.
     """
-    writes = _format_title(("writes", None), comparison, translator)
-    groups: list[dict[str, Any]] = [
-        {"title": writes, "rows": [_build_verdict_row(designs, translator)]}
+    rows: dict[tuple[str, str | None], list[dict[str, Any]]] = {
+        ("writes", None): [_build_verdict_row(designs, translator)]
+    }
+    for measure in filter(has_row, comparison["measures"]):
+        rows.setdefault(_find_title(measure), []).append(_build_row(measure, translator))
+    return [
+        {"title": _format_title(title, comparison, translator), "rows": some}
+        for title, some in rows.items()
     ]
-    for title, measures in groupby(filter(has_row, comparison["measures"]), _find_title):
-        rows = [_build_row(measure, translator) for measure in measures]
-        if title == ("writes", None):
-            groups[0]["rows"] += rows
-        else:
-            groups.append({"title": _format_title(title, comparison, translator), "rows": rows})
-    return groups
 
 
 def _build_verdict_row(designs: Sequence[Document], translator: Translator) -> dict[str, Any]:
