@@ -1,4 +1,7 @@
-"""The verdict on a design: even, warm or hot, with the skew it is based on."""
+"""How evenly the writes of a replay fall: even, warm or hot, with the skew it is based on.
+
+It is a part of the verdict on the whole design, `rowkey.advise.DesignVerdict`.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ between an even design and all load on one server on."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a design: even, warm or hot, with the skew that decided it.
+    """The verdict on how the writes fall: even, warm or hot, with the skew that decided it.
 
     Args:
         level: even, warm or hot.

@@ -1,4 +1,4 @@
-"""Encodes the actions of a batch: the hot path of every write.
+"""Encodes the actions of a batch, many rows in one call; `messages.mutations` encodes one row.
 
 The actions of one region differ mostly in row key and index, so their bytes are joined without
 building a message for each.

@@ -1,4 +1,8 @@
-"""Encodes changes of a row: the message `MutationProto`, with its cells in the cell block."""
+"""Encodes changes of a row: the message `MutationProto`, with its cells in the cell block.
+
+Many rows in one call are encoded by `messages.action_encoder`, Arrow columns by
+`wire.encoded_puts`.
+"""
 
 from __future__ import annotations
 
