@@ -292,9 +292,9 @@ def test_a_row_of_two_families_is_never_torn(engine: RocksEngine) -> None:
 
     first = [Cell(family, b"q", NOW_MS, b"") for family in "de"]
     store.mutate([RowCells(row, first) for row in (b"1", b"6")])
+    reads = 0  # before the writer asks for it: a writer that fails never says that it is done
     writer = threading.Thread(target=write)
     writer.start()
-    reads = 0
     while not done.is_set() or not reads:
         (row,) = store.get([b"6"])
         scanned = [
