@@ -85,8 +85,8 @@ The short one is read first, until libraries have set up what they keep, whateve
 Lines are 1 KB; of Parquet there are rather more groups of rows, for each of which Arrow keeps half
 a megabyte until the last is read if all are read together."""
 MAX_BATCH_ROWS = 65_536
-MAX_GROWTH_MB = 15
-"""What the longer file may take more: half of the 30 MB that text is longer, or more. Parquet with
+MAX_GROWTH_MB = 20
+"""What the longer file may take more: two thirds of the 30 MB that text is longer. Parquet with
 all groups read together takes 30 to 35 MB more, and the longest 60 to 70."""
 
 
