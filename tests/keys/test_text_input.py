@@ -27,9 +27,11 @@ SPECIAL_TEXTS = [
     "-Infinity", "1e3", "1e-3", "1e99999999999999999999", ".5", "5.", "0" * 110 + "7",
     "1." + "0" * 110 + "5", "9" * 2_000, "2024-01-01T10:30.5", "2024-01-01T10:30:00.5",
     "2024-01-01T10:30:00,5", "20240101T103000.5", "2024-01-01", "2024-01-01T10:30",
-    "2024-01-01T10:30:00+01:00", "true", "TRUE", "1", "0", "10.0.0.1", "::1",
+    "2024-01-01T10:30:00+01:00", "2024-01-01 10:30:00.000Z", "2024-01-01 10:30:00.0000000Z",
+    "2024-01-01 10:30:00.250Z", "1969-12-31 23:59:59Z", "true", "TRUE", "1", "0", "10.0.0.1", "::1",
 ]  # fmt: skip
 """Texts that parsers treat differently."""
+TIME_TYPES = ["timestamp_s", "timestamp_ms", "timestamp_us", "timestamp_ns"]
 RANDOM_TEXTS = st.one_of(
     st.text("0123456789+-.,eE_x: TZ/abf\uff11\u0663", max_size=12),
     st.sampled_from(SPECIAL_TEXTS),
@@ -70,7 +72,7 @@ def test_a_text_column_is_parsed_as_single_texts(type_name: str, data: st.DataOb
     assert_encoded_alike(key, data.draw(texts))
 
 
-@pytest.mark.parametrize("type_name", ["i8", "u64", "timestamp_ms", "float64", "bool", "uuid"])
+@pytest.mark.parametrize("type_name", ["i8", "u64", *TIME_TYPES, "float64", "bool", "uuid"])
 def test_a_column_of_special_texts_is_parsed_as_single_texts(type_name: str) -> None:
     """Texts that parsers treat differently give the same key alone, in a column and cast."""
     key = bind_key("[a][n]", {"a": type_name, "n": "u8"})
@@ -86,6 +88,18 @@ def assert_encoded_alike(key: Key, text: str) -> None:
     typed = key.fields["a"].type.cast_text_column(pa.array([text]))
     if typed is not None:
         assert expected == encode_column(key, typed) is not None
+
+
+@pytest.mark.parametrize("type_name", TIME_TYPES)
+def test_arrow_casts_times_only_if_none_is_refused(type_name: str) -> None:
+    """Zeros below the unit are cast as fast as whole seconds; what would be lost is not cast."""
+    whole, zeros = "2024-01-01 10:30:00Z", "2024-01-01 10:30:00.000Z"
+    field_type = bind_key("[a]", {"a": type_name}).fields["a"].type
+    expected = pa.array([field_type.parse(whole)] * 3).cast(field_type.build_arrow_type())
+    assert field_type.cast_text_column(pa.array([whole, zeros, whole])) == expected
+    assert field_type.cast_text_column(pa.array([zeros, whole, zeros])) == expected
+    half = field_type.cast_text_column(pa.array([whole, "2024-01-01 10:30:00.500Z"]))
+    assert (half is None) == (type_name == "timestamp_s")
 
 
 @pytest.mark.parametrize("text", ["--5", "+-5", "1_0", "\uff11", "x5", "", "+"])

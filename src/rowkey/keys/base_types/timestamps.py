@@ -175,10 +175,12 @@ class TimestampField(FieldType):
         if "-" not in first[:8]:
             return self._cast_digits(array)
         has_zone = first.endswith("Z") or first[10:][-6:-5] in ("+", "-")
+        # A finer unit reads fractions such as .000 too; the second cast refuses what it would lose.
+        finer_unit = "us" if self.unit in ("s", "ms") else self.unit
+        text_type = pa.timestamp(finer_unit, "UTC" if has_zone else None)
         try:
-            timestamps = array.cast(pa.timestamp(self.unit, "UTC" if has_zone else None)).cast(
-                self.build_arrow_type()
-            )
+            array[:1].cast(text_type)  # a text that Arrow refuses takes it 1.5 µs
+            timestamps = array.cast(text_type).cast(self.build_arrow_type())
         except pa.ArrowInvalid:
             return None
         earliest = pc.min(timestamps.cast(pa.int64())).as_py()
