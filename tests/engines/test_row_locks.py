@@ -102,7 +102,7 @@ class LockChecker:
 def wait_for_waiting(locks: RowLocks, count: int) -> None:
     """Wait until as many requests wait for others."""
     for _ in range(20_000):
-        with locks._mutex:
+        with locks.mutex:
             if sum(bool(request.blockers) for request in locks._requests) == count:
                 return
         time.sleep(0.001)

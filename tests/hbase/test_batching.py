@@ -112,7 +112,9 @@ class ScriptedCaller(RetryingCaller):
         self.tries: Counter[bytes] = Counter()
         self.done: list[tuple[bytes, bytes]] = []
 
-    def send_to_region(self, region: RegionLocation, request: Any, deadline: Deadline) -> Any:
+    def send_request(
+        self, address: tuple[str, int], request: Any, region: bytes, deadline: Deadline
+    ) -> Any:
         return request
 
     def wait_for_answer(self, call: Any, request: Any, attempts: Any) -> Any:

@@ -115,7 +115,7 @@ def run_batch(caller: RetryingCaller, batch: ActionBatch) -> list[FailedAction]:
     """
     failures: list[FailedAction] = []
     pending: list[ActionRange] = [(0, len(batch))] if len(batch) else []
-    attempts = caller.start_attempts(caller.start_deadline())
+    attempts = caller.start_attempts()
     while pending:
         batch_round = _BatchRound(caller, batch, attempts)
         pending = batch_round.send_all(pending, failures)
@@ -260,7 +260,9 @@ class _BatchRound:
         region = pending.slices[0].region
         try:
             deadline = self._attempts.deadline
-            pending.call = self._caller.send_to_region(region, pending.request, deadline)
+            pending.call = self._caller.send_request(
+                region.server.address, pending.request, region.name, deadline
+            )
         except HBaseError as error:
             self._record_lost_request(pending, error, was_sent=False)
         else:

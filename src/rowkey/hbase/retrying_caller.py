@@ -89,7 +89,7 @@ class RetryingCaller:
             MaybeApplied: an answer was lost, and a retry could apply the change twice.
             OperationTimedOut: time or attempts are used up; it holds the last error.
         """
-        attempts = self.start_attempts(deadline or self.start_deadline())
+        attempts = self.start_attempts(deadline)
         lost_servers: list[ServerName] = []
         try:
             return self._retry_on_row(table, row, request, attempts, lost_servers)
@@ -116,7 +116,9 @@ class RetryingCaller:
                 region = self.locator.locate_region(table, row, attempts.deadline)
                 if lost_servers and region.server != lost_servers[-1]:
                     self._require_server_dead(lost_servers[-1], request, attempts.deadline)
-                call = self.send_to_region(region, request, attempts.deadline)
+                call = self.send_request(
+                    region.server.address, request, region.name, attempts.deadline
+                )
             except HBaseError as error:
                 self.invalidate_on_error(error, region)
                 attempts.wait_or_raise(error)
@@ -131,20 +133,14 @@ class RetryingCaller:
                     lost_servers.append(region.server)
                 attempts.wait_or_raise(error)
 
-    def send_to_region(
-        self, region: RegionLocation, request: Request[A], deadline: Deadline
-    ) -> PendingCall:
-        """Send a request to a region once, without waiting for the answer."""
-        return self._send_request(region.server.address, request, region.name, deadline)
-
     def call_server(
         self, address: tuple[str, int], request: Request[A], deadline: Deadline | None = None
     ) -> A:
         """Send a request to a server, with retries until the deadline, and return the answer."""
-        attempts = self.start_attempts(deadline or self.start_deadline())
+        attempts = self.start_attempts(deadline)
         while True:
             try:
-                call = self._send_request(address, request, b"", attempts.deadline)
+                call = self.send_request(address, request, b"", attempts.deadline)
                 return self.wait_for_answer(call, request, attempts)
             except HBaseError as error:
                 self._drop_connections(address, error)
@@ -155,12 +151,12 @@ class RetryingCaller:
 
         A request that creates something carries a nonce, so that a retry does not create two.
         """
-        attempts = self.start_attempts(deadline or self.start_deadline())
+        attempts = self.start_attempts(deadline)
         while True:
             try:
                 master = self._master or self.registry.get_master(attempts.deadline)
                 self._master = master
-                call = self._send_request(master.address, request, b"", attempts.deadline)
+                call = self.send_request(master.address, request, b"", attempts.deadline)
                 return self.wait_for_answer(call, request, attempts)
             except HBaseError as error:
                 if error.is_retriable and self._master is not None:
@@ -170,10 +166,17 @@ class RetryingCaller:
                     )
                 attempts.wait_or_raise(error)
 
-    def _send_request(
+    def send_request(
         self, address: tuple[str, int], request: Request[A], region: bytes, deadline: Deadline
     ) -> PendingCall:
-        """Send a request to a server once, without waiting for the answer."""
+        """Send a request to a server once, without waiting for the answer.
+
+        Args:
+            address: host and port of the server.
+            request: what to send.
+            region: the full name of the region; empty if the request needs none.
+            deadline: when the request must be sent.
+        """
         if self._close_event.is_set():
             raise ClientClosed
         until = deadline
@@ -257,9 +260,13 @@ class RetryingCaller:
         if lost_at not in status.dead_servers and not any(successor):
             raise _build_maybe_applied(request, lost_at)
 
-    def start_attempts(self, deadline: Deadline) -> Attempts:
-        """Return a new attempt counter for one operation."""
-        return Attempts(self.settings, deadline, self._close_event)
+    def start_attempts(self, deadline: Deadline | None = None) -> Attempts:
+        """Return a new attempt counter for one operation; without a deadline it starts now."""
+        return Attempts(
+            self.settings,
+            deadline or Deadline.from_now(self.settings.operation_timeout_s),
+            self._close_event,
+        )
 
     def close(self) -> None:
         """Close the caller: operations that pause and new ones fail."""

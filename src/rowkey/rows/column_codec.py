@@ -35,8 +35,8 @@ class ColumnCodec:
         self.codec = field.type.build_plain_codec()
         self.integer_range = _find_integer_range(field.type, self.codec)
         """The smallest and greatest whole number of the type, and its width in bytes; or None."""
-        self.encode: Callable[[Value], bytes] = _compile_encoder(field, self.codec)
-        """Encodes a value as bytes; raises `RowError` if the field does not allow the value."""
+        self.pack: Callable[[Value], bytes] = self.codec.compile_packer(field.type.to_internal)
+        """Encodes a value as bytes; raises `InvalidArgument` if the type does not allow it."""
         self.decode: Callable[[bytes], Value] = _compile_decoder(field.type, self.codec)
         """Decodes bytes to a normal value; raises `InvalidArgument` if they are not a value."""
 
@@ -172,19 +172,6 @@ def has_only_valid_bytes(field_type: FieldType, codec: Codec) -> bool:
     if field_type.is_sequence or codec.framing.width is None:
         return False
     return not isinstance(build_sample_internal(field_type), float)
-
-
-def _compile_encoder(field: Field, codec: Codec) -> Callable[[Value], bytes]:
-    """Return a function that encodes a field's value as the bytes of a cell."""
-    pack = codec.compile_packer(field.type.to_internal)
-
-    def encode(value: Value) -> bytes:
-        try:
-            return pack(value)
-        except InvalidArgument as error:
-            raise field.to_row_error(error) from None
-
-    return encode
 
 
 def _find_integer_range(field_type: FieldType, codec: Codec) -> tuple[int, int, int] | None:

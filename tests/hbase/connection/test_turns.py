@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 import pytest
 
 from rowkey.hbase.connection.leader_followers import LeaderFollowers
 from rowkey.hbase.settings import Deadline
+
+if TYPE_CHECKING:
+    from rowkey.hbase.errors import HBaseError
 
 GENEROUS_S = 10.0
 """Seconds in which every test ends that does not hang."""
@@ -21,6 +25,7 @@ class Stream:
         self.reads = self.interruptions = 0
         self.interrupts = interrupts
         self.go = Event()
+        self.failure: HBaseError | None = None
 
     def read(self, seconds: float) -> None:
         self.reads += 1

@@ -171,7 +171,8 @@ class HBaseStore(HBaseReader, Store):
         """Send puts and deletes to the cluster, after checking their families."""
         self._check_open()
         family_names = {cell.family for mutation in mutations for cell in mutation.cells}
-        check_families(sorted(family_names), self._find_families(family_names))
+        if not family_names <= self._families.keys():
+            check_families(sorted(family_names), self._find_families(family_names))
         if mutations:
             try:
                 self._table.mutate_rows(mutations, sync=self._sync if sync is None else sync)

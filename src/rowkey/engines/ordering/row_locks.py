@@ -34,7 +34,7 @@ class RowLocks:
         self._requests: set[_LockRequest] = set()
         """All requests for any row."""
         self._requests_for_all: set[_LockRequest] = set()
-        self._mutex = Lock()
+        self.mutex = Lock()
 
     def lock_rows(self, rows: Collection[bytes]) -> AbstractContextManager[None]:
         """Return a context manager that waits for some rows and locks them.
@@ -54,36 +54,7 @@ class RowLocks:
         """
         return _LockRequest(self, None)
 
-    def acquire(self, request: _LockRequest) -> None:
-        """Wait until the rows of a request are free, and lock all of them in one step.
-
-        Raises:
-            Unavailable: the rows are not free in time.
-        """
-        try:
-            with self._mutex:
-                self._add_request(request)
-                if not request.blockers:
-                    return
-                request.granted = granted = Event()
-                for blocker in request.blockers:
-                    blocker.followers.append(request)
-            if not granted.wait(self.timeout_s):
-                self._check_granted(request)
-        except BaseException:  # an interrupted thread must not leave its rows locked
-            self.release(request)
-            raise
-
-    def release(self, request: _LockRequest) -> None:
-        """Remove a request, and grant the waiting requests that it blocked."""
-        with self._mutex:
-            self._remove_request(request)
-            for follower in request.followers:
-                follower.blockers.discard(request)
-                if not follower.blockers and follower.granted is not None:
-                    follower.granted.set()
-
-    def _add_request(self, request: _LockRequest) -> None:
+    def add_request(self, request: _LockRequest) -> None:
         """Queue a request, and note the earlier requests that it must wait for."""
         if request.rows is None:
             request.blockers.update(self._requests)
@@ -98,7 +69,7 @@ class RowLocks:
             return
         self._requests.add(request)
 
-    def _remove_request(self, request: _LockRequest) -> None:
+    def remove_request(self, request: _LockRequest) -> None:
         """Remove a request from all queues, even if it was added only in part."""
         self._requests.discard(request)
         self._requests_for_all.discard(request)
@@ -109,13 +80,13 @@ class RowLocks:
                 if not row_requests:
                     del self._row_requests[row]
 
-    def _check_granted(self, request: _LockRequest) -> None:
+    def check_granted(self, request: _LockRequest) -> None:
         """Raise Unavailable unless a request was granted just before its timeout.
 
         Raises:
             Unavailable: it was not.
         """
-        with self._mutex:
+        with self.mutex:
             if not request.blockers:
                 return
             reason, blocking_rows = request.describe_blockers()
@@ -149,10 +120,34 @@ class _LockRequest:
         """Set when the last blocker is gone, if there was any."""
 
     def __enter__(self) -> None:
-        self.locks.acquire(self)
+        """Wait until the rows are free, and lock all of them in one step.
+
+        Raises:
+            Unavailable: the rows are not free in time.
+        """
+        locks = self.locks
+        try:
+            with locks.mutex:
+                locks.add_request(self)
+                if not self.blockers:
+                    return
+                self.granted = granted = Event()
+                for blocker in self.blockers:
+                    blocker.followers.append(self)
+            if not granted.wait(locks.timeout_s):
+                locks.check_granted(self)
+        except BaseException:  # an interrupted thread must not leave its rows locked
+            self.__exit__()
+            raise
 
     def __exit__(self, *error: object) -> None:
-        self.locks.release(self)
+        """Release the rows, and grant the waiting requests that this one blocked."""
+        with self.locks.mutex:
+            self.locks.remove_request(self)
+            for follower in self.followers:
+                follower.blockers.discard(self)
+                if not follower.blockers and follower.granted is not None:
+                    follower.granted.set()
 
     def describe_blockers(self) -> tuple[str, set[bytes]]:
         """Return what blocks this request, as text for a message, and the blocked rows."""

@@ -148,10 +148,12 @@ class OpenTable(EmbeddedTable):
 
     def write_rows(self, mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
         """Write mutations and the updated counters of their regions in one batch."""
-        self.check_open()
+        if self.state != STATE_OPEN:
+            self.check_open()
         batch = self.database.start_batch()
         handles, splits = self.database.family_handles, self.region_tracker.splits
-        writes_by_region: dict[int, list[int]] = {}
+        regions: dict[int, list[int]] = {}
+        """Index, writes and bytes of each region."""
         for row, cells in mutations:
             escaped, size = (escape(row) if 0 in row or 1 in row else row), 0
             for family, qualifier, timestamp, value, cell_type, ttl_ms in cells:
@@ -163,16 +165,16 @@ class OpenTable(EmbeddedTable):
                     value = wrap_value(value, ttl_ms)  # noqa: PLW2901
                 tail = pack_tail(LATEST - timestamp, 255 - cell_type)
                 batch.put(b"%b\0%b\0%b" % (escaped, qualifier, tail), value, handles[family])
-            counts = writes_by_region.setdefault(bisect_right(splits, row), [0, 0])
-            counts[0] += 1
-            counts[1] += size
-        regions = [(region, writes, size) for region, (writes, size) in writes_by_region.items()]
-        self.commit_batch(batch, regions, sync=sync)
+            region = bisect_right(splits, row)
+            counts = regions.setdefault(region, [region, 0, 0])
+            counts[1] += 1
+            counts[2] += size
+        self.commit_batch(batch, [*regions.values()], sync=sync)
 
     def commit_batch(
         self,
         batch: WriteBatch,
-        regions: Sequence[tuple[int, int, int]],
+        regions: Sequence[Sequence[int]],
         *,
         sync: bool | None = None,
     ) -> None:

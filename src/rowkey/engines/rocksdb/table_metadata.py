@@ -88,7 +88,7 @@ class StoredRegionTracker(RegionTracker):
         ]
 
     def add_counters(
-        self, batch: WriteBatch, regions: Sequence[tuple[int, int, int]], highest_timestamp: int
+        self, batch: WriteBatch, regions: Sequence[Sequence[int]], highest_timestamp: int
     ) -> None:
         """Add the new counters of the changed regions to a batch of changes.
 
@@ -106,7 +106,7 @@ class StoredRegionTracker(RegionTracker):
             batch.put(_REGION_KEY_PREFIX + start, counters)
         batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count + 1, highest_timestamp))
 
-    def record_writes(self, regions: Sequence[tuple[int, int, int]]) -> None:
+    def record_writes(self, regions: Sequence[Sequence[int]]) -> None:
         """Update the counters in memory after a batch was written."""
         self.batch_count += 1
         for region, writes, size in regions:

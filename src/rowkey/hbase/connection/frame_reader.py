@@ -32,6 +32,7 @@ class FrameReader:
         "_long_size",
         "_start",
         "_stop",
+        "is_empty",
         "received_bytes",
     )
 
@@ -41,6 +42,8 @@ class FrameReader:
         self._long_buffer: bytearray | None = None
         self._long_size = self._long_filled = 0
         self.received_bytes = 0
+        self.is_empty = True
+        """Whether no bytes were left when frames were last taken."""
 
     def fill_buffer(self, sock: socket.socket) -> int:
         """Receive from the socket once, without waiting; return how many bytes came, 0 at the end.
@@ -82,8 +85,12 @@ class FrameReader:
                 break
             frames.append(bytes(buffer[at + 4 : at + 4 + size]))
             at += 4 + size
-        self._start = at
-        self._compact_buffer(rejects_bad_size=not frames)
+        self.is_empty = at == stop
+        if self.is_empty:
+            self._start = self._stop = 0
+        else:
+            self._start = at
+            self._compact_buffer(rejects_bad_size=not frames)
         return frames
 
     def _take_long_frame(self) -> list[bytes]:
@@ -91,7 +98,7 @@ class FrameReader:
         if self._long_buffer is None or self._long_filled < self._long_size:
             return []
         frame = bytes(self._long_buffer)
-        self._long_buffer = None
+        self._long_buffer, self.is_empty = None, True
         return [frame]
 
     def _compact_buffer(self, *, rejects_bad_size: bool) -> None:

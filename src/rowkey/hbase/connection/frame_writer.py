@@ -25,6 +25,7 @@ class WriterOwner(Protocol):
     """The methods of a server connection that its frame writer calls."""
 
     host_port: str
+    failure: HBaseError | None
 
     def require_open(self) -> None:
         """Raise the error that broke the connection, if it is broken."""
@@ -91,7 +92,8 @@ class FrameWriter:
             what = f"{method} was not sent: another request was being sent until the deadline"
             raise BusyError(owner.host_port, what, server=owner.host_port)
         try:
-            owner.require_open()
+            if owner.failure is not None:
+                owner.require_open()
             sent_bytes = self._send_some(frame)
             if no_wait and not sent_bytes:
                 self._raise_busy(method)
@@ -104,7 +106,8 @@ class FrameWriter:
             raise
         finally:
             lock.release()
-            owner.close_if_unused()
+            if owner.failure is not None:
+                owner.close_if_unused()
 
     def _raise_busy(self, method: str) -> NoReturn:
         """Raise `BusyError` for a request of which no byte could be sent at once."""

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rowkey.hbase.errors import HBaseError
     from rowkey.hbase.settings import Deadline
 
 
 class ReadSource(Protocol):
-    """The methods of a server connection that the threads reading it call."""
+    """What the threads that read a server connection use of it."""
+
+    failure: HBaseError | None
 
     def read(self, seconds: float) -> None:
         """Wait for bytes from the server, and deliver the answers; only the leader calls it."""
@@ -93,8 +96,10 @@ class LeaderFollowers:
         """Stop being the reading thread, and wake a sleeping thread to take over."""
         with self._lock:
             self.has_leader = False
-            self._wake_newest()
-            self._source.close_if_unused()
+            if self._followers:
+                self._wake_newest()
+            if self._source.failure is not None:
+                self._source.close_if_unused()
 
     def wake_waiters(self, waiters: list[Lock]) -> None:
         """Wake the threads that wait for a call; the caller holds the lock."""

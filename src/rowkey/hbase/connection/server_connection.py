@@ -86,7 +86,8 @@ class ServerConnection:
         self._settings = settings
         self._socket = sock
         self._pid = os.getpid()
-        self._failure: HBaseError | None = None
+        self.failure: HBaseError | None = None
+        """Why the connection is broken, or None."""
         self._caller_error: HBaseError | None = None
         self._frame_reader = FrameReader()
         self._calls: dict[int, PendingCall] = {}
@@ -121,11 +122,6 @@ class ServerConnection:
             connected.close()
             raise
         return cls(connected, address, service, settings)
-
-    @property
-    def failure(self) -> HBaseError | None:
-        """Why the connection is broken, or None."""
-        return self._failure
 
     @property
     def in_flight_count(self) -> int:
@@ -181,7 +177,8 @@ class ServerConnection:
         """Register a new call; wait while `max_in_flight` calls are in flight."""
         while True:
             with self._lock:
-                self.require_open()
+                if self.failure is not None:
+                    self.require_open()
                 if len(self._calls) < self._settings.max_in_flight:
                     call_id = self._next_call_id
                     while call_id in self._calls:
@@ -194,7 +191,7 @@ class ServerConnection:
 
     def _has_free_slot(self) -> bool:
         """Return whether a waiting call may go on: a call slot is free, or the connection broke."""
-        return len(self._calls) < self._settings.max_in_flight or self._failure is not None
+        return len(self._calls) < self._settings.max_in_flight or self.failure is not None
 
     def _raise_busy(self, method: str) -> None:
         """Raise `BusyError`: too many calls are in flight; break the connection if it is silent."""
@@ -293,6 +290,8 @@ class ServerConnection:
             while frames := self._frame_reader.take_frames():
                 for frame in frames:
                     self._deliver_answer(parse_response(frame))
+                if self._frame_reader.is_empty:
+                    return
         except BlockingIOError:
             return
         except OSError as problem:
@@ -350,13 +349,13 @@ class ServerConnection:
     def fail(self, error: HBaseError) -> None:
         """Break the connection; every call in flight gets an error."""
         with self._lock:
-            if self._failure is not None:
+            if self.failure is not None:
                 return
             self._caller_error = error
             if isinstance(error, CallTimedOut):
                 what = f"the connection was closed, because {error.mistake.problem}"
                 self._caller_error = ConnectionLost(self.host_port, what, server=self.host_port)
-            self._failure = error
+            self.failure = error
             for call in self._calls.values():
                 if call.outcome is None:
                     call.outcome = self._caller_error
@@ -368,7 +367,7 @@ class ServerConnection:
     def close_if_unused(self) -> None:
         """Close the socket if the connection is broken and no thread uses it."""
         if (
-            self._failure is not None
+            self.failure is not None
             and not self._readers.has_leader
             and not self._frame_writer.is_sending
         ):
@@ -400,7 +399,7 @@ class ServerConnection:
 
     def _receive_pending(self) -> None:
         """Receive the bytes that have come, without waiting, if the connection is not broken."""
-        if self._failure is None and self._read_poll.poll(0):
+        if self.failure is None and self._read_poll.poll(0):
             self.receive_frames()
 
     def require_open(self) -> None:
@@ -430,7 +429,7 @@ class ServerConnection:
             "answers": self._answer_count,
             "bytes_sent": self._frame_writer.sent_bytes,
             "bytes_received": self._frame_reader.received_bytes,
-            "broken": str(self._failure) if self._failure is not None else None,
+            "broken": str(self.failure) if self.failure is not None else None,
         }
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 APPEND, INCREMENT, PUT, DELETE = range(4)
 """Types of mutations. Source: MutationProto.MutationType of Client.proto."""
-
+_TYPE_FIELDS = tuple(encode_uint(2, mutation_type) for mutation_type in range(4))
 
 FSYNC_WAL = 4
 """Source: MutationProto.Durability of Client.proto; by default a log is flushed, not synced."""
@@ -67,7 +67,7 @@ def encode_mutation(
     >>> encode_mutation(b"r1", PUT, 1).hex()
     '0a02723110024001'
     """
-    parts = [encode_bytes(1, row), encode_uint(2, mutation_type)]
+    parts = [encode_bytes(1, row), _TYPE_FIELDS[mutation_type]]
     if timestamp is not None:
         parts.append(encode_int64(4, timestamp))
     if ttl_ms is not None:

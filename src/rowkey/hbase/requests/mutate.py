@@ -17,7 +17,7 @@ from rowkey.hbase.messages.mutations import (
     get_idempotence,
     is_mixed,
 )
-from rowkey.hbase.wire.cellblocks import encode_cells
+from rowkey.hbase.wire.cellblocks import encode_rows
 from rowkey.hbase.wire.proto import encode_message
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Mutate(Request[None]):
         param = encode_mutate_request(
             region, encode_cells_mutation(self.row, self.cells, sync=self.sync)
         )
-        return param, encode_cells(self.row, self.cells)
+        return param, encode_rows(((self.row, self.cells),))
 
     def decode(self, response: Response) -> None:
         """Return None: an answer without an error acknowledges the write."""

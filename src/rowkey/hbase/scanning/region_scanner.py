@@ -82,7 +82,9 @@ class RegionScanner:
         """Send a request to the region without waiting, and record its time."""
         self._requested_at = monotonic()
         self._request = request
-        self._call = self._caller.send_to_region(self.region, request, deadline)
+        self._call = self._caller.send_request(
+            self.region.server.address, request, self.region.name, deadline
+        )
 
     def take_response(self, deadline: Deadline) -> ScanResponse:
         """Wait for the answer to the last request, and return it, once.

@@ -107,7 +107,7 @@ class Scanner:
         self._is_single_call = limit is not None and limit <= SINGLE_CALL_ROWS
         self._lock = Lock()
         self._lease_renewer = LeaseRenewer.get_for_caller(caller)
-        self._attempts = caller.start_attempts(caller.start_deadline())
+        self._attempts = caller.start_attempts()
         self._region: RegionLocation | None = None
         self._region_scanner: RegionScanner | None = None
         self._finalizer: finalize | None = None  # type: ignore[type-arg]  # not generic when it runs
@@ -181,7 +181,7 @@ class Scanner:
 
     def _fill_ready_block(self) -> None:
         """Read answers until there is a block to return, or the scan is at its end."""
-        self._attempts = self._caller.start_attempts(self._caller.start_deadline())
+        self._attempts = self._caller.start_attempts()
         while self._ready_block is None:
             self._request_rows(self._attempts.deadline)
             if self._is_over:
@@ -232,7 +232,7 @@ class Scanner:
         """Continue the scan in the next region."""
         self._remaining.leave_region(region)
         self._last_block, self._cursor_row = None, b""
-        self._attempts = self._caller.start_attempts(self._caller.start_deadline())
+        self._attempts = self._caller.start_attempts()
 
     def _recover_from_error(self, error: HBaseError) -> None:
         """Handle an error of an answer, and pause before the next attempt.

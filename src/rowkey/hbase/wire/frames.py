@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from rowkey.errors import InvalidArgument
@@ -36,9 +37,6 @@ _VERSION, _MAJOR, _MINOR = "2.6.0", 2, 6
 """The client version that is announced: from 1.3 on a server answers a get with a cell block, from
 1.2 on it limits the answer to a multi. Source: VersionInfoUtil; measured on 2.5.13 and 2.6.4.
 """
-
-_HAS_PARAM = encode_bool(4, True)
-"""The field request_param of every header. Source: RPC.proto, RequestHeader."""
 
 _NO_CALL_ID = 0xFFFFFFFF
 """-1 as a uint32, the type of call ids; of a longer number, such as -1 in ten bytes, only these
@@ -139,8 +137,7 @@ def encode_request(
     header = b"".join(
         (
             encode_uint(1, call_id),
-            encode_text(3, method),
-            _HAS_PARAM,
+            _encode_method(method),
             encode_bytes(5, encode_uint(1, len(cells))) if cells else b"",
             encode_uint(7, timeout_ms),
         )
@@ -155,6 +152,12 @@ def encode_request(
             "Send fewer or smaller rows in one request.",
         )
     return b"".join((total.to_bytes(4, "big"), header_length, header, param_length, param, cells))
+
+
+@cache
+def _encode_method(method: str) -> bytes:
+    """Encode the fields of a request header that are the same for all calls of a method."""
+    return encode_text(3, method) + encode_bool(4, True)
 
 
 def parse_response(frame: bytes) -> Response:
@@ -189,7 +192,10 @@ def parse_response(frame: bytes) -> Response:
 
 def _read_delimited(frame: bytes, offset: int, stop: int) -> tuple[bytes, int]:
     """Return the length-prefixed message at an offset, and the offset after it."""
-    size, offset = decode_varint(frame, offset)
+    if offset < stop and frame[offset] < 0x80:  # most messages; a call costs more
+        size, offset = frame[offset], offset + 1
+    else:
+        size, offset = decode_varint(frame, offset)
     if offset + size > stop:
         raise WireFormatError(
             f"a message is {size:,} bytes long, but only {stop - offset:,} bytes are left"

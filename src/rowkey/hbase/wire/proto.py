@@ -79,9 +79,11 @@ def encode_uint(number: int, value: int | None) -> bytes:
     """
     if value is None:
         return b""
-    if number < 16 and 0 <= value < 0x80:
+    if number >= 16:
+        return encode_varint(number << 3) + encode_varint(value)
+    if 0 <= value < 0x80:
         return _ONE_BYTE[number << 3] + _ONE_BYTE[value]
-    return encode_varint(number << 3) + encode_varint(value)
+    return _ONE_BYTE[number << 3] + encode_varint(value)
 
 
 def encode_int64(number: int, value: int | None) -> bytes:
@@ -302,7 +304,10 @@ class ProtoMessage:
     def get_uint(self, number: int, default: int = 0) -> int:
         """Return the value of a uint32, uint64 or enum field, 0..2^64-1."""
         found = self._values.get(number)
-        return _require_number(number, found[-1]) if found else default
+        if not found:
+            return default
+        value = found[-1]
+        return value if type(value) is int else _require_number(number, value)
 
     def get_int64(self, number: int, default: int = 0) -> int:
         """Return the value of an int32 or int64 field, -2^63..2^63-1."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import InvalidArgument
 from rowkey.rows.column_codec import ColumnCodec, build_missing_value_error
 from rowkey.rows.placement_interface import CellAction, CellEstimate, CellSlot, Placement
 
@@ -62,16 +63,21 @@ class _ColumnSlot(CellSlot):
 
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the field of a row as the cell's value."""
-        field, name, encode = self.field, self.field.name, self.codec.encode
+        field, name, pack = self.field, self.field.name, self.codec.pack
         keep = CellAction.KEEP
 
         def write(row: Row) -> CellValue:
-            value = row.get(name, keep)
+            value: Any = row.get(name, keep)
             if value is None:
                 if not field.nullable:
                     raise build_missing_value_error(field)
                 return None
-            return value if value is keep else encode(value)
+            if value is keep:
+                return CellAction.KEEP
+            try:
+                return pack(value)
+            except InvalidArgument as error:
+                raise field.to_row_error(error) from None
 
         if self.codec.integer_range is None:
             return write
