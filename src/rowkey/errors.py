@@ -24,7 +24,7 @@ Every one of them can be pickled, so that pools of processes pass them on.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.messages import escape_text, shorten_text
@@ -125,8 +125,59 @@ class OneMistakeError(RowkeyError, ValueError):
         super().__init__(str(self.mistake))
 
 
-class RowError(OneMistakeError):
-    """A row, or the bytes of a key, that the design cannot encode or decode."""
+class SeveralMistakesError(OneMistakeError):
+    """Base class of the errors whose `mistakes` hold all that is wrong, the first one in front.
+
+    Args:
+        path: where the first mistake stands.
+        problem: what is wrong, with the value.
+        expected: what is allowed there, or an empty string.
+        remedy: what to write instead, or an empty string.
+        more_mistakes: further mistakes, each on a line of its own.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        problem: str,
+        expected: str = "",
+        remedy: str = "",
+        more_mistakes: Iterable[Mistake] = (),
+    ) -> None:
+        super().__init__(path, problem, expected, remedy)
+        self.mistakes = (self.mistake, *more_mistakes)
+        self.args = ("\n".join(map(str, self.mistakes)),)
+
+
+class RowError(SeveralMistakesError):
+    """A row, or the bytes of a key, that the design cannot encode or decode.
+
+    >>> errors = RowError("field ts", "x is not a time"), RowError("field n", "7 is too large")
+    >>> print(RowError.join(errors).prefix_path("line 3"))
+    line 3, field ts: x is not a time.
+    line 3, field n: 7 is too large.
+    """
+
+    @classmethod
+    def join(cls, errors: Iterable[RowError]) -> RowError:
+        """Return one error with the mistakes of several errors of one row, each once."""
+        mistakes = dict.fromkeys(mistake for error in errors for mistake in error.mistakes)
+        return cls._from_mistakes(list(mistakes))
+
+    def prefix_path(self, place: str) -> RowError:
+        """Return the error with a place in front of the path of each mistake."""
+        return self._from_mistakes(
+            [
+                replace(one, path=f"{place}, {one.path}" if one.path else place)
+                for one in self.mistakes
+            ]
+        )
+
+    @classmethod
+    def _from_mistakes(cls, mistakes: list[Mistake]) -> RowError:
+        """Return the error with these mistakes."""
+        first, *others = mistakes
+        return cls(first.path, first.problem, first.expected, first.remedy, others)
 
 
 class BatchError(RowkeyError, ValueError):
@@ -147,7 +198,8 @@ class BatchError(RowkeyError, ValueError):
         heading = f"{error_count:,} of {row_count:,} rows were refused; the others are written."
         lines = [f"{heading} Rows are counted from 0, in the order in which they were put."]
         lines += [
-            f"row {number}, {problem}" for number, problem in self.row_errors[:_MAX_LISTED_ROWS]
+            str(error.prefix_path(f"row {number}"))
+            for number, error in self.row_errors[:_MAX_LISTED_ROWS]
         ]
         if error_count > _MAX_LISTED_ROWS:
             lines.append(f"… and {error_count - _MAX_LISTED_ROWS:,} more")
@@ -158,28 +210,11 @@ _MAX_LISTED_ROWS = 10
 """Refused rows that the text names; `row_errors` has more."""
 
 
-class ReadError(OneMistakeError):
-    """A read that cannot be answered as it was asked; `mistakes` holds all that is wrong with it.
+class ReadError(SeveralMistakesError):
+    """A read that cannot be answered as it was asked.
 
-    Args:
-        path: where the first mistake stands: `where[1]`, `value of :since`, or a field.
-        problem: what is wrong, with the value.
-        expected: what is allowed there, or an empty string.
-        remedy: what to write instead, or an empty string.
-        more_mistakes: further mistakes, each on a line of its own.
+    Its paths are `where[1]`, `value of :since`, or a field.
     """
-
-    def __init__(
-        self,
-        path: str,
-        problem: str,
-        expected: str = "",
-        remedy: str = "",
-        more_mistakes: Iterable[Mistake] = (),
-    ) -> None:
-        super().__init__(path, problem, expected, remedy)
-        self.mistakes = (self.mistake, *more_mistakes)
-        self.args = ("\n".join(map(str, self.mistakes)),)
 
 
 class SampleError(OneMistakeError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -281,6 +282,26 @@ def test_a_value_that_is_none_is_never_turned_into_null(things_folder: Path) -> 
     assert 1 == done.code
     assert "2 rows left out:\n  line 4: hits is 'many'; expected i64" in done.err
     assert "1\n" == run("count", "things", *PLACE_OPTION, "--where", 'host in ["a", "b", "c"]').out
+    del things_folder
+
+
+def test_all_values_that_a_row_is_refused_for_are_named(things_folder: Path) -> None:
+    """A row with two wrong values is one row left out, with what is wrong with both."""
+    Path("odd.csv").write_text("host,ts,hits,day\na,1,,\nb,x,many,\n")
+    done = run("load", "things.toml", "odd.csv", *PLACE_OPTION)
+    assert "1 row left out:\n  line 3: ts is 'x'; expected" in done.err
+    assert ", and hits is 'many'; expected i64" in done.err
+    assert "more" not in done.err
+    lines = '{"host": "a", "ts": "x", "hits": "many"}\n{"host": "b", "ts": 1, "hot": 1}\n'
+    done = run("put", "things", *PLACE_OPTION, stdin=lines)
+    places = re.findall(r"^rowkey: (standard input, line \d, field \w+):", done.err, re.MULTILINE)
+    assert places == [
+        "standard input, line 1, field ts",
+        "standard input, line 1, field hits",
+        "standard input, line 2, field hot",
+    ]
+    done = run("put", "things", "host=a", "ts=x", "hits=many", *PLACE_OPTION)
+    assert ["ts", "hits"] == re.findall(r"^rowkey: field (\w+):", done.err, re.MULTILINE)
     del things_folder
 
 

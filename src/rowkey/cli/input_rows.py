@@ -9,6 +9,7 @@ import re
 import sys
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
@@ -16,7 +17,7 @@ from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import raise_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rowkey.keys import Field
 
@@ -53,10 +54,7 @@ def _name_input_in_errors(name: str) -> Iterator[None]:
     try:
         yield
     except RowError as problem:
-        mistake = problem.mistake
-        raise RowError(
-            f"{name}, {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
-        ) from None
+        raise problem.prefix_path(name) from None
 
 
 def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
@@ -100,14 +98,6 @@ def read_rows(
     records = _read_csv_rows(stream) if row_format == "csv" else _read_json_rows(stream)
     for number, values in records:
         yield number, _convert_row(values, fields, number, is_csv=row_format == "csv")
-
-
-def add_line_number(number: int, problem: RowError) -> RowError:
-    """Return a row's error with the number of the line in front of its path."""
-    mistake = problem.mistake
-    return RowError(
-        f"line {number}, {mistake.path}", mistake.problem, mistake.expected, mistake.remedy
-    )
 
 
 def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -210,12 +200,9 @@ def read_partial_rows(
             yield number, problem
             continue
         try:
-            yield (
-                number,
-                {name: _convert_named_value(name, value, fields) for name, value in values.items()},
-            )
+            yield number, _convert_values(values, partial(_convert_named_value, fields=fields))
         except RowError as problem:
-            yield number, add_line_number(number, problem)
+            yield number, problem.prefix_path(f"line {number}")
 
 
 def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
@@ -225,14 +212,43 @@ def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str,
         RowError: an argument has no =, names an unknown field or the same field twice, or its value
             does not fit the field.
     """
-    row: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    errors: list[RowError] = []
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not (name and equals):
-            raise RowError("arguments", f"{pair!r} is not a field with a value", "FIELD=VALUE")
-        if name in row:
-            raise RowError(f"field {name}", "the field is given twice", "one value")
-        row[name] = _convert_named_value(name, text, fields)
+            problem = f"{pair!r} is not a field with a value"
+            errors.append(RowError("arguments", problem, "FIELD=VALUE"))
+        elif name in texts:
+            errors.append(RowError(f"field {name}", "the field is given twice", "one value"))
+        else:
+            texts[name] = text
+    return _convert_values(texts, partial(_convert_named_value, fields=fields), errors)
+
+
+def _convert_values(
+    values: Mapping[str, Any],
+    convert: Callable[[str, Any], Any],
+    errors: Sequence[RowError] = (),
+) -> dict[str, Any]:
+    """Return the values of a row, each converted.
+
+    Args:
+        values: the values by field.
+        convert: converts the value of a field.
+        errors: what is wrong with the row already.
+
+    Raises:
+        RowError: with all that is wrong with the row.
+    """
+    row, found = {}, list(errors)
+    for name, value in values.items():
+        try:
+            row[name] = convert(name, value)
+        except RowError as error:
+            found.append(error)
+    if found:
+        raise RowError.join(found)
     return row
 
 
@@ -252,16 +268,16 @@ def _convert_row(
     values: Mapping[str, Any], fields: Mapping[str, Field], number: int, *, is_csv: bool
 ) -> dict[str, Any]:
     """Return the values of a record, converted to the types of the design's fields."""
-    row: dict[str, Any] = {}
+    raw_values: dict[str, Any] = {}
     for name, field in fields.items():
         value = values.get(field.declaration.source or name, values.get(name))
         if value is None and is_csv and field.type.is_sequence and not field.nullable:
             value = ""
-        try:
-            row[name] = _convert_value(field, value)
-        except RowError as problem:
-            raise add_line_number(number, problem) from None
-    return row
+        raw_values[name] = value
+    try:
+        return _convert_values(raw_values, lambda name, value: _convert_value(fields[name], value))
+    except RowError as problem:
+        raise problem.prefix_path(f"line {number}") from None
 
 
 def _convert_value(field: Field, value: Any) -> Any:

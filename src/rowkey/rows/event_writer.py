@@ -10,7 +10,7 @@ from rowkey.messages import suggest_name
 from rowkey.rows.placement_interface import CellAction
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
@@ -44,22 +44,34 @@ class EventWriter:
             raise self._build_unknown_field_error(row)
         if self.key_sharing_slots:
             self.check_packed_cells(row.keys())
-        key = self.key.encode(row, salt=salt)
-        prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
-        if self.cell_timestamp is not None:
-            timestamp = self.cell_timestamp.compute_timestamp(row)
-        cells = []
-        for family, qualifier, write in self.compiled_slots:
-            value = write(row)
-            if value is None:
-                deleted = (family, prefix + qualifier, timestamp, b"", _DELETE, None)
-                cells.append(_new_tuple(Cell, deleted))
-            elif value is not _KEEP:
-                put = (family, prefix + qualifier, timestamp, value, _PUT, None)
-                cells.append(_new_tuple(Cell, put))
+        try:
+            key = self.key.encode(row, salt=salt)
+            prefix = b"" if self.qualifier_prefix is None else self.qualifier_prefix.encode(row)
+            if self.cell_timestamp is not None:
+                timestamp = self.cell_timestamp.compute_timestamp(row)
+            cells = []
+            for family, qualifier, write in self.compiled_slots:
+                value = write(row)
+                if value is None:
+                    deleted = (family, prefix + qualifier, timestamp, b"", _DELETE, None)
+                    cells.append(_new_tuple(Cell, deleted))
+                elif value is not _KEEP:
+                    put = (family, prefix + qualifier, timestamp, value, _PUT, None)
+                    cells.append(_new_tuple(Cell, put))
+        except RowError as error:
+            raise RowError.join([error, *self._find_value_errors(row)]) from None
         if not cells:
             raise self._build_empty_row_error()
         return _new_tuple(RowCells, (key, cells))
+
+    def _find_value_errors(self, row: Mapping[str, Any]) -> Iterator[RowError]:
+        """Yield the error of each value that its field does not allow."""
+        for name, value in row.items():
+            if value is not None:
+                try:
+                    self.layout.fields[name].to_internal(value)
+                except RowError as error:
+                    yield error
 
     def check_packed_cells(self, names: Collection[str]) -> None:
         """Raise if a write would remove fields of a packed cell that also contains a key field.

@@ -311,26 +311,37 @@ class SampleFile:
         dropped = np.flatnonzero(~is_complete)
         self.skipped_rows.count += len(dropped)
         for row in dropped[:MAX_SKIPPED_ROWS_NAMED].tolist():
-            number = next(number for number, valid in lacking if not valid[row])
-            self._note_skipped(self.read_count + row + 1, number, raw[number].slice(row, 1))
+            values = {n: raw[n].slice(row, 1) for n, valid in lacking if not valid[row]}
+            self._note_skipped(self.read_count + row + 1, values)
         return batch.filter(pa.array(is_complete)), np.flatnonzero(is_complete)
 
     def _is_time_field(self, declared: Field) -> bool:
         """Return whether a field holds the times of events, which cannot be null."""
         return self.time is not None and self.time.name == declared.name
 
-    def _note_skipped(self, row: int, number: int, value: pa.Array) -> None:
-        """Note a skipped row, with the value that its field cannot hold."""
+    def _note_skipped(self, row: int, values: Mapping[int, pa.Array]) -> None:
+        """Note a skipped row, with the values that their fields cannot hold.
+
+        Args:
+            row: the row's number in the file, from 1.
+            values: each value as the file had it, by the number of its field.
+        """
         if not self.skipped_rows.can_keep_more:
             return
-        declared = list(self.fields.values())[number]
-        column = self._written_columns.get(declared.name)
-        why = explain_rejection(
-            declared, value, expected_form=column.expected_form if column else ""
-        )
+        fields = list(self.fields.values())
+        columns = [self._written_columns.get(fields[number].name) for number in values]
+        reasons = [
+            explain_rejection(
+                fields[number], value, expected_form=column.expected_form if column else ""
+            )
+            for (number, value), column in zip(values.items(), columns, strict=True)
+        ]
         if not self.skipped_rows.problems:
-            self._first_remedy = why.remedy
-        self.skipped_rows.add_problem(why.problem, row)
+            self._first_remedy = reasons[0].remedy
+        first, *others = (why.problem for why in reasons)
+        self.skipped_rows.add_problem(
+            ", and ".join([first, *(one.removeprefix(":").strip() for one in others)]), row
+        )
 
     def _compute_clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
         """Return the times of the events in milliseconds since 1970; None without a time field."""

@@ -26,7 +26,7 @@ def command(design: str, keys_file: str, keys: str) -> None:
     \b
     echo 097765622d310000000176bb3e7000 | rowkey decode logs.toml
     """
-    from rowkey.cli.input_rows import add_line_number, open_input, read_lines
+    from rowkey.cli.input_rows import open_input, read_lines
     from rowkey.design import Design
     from rowkey.errors import InvalidArgument, RowError
     from rowkey.regions import from_string_binary
@@ -49,4 +49,4 @@ def command(design: str, keys_file: str, keys: str) -> None:
             try:
                 print_lines([to_json(build_row_document(key.decode(raw)))])
             except RowError as problem:
-                raise add_line_number(number, problem) from None
+                raise problem.prefix_path(f"line {number}") from None

@@ -40,7 +40,7 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
     """
     from random import Random
 
-    from rowkey.cli.input_rows import add_line_number, open_input, read_rows
+    from rowkey.cli.input_rows import open_input, read_rows
     from rowkey.design import Design
     from rowkey.errors import RowError
     from rowkey.regions import to_string_binary
@@ -60,4 +60,4 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
                 salt = salt_random.randrange(key.salt_count) if key.is_salted else None
                 print_lines([show(key.encode(row, salt=salt))])
             except RowError as problem:
-                raise add_line_number(number, problem) from None
+                raise problem.prefix_path(f"line {number}") from None

@@ -78,7 +78,7 @@ class StdinRowWriter:
 
     def write_rows(self, *, replace: bool) -> None:
         """Write all valid rows of standard input; stop at text that cannot be read."""
-        from rowkey.cli.input_rows import add_line_number, open_input
+        from rowkey.cli.input_rows import open_input
         from rowkey.errors import BatchError
 
         try:
@@ -87,7 +87,7 @@ class StdinRowWriter:
         except BatchError as problem:
             for index, row_error in problem.row_errors:
                 number = self.line_numbers[index]
-                self.note_error(number, add_line_number(number, row_error))
+                self.note_error(number, row_error.prefix_path(f"line {number}"))
             self.refused_count += problem.error_count - len(problem.row_errors)
 
     def _write_lines(self, stream: IO[str], *, replace: bool) -> None:
@@ -119,7 +119,7 @@ class RefusedLines(RowkeyError):
     """The error of a `put` that refused lines of standard input."""
 
     def __init__(self, writer: StdinRowWriter) -> None:
-        lines = [f"standard input, {problem}" for _, problem in writer.first_errors]
+        lines = [str(error.prefix_path("standard input")) for _, error in writer.first_errors]
         if writer.refused_count > len(lines):
             lines.append(f"and {pluralize(writer.refused_count - len(lines), 'more line')} refused")
         super().__init__("\n".join(lines))

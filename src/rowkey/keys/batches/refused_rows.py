@@ -16,10 +16,7 @@ def add_row_number(row: int, error: RowError) -> RowError:
     >>> print(add_row_number(7, RowError("field host", "the value is missing")))
     row 7 (counted from 0), field host: the value is missing.
     """
-    mistake = error.mistake
-    place = f"row {row} (counted from 0)"
-    path = f"{place}, {mistake.path}" if mistake.path else place
-    return RowError(path, mistake.problem, mistake.expected, mistake.remedy)
+    return error.prefix_path(f"row {row} (counted from 0)")
 
 
 def locate_refused_row(

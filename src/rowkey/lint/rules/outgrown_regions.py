@@ -96,8 +96,9 @@ rate = "5000/s"
             return
         yield self.build_finding(
             "splits",
-            f"the table grows to {size / self.GIB:,.0f} GiB, {each / self.GIB:,.1f} GiB in "
-            f"each of {pluralize(regions, 'region')}, and HBase splits a region above 10 GiB",
+            f"the table grows to {size / self.GIB:,.0f} GiB before compression, "
+            f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}, and HBase "
+            "splits a region above 10 GiB",
             self._format_remedy(subject, proposed_regions, regions),
             severity="warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info",
             value=regions,
