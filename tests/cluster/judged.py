@@ -24,6 +24,7 @@ from rowkey.engines import (
     Reader,
     RegionRequestCounts,
     ScanRange,
+    SendCheck,
     Store,
     TableSpec,
     get_time_ms,
@@ -264,7 +265,12 @@ class JudgedStore(JudgedReader, Store):
         raise NotImplementedError
 
     def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Add to counters; the official client does not return the timestamps of the new cells."""
         with convert_errors():
@@ -275,7 +281,12 @@ class JudgedStore(JudgedReader, Store):
         ]
 
     def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Append to cells; the official client does not return the timestamps of the new cells."""
         with convert_errors():
@@ -285,7 +296,14 @@ class JudgedStore(JudgedReader, Store):
             for (family, qualifier, _), value in zip(pieces, values, strict=True)
         ]
 
-    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+    def check_and_mutate(
+        self,
+        row: bytes,
+        condition: CellCondition,
+        cells: Sequence[Cell],
+        *,
+        check_send: SendCheck | None = None,
+    ) -> bool:
         if condition.operator not in OPERATORS:
             raise InvalidArgument(
                 "operator", f"{condition.operator!r} is none", " ".join(OPERATORS)

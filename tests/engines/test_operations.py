@@ -46,8 +46,8 @@ class SmallStore(Store):
     def append(self, *arguments: Any, **options: Any) -> Any:
         return self.store.append(*arguments, **options)
 
-    def check_and_mutate(self, *arguments: Any) -> Any:
-        return self.store.check_and_mutate(*arguments)
+    def check_and_mutate(self, *arguments: Any, **options: Any) -> Any:
+        return self.store.check_and_mutate(*arguments, **options)
 
     def close(self) -> None:
         self.store.close()

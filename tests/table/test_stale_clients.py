@@ -245,9 +245,10 @@ def test_a_slow_increment_raises_conflict_after_a_renewal(
     increment = slow.store.increment
 
     def run_late(*words: Any, **more: Any) -> Any:
+        found = increment(*words, **more)
         set_buckets(setter, 32)
         slow.lease.renew_entry()
-        return increment(*words, **more)
+        return found
 
     slow.get_state().writer.store = _SlowCounter(slow.store, run_late)  # type: ignore[assignment]
     with pytest.raises(Conflict, match="in which the number of buckets was changed"):
@@ -263,11 +264,12 @@ def test_a_slow_increment_raises_conflict_after_an_announcement(
     increment = slow.store.increment
 
     def run_late(*words: Any, **more: Any) -> Any:
+        found = increment(*words, **more)
         change = BucketChange(setter, 32, pause=lambda seconds: advance_clock(setter, seconds))
         change._announce_counts()
         slow.lease.renew_entry()
         change.run()
-        return increment(*words, **more)
+        return found
 
     slow.get_state().writer.store = _SlowCounter(slow.store, run_late)  # type: ignore[assignment]
     with pytest.raises(Conflict, match="in which the number of buckets was changed"):

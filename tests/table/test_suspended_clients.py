@@ -10,7 +10,7 @@ import pytest
 import rowkey
 from rowkey.catalog import CatalogEntry, open_catalog
 from rowkey.engines.backends.memory import MemoryEngine
-from rowkey.errors import Unavailable
+from rowkey.errors import Conflict, Unavailable
 from rowkey.table import drop_table, repair_catalog
 from table.buckets import advance_clock, build_design
 from table.clients import ManualClock, open_client, set_buckets
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from rowkey.table import Table
 
-ROW = {"host": "w1", "ts": 1, "note": "new", "hits": None}
+KEY = {"host": "w1", "ts": 1}
+ROW = {**KEY, "note": "new", "hits": None}
 OPERATIONS: list[Callable[[Table], Any]] = [
     lambda table: table.get(ROW),
     lambda table: table.delete(ROW),
@@ -76,6 +77,47 @@ def test_a_suspended_client_of_a_recreated_table_is_fenced(
             with pytest.raises(Unavailable, match=RESTORED_MESSAGE):
                 use(asleep)
             assert [ROW] == list(table.scan())
+
+
+CHANGES: dict[str, Callable[[Table], Any]] = {
+    "increment": lambda table: table.increment(ROW, hits=1),
+    "append": lambda table: table.append(ROW, note="!"),
+    "check_and_mutate": lambda table: table.check_and_put({**KEY, "note": "late"}, note="new"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_that_would_be_sent_late_is_not_sent(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client suspended just before it sends a change hides no newer change of others.
+
+    A server would give the late change a newer timestamp, under a row key that is no longer active.
+    """
+    place = f"memory:{tmp_path}"
+    with (
+        open_client(build_design(), place, ManualClock()) as table,
+        open_client(build_design(), place, ManualClock()) as asleep,
+    ):
+        table.put(ROW)
+        table.increment(ROW, hits=7)
+        old_key = table.writer.key.encode(ROW)
+        store = asleep.get_state().writer.store
+        send = getattr(store, name)
+
+        def sleep_and_send(*arguments: Any, **options: Any) -> Any:
+            set_buckets(table, 32)
+            assert old_key != table.writer.key.encode(ROW)
+            table.put({**KEY, "note": "newer"})
+            table.increment(ROW, hits=1)
+            table.increment(ROW, hits=1)
+            advance_clock(asleep, 90.0)
+            return send(*arguments, **options)
+
+        monkeypatch.setattr(store, name, sleep_and_send)
+        with pytest.raises(Conflict, match="is being changed, so this write was not sent"):
+            CHANGES[name](asleep)
+        assert {**ROW, "note": "newer", "hits": 9} == table.get(ROW)
 
 
 def test_concurrent_creators_write_one_entry(

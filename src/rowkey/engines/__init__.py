@@ -1,7 +1,7 @@
 """Storage engines: tables of families and cells, without keys or designs."""
 
 from rowkey.engines.backends import ENGINES
-from rowkey.engines.contract import Cursor, Engine, Operations, Reader, Store
+from rowkey.engines.contract import Cursor, Engine, Operations, Reader, SendCheck, Store
 from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
 from rowkey.engines.engine_url import anchor_url, open_engine
 from rowkey.engines.ordering.row_clock import get_time_ms
@@ -27,6 +27,7 @@ __all__ = [
     "RowInterval",
     "SalvageResult",
     "ScanRange",
+    "SendCheck",
     "SplitLimits",
     "Store",
     "TableSpec",

@@ -8,7 +8,7 @@ and gets one cursor for each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.region_counts import OpenRegion
@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell, CellBlock, Family, RowCells
     from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.region_counts import RegionRequestCounts
+
+
+SendCheck: TypeAlias = "Callable[[], float]"
+"""Called before each time that a change is sent to a server.
+
+Returns the seconds within which it must be sent; raises an error if it must not be sent. Without it
+a change that depends on the current values is sent however late it is: after a process was
+suspended, or in a retry.
+"""
 
 
 def build_closed_cursor_error() -> Closed:
@@ -218,7 +227,12 @@ class Store(Reader, Operations):
 
     @abstractmethod
     def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Add to counters of one row atomically: 8-byte big-endian signed numbers, absent is 0.
 
@@ -227,6 +241,7 @@ class Store(Reader, Operations):
             amounts: family, qualifier and the number to add; sums wrap at the ends of 64 bits.
             after_ms: the new cells get later timestamps than this; a cluster stamps them by the
                 clocks of its servers and ignores it.
+            check_send: see `SendCheck`.
 
         Returns:
             The new cells, in the order of `amounts`.
@@ -237,13 +252,32 @@ class Store(Reader, Operations):
 
     @abstractmethod
     def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Append bytes to cells of one row atomically; arguments as for `increment`."""
 
     @abstractmethod
-    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
-        """Change a row if a condition on one of its cells holds; return whether it held."""
+    def check_and_mutate(
+        self,
+        row: bytes,
+        condition: CellCondition,
+        cells: Sequence[Cell],
+        *,
+        check_send: SendCheck | None = None,
+    ) -> bool:
+        """Change a row if a condition on one of its cells holds; return whether it held.
+
+        Args:
+            row: the row key.
+            condition: compares one cell of the row.
+            cells: puts and deletes.
+            check_send: see `SendCheck`.
+        """
 
 
 class Engine(ABC):

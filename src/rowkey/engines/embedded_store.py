@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import Cell, Family
+    from rowkey.engines.contract import SendCheck
     from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.region_counts import RegionRequestCounts
     from rowkey.engines.region_tracker import RegionTracker
@@ -232,18 +233,28 @@ class EmbeddedStore(EmbeddedReader, Store):
         return next(iter(self._read_versions(row, family, qualifier)), None)
 
     def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Add numbers to counters of one row, and return the new cells."""
         for _, _, amount in amounts:
             check_amount(amount)
-        return self._change_cells(row, amounts, increment_cell, after_ms)
+        return self._change_cells(row, amounts, increment_cell, after_ms, check_send)
 
     def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Append bytes to cells of one row, and return the new cells."""
-        return self._change_cells(row, pieces, append_to_cell, after_ms)
+        return self._change_cells(row, pieces, append_to_cell, after_ms, check_send)
 
     def _change_cells(
         self,
@@ -251,9 +262,12 @@ class EmbeddedStore(EmbeddedReader, Store):
         changes: Sequence[tuple[str, bytes, C]],
         build_cell: Callable[[str, bytes, C, Cell | None, int], Cell],
         after_ms: int,
+        check_send: SendCheck | None,
     ) -> list[Cell]:
         """Replace the newest cell of each named column by the cell that `build_cell` returns."""
         self._check_open()
+        if check_send is not None:
+            check_send()
         table = self._table
         check_columns(
             row, [(family, qualifier) for family, qualifier, _ in changes], table.families
@@ -271,9 +285,18 @@ class EmbeddedStore(EmbeddedReader, Store):
             table.write_rows([mutation])
         return cells
 
-    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+    def check_and_mutate(
+        self,
+        row: bytes,
+        condition: CellCondition,
+        cells: Sequence[Cell],
+        *,
+        check_send: SendCheck | None = None,
+    ) -> bool:
         """Change a row if a condition on one of its cells holds; return whether it held."""
         self._check_open()
+        if check_send is not None:
+            check_send()
         table = self._table
         check_mutation(RowCells(row, cells), table.families)
         check_families([condition.family], table.families)

@@ -11,8 +11,9 @@ from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from rowkey import fork_safety
-from rowkey.errors import InvalidArgument
+from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase.errors import (
+    BusyError,
     CallTimedOut,
     ClientClosed,
     HBaseError,
@@ -34,6 +35,8 @@ from rowkey.hbase.wire.names import ServerName
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rowkey.hbase.connection import PendingCall, ServerConnections
     from rowkey.hbase.locations import RegionLocation, RegionLocator
     from rowkey.hbase.messages.contract import Request
@@ -80,9 +83,22 @@ class RetryingCaller:
         return Deadline.from_now(self.settings.operation_timeout_s)
 
     def call_row(
-        self, table: str, row: bytes, request: Request[A], deadline: Deadline | None = None
+        self,
+        table: str,
+        row: bytes,
+        request: Request[A],
+        deadline: Deadline | None = None,
+        check_send: Callable[[], float] | None = None,
     ) -> A:
         """Send a request to the region that holds a row, with retries, and return the answer.
+
+        Args:
+            table: the name of the table.
+            row: the row key.
+            request: what to send.
+            deadline: when to give up; None for the time of an operation from now.
+            check_send: called before each time that the request is sent: returns the seconds within
+                which it must be sent, or raises an error.
 
         Raises:
             InvalidRequest: the request can never succeed.
@@ -92,8 +108,8 @@ class RetryingCaller:
         attempts = self.start_attempts(deadline)
         lost_servers: list[ServerName] = []
         try:
-            return self._retry_on_row(table, row, request, attempts, lost_servers)
-        except HBaseError as error:
+            return self._retry_on_row(table, row, request, attempts, lost_servers, check_send)
+        except RowkeyError as error:
             if lost_servers and not isinstance(error, MaybeApplied):
                 raise _build_maybe_applied(request, lost_servers[0]) from error
             raise
@@ -105,6 +121,7 @@ class RetryingCaller:
         request: Request[A],
         attempts: Attempts,
         lost_servers: list[ServerName],
+        check_send: Callable[[], float] | None,
     ) -> A:
         """Send the request of `call_row` until it succeeds, and collect `lost_servers`.
 
@@ -116,9 +133,10 @@ class RetryingCaller:
                 region = self.locator.locate_region(table, row, attempts.deadline)
                 if lost_servers and region.server != lost_servers[-1]:
                     self._require_server_dead(lost_servers[-1], request, attempts.deadline)
-                call = self.send_request(
-                    region.server.address, request, region.name, attempts.deadline
-                )
+                until = attempts.deadline
+                if check_send is not None:
+                    until = until.shorten_to(check_send())
+                call = self.send_request(region.server.address, request, region.name, until)
             except HBaseError as error:
                 self.invalidate_on_error(error, region)
                 attempts.wait_or_raise(error)
@@ -193,6 +211,9 @@ class RetryingCaller:
             raise InvalidArgument(
                 path, mistake.problem, mistake.expected, mistake.remedy
             ) from problem
+        if until.is_expired:  # the process may have been suspended: what it sends may be outdated
+            what = f"{request.method} was not sent, because its time was over before"
+            raise BusyError(connection.host_port, what, server=connection.host_port)
         return connection.send(request.method, param, cells, deadline=until)
 
     def wait_for_answer(self, call: PendingCall, request: Request[A], attempts: Attempts) -> A:

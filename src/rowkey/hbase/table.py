@@ -21,7 +21,7 @@ from rowkey.hbase.scanning import Scanner
 from rowkey.hbase.wire.names import META_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.cells import CellBlock
     from rowkey.hbase.errors import FailedAction
@@ -213,11 +213,16 @@ class HBaseTable:
         return self._caller.call_row(self.name, row, request)
 
     def increment_cells(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, sync: bool = False
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        sync: bool = False,
+        check_send: Callable[[], float] | None = None,
     ) -> list[Cell]:
         """Add to counters as `increment` does, and return the new cells with their timestamps."""
         request = NewCells(Increment(row, amounts, *self._generate_nonce(), sync))
-        return self._caller.call_row(self.name, row, request)
+        return self._caller.call_row(self.name, row, request, check_send=check_send)
 
     def append(
         self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
@@ -231,11 +236,16 @@ class HBaseTable:
         return self._caller.call_row(self.name, row, request)
 
     def append_cells(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, sync: bool = False
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        sync: bool = False,
+        check_send: Callable[[], float] | None = None,
     ) -> list[Cell]:
         """Append to cells as `append` does, and return the new cells with their timestamps."""
         request = NewCells(Append(row, pieces, *self._generate_nonce(), sync))
-        return self._caller.call_row(self.name, row, request)
+        return self._caller.call_row(self.name, row, request, check_send=check_send)
 
     def _generate_nonce(self) -> tuple[int, int]:
         """Return a random nonce and the nonce group of this table object."""
@@ -251,6 +261,7 @@ class HBaseTable:
         cells: Sequence[Cell],
         *,
         sync: bool = False,
+        check_send: Callable[[], float] | None = None,
     ) -> bool:
         """Apply cells to a row if *cell OPERATOR value* is true, and return whether it was.
 
@@ -265,13 +276,15 @@ class HBaseTable:
                 and `!=` only.
             cells: puts and deletes.
             sync: whether they are on the servers' disks when the call returns.
+            check_send: called before each time that the request is sent: returns the seconds within
+                which it must be sent, or raises an error.
 
         Raises:
             MaybeApplied: the answer was lost; the call is not repeated, since the cell may be
                 changed by now.
         """
         request = CheckAndMutate(row, family, qualifier, operator, value, cells, sync)
-        return self._caller.call_row(self.name, row, request)
+        return self._caller.call_row(self.name, row, request, check_send=check_send)
 
     def __repr__(self) -> str:
         return f"<table {self.name}>"

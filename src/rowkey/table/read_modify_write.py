@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.cells import Cell, RowCells
+    from rowkey.engines import SendCheck
     from rowkey.rows import Layout
     from rowkey.table.row_writer import RowWriter
 
@@ -31,10 +32,12 @@ class ReadModifyWrite:
 
     Args:
         writer: encodes rows, and sends changes of them.
+        check_send: checks that the change is sent in time.
     """
 
-    def __init__(self, writer: RowWriter) -> None:
+    def __init__(self, writer: RowWriter, check_send: SendCheck) -> None:
         self.writer, self.store = writer, writer.store
+        self.check_send = check_send
 
     def increment(self, row: Any, amounts: Mapping[str, int]) -> dict[str, int]:
         """Add amounts to counters of a row; return their new values."""
@@ -53,7 +56,9 @@ class ReadModifyWrite:
         self._store_key_fields(values)
         with self._lock_row(values, row_key) as last:
             self._copy_columns(values, row_key, columns.values())
-            cells = self.store.increment(row_key, increments, after_ms=last)
+            cells = self.store.increment(
+                row_key, increments, after_ms=last, check_send=self.check_send
+            )
             self._require_visible(values, row_key, cells, last)
         counts = [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
         return dict(zip(columns, counts, strict=True))
@@ -71,7 +76,9 @@ class ReadModifyWrite:
         self._store_key_fields(values)
         with self._lock_row(values, row_key) as last:
             self._copy_columns(values, row_key, columns.values())
-            cells = self.store.append(row_key, column_pieces, after_ms=last)
+            cells = self.store.append(
+                row_key, column_pieces, after_ms=last, check_send=self.check_send
+            )
             self._require_visible(values, row_key, cells, last)
 
     @contextmanager
@@ -153,7 +160,9 @@ class ReadModifyWrite:
             if len(mutations) > 1:
                 self.writer.check_mutations([mutations])
                 self.writer.write_other_places([mutations])
-            return self.store.check_and_mutate(row_key, check, mutations[-1].cells)
+            return self.store.check_and_mutate(
+                row_key, check, mutations[-1].cells, check_send=self.check_send
+            )
 
     def _is_condition_met(self, row_key: bytes, condition: CellCondition) -> bool:
         """Return whether a column of a row has the expected value."""

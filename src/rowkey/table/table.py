@@ -141,15 +141,16 @@ class Table:
             RowError: a column is not a counter, or has a value that is not a number.
             DesignRefused: the key has a random salt; or a field is the timestamp of the cells,
                 which HBase sets by its own clock in an increment.
-            Conflict: the bucket counts changed during the increment, which may be lost.
+            Conflict: the bucket counts are being changed: the increment was not sent, or may be
+                lost; the message says which.
         """
-        with self.tracker.pin_generation() as writer:
-            return ReadModifyWrite(writer).increment(row, amounts)
+        with self.tracker.pin_generation() as pinned:
+            return ReadModifyWrite(*pinned).increment(row, amounts)
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        with self.tracker.pin_generation() as writer:
-            ReadModifyWrite(writer).append(row, pieces)
+        with self.tracker.pin_generation() as pinned:
+            ReadModifyWrite(*pinned).append(row, pieces)
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns has an expected value, atomically.
@@ -161,8 +162,8 @@ class Table:
         Returns:
             Whether the row was put.
         """
-        with self.tracker.pin_generation() as writer:
-            return ReadModifyWrite(writer).check_and_put(row, expected)
+        with self.tracker.pin_generation() as pinned:
+            return ReadModifyWrite(*pinned).check_and_put(row, expected)
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:
         """Return a buffer of puts and deletes, for a `with` block; see `Batch`."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import Cell, Family
-    from rowkey.engines import CellCondition, CellSelection, Engine
+    from rowkey.engines import CellCondition, CellSelection, Engine, SendCheck
     from rowkey.engines.ordering.row_clock import RowClock
 
 PREFIX_LENGTH = 3
@@ -148,17 +148,38 @@ class PrefixStore(PrefixReader, Store):
         return self.whole.row_clock
 
     def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
-        return self.whole.increment(self.inside(row), amounts, after_ms=after_ms)
+        return self.whole.increment(
+            self.inside(row), amounts, after_ms=after_ms, check_send=check_send
+        )
 
     def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
-        return self.whole.append(self.inside(row), pieces, after_ms=after_ms)
+        return self.whole.append(self.inside(row), pieces, after_ms=after_ms, check_send=check_send)
 
-    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
-        return self.whole.check_and_mutate(self.inside(row), condition, cells)
+    def check_and_mutate(
+        self,
+        row: bytes,
+        condition: CellCondition,
+        cells: Sequence[Cell],
+        *,
+        check_send: SendCheck | None = None,
+    ) -> bool:
+        return self.whole.check_and_mutate(
+            self.inside(row), condition, cells, check_send=check_send
+        )
 
     def list_regions(self) -> list[RegionRequestCounts]:
         cut = len(self.prefix)

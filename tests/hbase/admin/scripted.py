@@ -81,7 +81,12 @@ class ScriptedMaster(RetryingCaller):
         return self._answer(request)
 
     def call_row(
-        self, table: str, row: bytes, request: Request[Any], deadline: Deadline | None = None
+        self,
+        table: str,
+        row: bytes,
+        request: Request[Any],
+        deadline: Deadline | None = None,
+        check_send: Callable[[], float] | None = None,
     ) -> Any:
         return self._rows_of_meta(request) if table == "hbase:meta" else self._answer(request)
 

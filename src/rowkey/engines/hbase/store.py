@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rowkey.cells import Cell, CellBlock, Family
+    from rowkey.engines.contract import SendCheck
     from rowkey.engines.ordering.row_clock import RowClock
     from rowkey.engines.requests import CellCondition, CellSelection
     from rowkey.hbase import Client, TableDescriptor
@@ -192,20 +193,30 @@ class HBaseStore(HBaseReader, Store):
                 raise _to_unavailable(refusal) from refusal
 
     def increment(
-        self, row: bytes, amounts: Sequence[tuple[str, bytes, int]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        amounts: Sequence[tuple[str, bytes, int]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Add numbers to counters of one row on its server, and return the new cells."""
         self._check_columns(row, amounts)
         for _, _, amount in amounts:
             check_amount(amount)
-        return self._table.increment_cells(row, amounts, sync=self._sync)
+        return self._table.increment_cells(row, amounts, sync=self._sync, check_send=check_send)
 
     def append(
-        self, row: bytes, pieces: Sequence[tuple[str, bytes, bytes]], *, after_ms: int = -1
+        self,
+        row: bytes,
+        pieces: Sequence[tuple[str, bytes, bytes]],
+        *,
+        after_ms: int = -1,
+        check_send: SendCheck | None = None,
     ) -> list[Cell]:
         """Append bytes to cells of one row on its server, and return the new cells."""
         self._check_columns(row, pieces)
-        return self._table.append_cells(row, pieces, sync=self._sync)
+        return self._table.append_cells(row, pieces, sync=self._sync, check_send=check_send)
 
     def _check_columns(self, row: bytes, changes: Sequence[tuple[str, bytes, object]]) -> None:
         """Raise if the store is closed, or the changed columns are invalid."""
@@ -213,7 +224,14 @@ class HBaseStore(HBaseReader, Store):
         columns = [(family, qualifier) for family, qualifier, _ in changes]
         check_columns(row, columns, self._find_families(family for family, _ in columns))
 
-    def check_and_mutate(self, row: bytes, condition: CellCondition, cells: Sequence[Cell]) -> bool:
+    def check_and_mutate(
+        self,
+        row: bytes,
+        condition: CellCondition,
+        cells: Sequence[Cell],
+        *,
+        check_send: SendCheck | None = None,
+    ) -> bool:
         """Change a row if a condition on a cell holds on its server; return whether it held."""
         self._check_open()
         families = self._find_families((condition.family, *(cell.family for cell in cells)))
@@ -222,7 +240,13 @@ class HBaseStore(HBaseReader, Store):
         check_comparison(condition.operator, condition.value)
         column = (condition.family, condition.qualifier)
         return self._table.check_and_mutate(
-            row, *column, condition.operator, condition.value, cells, sync=self._sync
+            row,
+            *column,
+            condition.operator,
+            condition.value,
+            cells,
+            sync=self._sync,
+            check_send=check_send,
         )
 
     def list_regions(self) -> list[RegionRequestCounts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rowkey.catalog import CatalogEntry, Lease
     from rowkey.cells import Cell
     from rowkey.design import Design
-    from rowkey.engines import Engine, Store
+    from rowkey.engines import Engine, SendCheck, Store
     from rowkey.explanations import Explanation
     from rowkey.keys import Dictionary, Key
     from rowkey.table.scans.merge import ScanItem
@@ -324,8 +325,11 @@ class GenerationTracker:
                 mutations = [*mutations, *missed]
 
     @contextmanager
-    def pin_generation(self) -> Iterator[RowWriter]:
+    def pin_generation(self) -> Iterator[tuple[RowWriter, SendCheck]]:
         """Yield the writer for one change that depends on the row's current values.
+
+        The second value checks, each time before the change is sent, that it comes in time: a
+        server gives it a timestamp when it arrives, so that a late one would hide newer changes.
 
         All clients must make such a change under one row key. So no client makes one while a
         generation is announced: some clients still write under its predecessor, others may already
@@ -338,7 +342,7 @@ class GenerationTracker:
             Unavailable: the catalog does not answer.
         """
         state = self._wait_until_settled()
-        yield state.writer
+        yield state.writer, partial(self._check_time_left, state)
         entry = self.lease.last_entry
         # One that was announced since may be active by now, however recently the entry was read.
         if self.lease.is_expired or entry.generations != state.entry.generations:
@@ -350,6 +354,22 @@ class GenerationTracker:
             )
             remedy = "Read the row, and write it again if the values are missing."
             raise Conflict(f"table {state.combined_design.table}", what, remedy=remedy)
+
+    def _check_time_left(self, state: GenerationState) -> float:
+        """Return the seconds for which no other client writes rows under other row keys.
+
+        Raises:
+            Conflict: clients may write under other row keys already, or soon.
+            Unavailable: the catalog does not answer.
+        """
+        lease = self.lease
+        if lease.age_s > lease.max_stale_s / 2:
+            lease.renew_entry()
+        age_s = lease.age_s  # before the entry, which may be renewed meanwhile
+        if lease.last_entry.generations != state.entry.generations:
+            what = "the number of buckets is being changed, so this write was not sent"
+            raise Conflict(f"table {state.combined_design.table}", what, remedy="Try again.")
+        return lease.max_stale_s - age_s
 
     def _wait_until_settled(self) -> GenerationState:
         """Wait until no generation is announced, activating one that was left; return the state.
