@@ -141,16 +141,15 @@ class Table:
             RowError: a column is not a counter, or has a value that is not a number.
             DesignRefused: the key has a random salt; or a field is the timestamp of the cells,
                 which HBase sets by its own clock in an increment.
-            Conflict: the bucket counts are being changed: the increment was not sent, or may be
-                lost; the message says which.
+            Conflict: the bucket counts changed during the increment, which may be lost.
         """
-        with self.tracker.pin_generation() as pinned:
-            return ReadModifyWrite(*pinned).increment(row, amounts)
+        return self.tracker.run_pinned(
+            lambda *pinned: ReadModifyWrite(*pinned).increment(row, amounts)
+        )
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        with self.tracker.pin_generation() as pinned:
-            ReadModifyWrite(*pinned).append(row, pieces)
+        self.tracker.run_pinned(lambda *pinned: ReadModifyWrite(*pinned).append(row, pieces))
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns has an expected value, atomically.
@@ -162,8 +161,9 @@ class Table:
         Returns:
             Whether the row was put.
         """
-        with self.tracker.pin_generation() as pinned:
-            return ReadModifyWrite(*pinned).check_and_put(row, expected)
+        return self.tracker.run_pinned(
+            lambda *pinned: ReadModifyWrite(*pinned).check_and_put(row, expected)
+        )
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:
         """Return a buffer of puts and deletes, for a `with` block; see `Batch`."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rowkey import fork_safety
 from rowkey.catalog import find_part_counts
@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 POLLS_PER_WAIT = 30
 """About how many times a waiting change reads the catalog, with pauses in the range below."""
 MIN_PAUSE_S, MAX_PAUSE_S = 0.02, 1.0
+
+
+T = TypeVar("T")
+
+
+class _NotSent(Conflict):
+    """A change was not sent because the generations have changed."""
 
 
 class GenerationState:
@@ -324,25 +331,35 @@ class GenerationTracker:
                 state.writer.send_mutations(missed, sync=sync)
                 mutations = [*mutations, *missed]
 
-    @contextmanager
-    def pin_generation(self) -> Iterator[tuple[RowWriter, SendCheck]]:
-        """Yield the writer for one change that depends on the row's current values.
-
-        The second value checks, each time before the change is sent, that it comes in time: a
-        server gives it a timestamp when it arrives, so that a late one would hide newer changes.
+    def run_pinned(self, change: Callable[[RowWriter, SendCheck], T]) -> T:
+        """Make one change that depends on the row's current values, and return its result.
 
         All clients must make such a change under one row key. So no client makes one while a
         generation is announced: some clients still write under its predecessor, others may already
         write under the new one. A client that has waited longer than all clients need to read the
         announcement activates the generation, in case the client that announced it has died.
 
+        A server gives such a change a timestamp when it arrives, so that a late one would hide
+        newer changes under the new row key. So each time before it is sent, the change checks that
+        it comes in time; if not, it begins anew.
+
+        Args:
+            change: makes the change with the writer, and checks with the other argument.
+
         Raises:
             Conflict: the change took so long that other clients may have written the row under
                 another row key meanwhile.
             Unavailable: the catalog does not answer.
         """
-        state = self._wait_until_settled()
-        yield state.writer, partial(self._check_time_left, state)
+        while True:
+            state = self._wait_until_settled()
+            with suppress(_NotSent):
+                result = change(state.writer, partial(self._check_time_left, state))
+                self._require_same_generation(state)
+                return result
+
+    def _require_same_generation(self, state: GenerationState) -> None:
+        """Raise Conflict if a change took so long that another generation is active."""
         entry = self.lease.last_entry
         # One that was announced since may be active by now, however recently the entry was read.
         if self.lease.is_expired or entry.generations != state.entry.generations:
@@ -359,7 +376,7 @@ class GenerationTracker:
         """Return the seconds for which no other client writes rows under other row keys.
 
         Raises:
-            Conflict: clients may write under other row keys already, or soon.
+            _NotSent: clients may write under other row keys already, or soon.
             Unavailable: the catalog does not answer.
         """
         lease = self.lease
@@ -368,7 +385,7 @@ class GenerationTracker:
         age_s = lease.age_s  # before the entry, which may be renewed meanwhile
         if lease.last_entry.generations != state.entry.generations:
             what = "the number of buckets is being changed, so this write was not sent"
-            raise Conflict(f"table {state.combined_design.table}", what, remedy="Try again.")
+            raise _NotSent(f"table {state.combined_design.table}", what)
         return lease.max_stale_s - age_s
 
     def _wait_until_settled(self) -> GenerationState:
