@@ -71,6 +71,44 @@ def test_a_detected_delimiter_is_named(
     assert [sentence] == list(map(str, assumptions))
 
 
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+@divide_examples(3)
+@given(
+    rows=st.lists(
+        st.lists(st.text("ab 1.é", max_size=6), min_size=3, max_size=3), min_size=1, max_size=6
+    )
+)
+def test_spaces_after_delimiters_are_dropped_as_in_the_header(
+    delimiter: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """If a space follows each delimiter of the header, values begin after their spaces."""
+    path = tmp_path_factory.mktemp("csv") / "events.csv"
+    lines = [f"{delimiter} ".join(record) for record in ([*NAMES], *rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    read, assumptions = read_rows(path, {"kind": "csv", "delimiter": delimiter})
+    stripped = [[value.lstrip(" ") for value in row] for row in rows]
+    assert [dict(zip(NAMES, row, strict=True)) for row in stripped] == read
+    (sentence,) = map(str, assumptions)
+    assert "spaces at the start of values of events.csv are dropped" in sentence
+
+
+@pytest.mark.parametrize("header", ["host,value,note", "host, value,note"])
+def test_spaces_are_kept_unless_the_whole_header_has_them(header: str, tmp_path: Path) -> None:
+    """Without a space after each delimiter of the header, spaces are part of values."""
+    path = tmp_path / "events.csv"
+    path.write_text(f"{header}\na, 1, x\n")
+    rows, assumptions = read_rows(path)
+    assert ([{"host": "a", "value": " 1", "note": " x"}], []) == (rows, assumptions)
+
+
+def test_a_quote_after_a_space_is_refused(tmp_path: Path) -> None:
+    """A quote after a space begins no quoted value, so that the file cannot be read as meant."""
+    path = tmp_path / "events.csv"
+    path.write_text('host, value, note\na, 1, "x"\n')
+    with pytest.raises(SampleError, match="Remove the spaces between delimiters and quotes"):
+        read_rows(path)
+
+
 def test_a_few_malformed_lines_do_not_hide_the_delimiter(tmp_path: Path) -> None:
     """Most of the first lines decide, and the malformed ones are skipped."""
     path = tmp_path / "events.csv"

@@ -86,6 +86,8 @@ class CsvFormat(SampleFormat):
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
         super().__init__(raw_options)
         self.null_texts = read_null_texts(self.option_values)
+        self._is_padded: bool | None = None
+        """Whether a space follows each delimiter of the header line; None before it is read."""
         # Nothing and a null that is written look alike to Arrow: neither is then an empty text.
         self.has_empty_nulls = not self.null_texts
         delimiter = self.option_values["delimiter"]
@@ -226,6 +228,18 @@ class CsvFormat(SampleFormat):
         head = self._read_head(stream, path)
         names = _parse_names(head, delimiter, columns, path)
         _check_delimiter(head, names, columns or (), path)
+        if self._is_padded is None:
+            _, *others = _split_record(head, delimiter) or [""]
+            self._is_padded = bool(others) and all(name.startswith(" ") for name in others)
+            if self._is_padded:
+                self.assumptions.append(
+                    Message(
+                        "sample.padding",
+                        "spaces at the start of values of {file} are dropped, as a space follows "
+                        "each delimiter of its header line",
+                        file=shorten_text(path.name),
+                    )
+                )
         return names
 
     def _read_stream(
@@ -275,8 +289,37 @@ class CsvFormat(SampleFormat):
         for batch in reader:
             count += batch.num_rows
             self.progress.delivered_bytes += MAX_LINE_BYTES
-            yield batch
+            yield _drop_padding(batch, path) if self._is_padded else batch
         misfits.check_count(count + misfits.count)
+
+
+def _drop_padding(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
+    """Return text columns without the spaces at the start of their values; none left is null.
+
+    Raises:
+        SampleError: a quote follows the spaces, so that delimiters between quotes divided values.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = [pc.ascii_ltrim(column, " ") for column in batch.columns]
+    for name, column, padded in zip(batch.schema.names, columns, batch.columns, strict=True):
+        is_quoted = pc.and_(pc.starts_with(column, '"'), pc.starts_with(padded, " "))
+        if pc.any(is_quoted).as_py():
+            raise SampleError(
+                f"{path}: column {name!r}",
+                "a quote follows a space, so that it does not begin a quoted value",
+                "quotes directly after the delimiter",
+                "Remove the spaces between delimiters and quotes.",
+            )
+    no_text = pa.scalar(None, pa.string())
+    return pa.RecordBatch.from_arrays(
+        [
+            pc.if_else(pc.and_(pc.equal(one, ""), pc.not_equal(padded, "")), no_text, one)
+            for one, padded in zip(columns, batch.columns, strict=True)
+        ],
+        schema=batch.schema,
+    )
 
 
 def _open_reader(
