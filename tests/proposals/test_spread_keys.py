@@ -83,9 +83,44 @@ def test_only_the_number_of_buckets_changes() -> None:
 def test_a_second_table_has_a_bucket_of_what_the_read_gives() -> None:
     """Its rows are spread by the field of the read, not by the field of the first table."""
     design = build_design("[bucket(host, 9)][host][ts]")
-    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2)
+    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2, {})
     assert proposal is not None
     assert ("[bucket(user, 4)][user][host][ts]", "per_bucket") == (proposal.key, proposal.splits)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        FieldFacts(distinct_count=1),
+        FieldFacts(distinct_count=50_000, heaviest_values=(("ada", 0.94),)),
+    ],
+)
+def test_a_second_table_spreads_a_value_of_many_rows(facts: FieldFacts) -> None:
+    """If the read's field cannot fill the buckets, the other fields of the key do."""
+    design = build_design("[bucket(host, 9)][host][ts]")
+    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2, {"user": facts})
+    assert proposal is not None
+    assert "[bucket(user, host, ts, 4)][user][host][ts]" == proposal.key
+    assert 4 == proposal.fan_out
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        FieldFacts(distinct_count=2),
+        FieldFacts(distinct_count=50_000, heaviest_values=(("ada", 0.4),)),
+        FieldFacts(value_count=20, distinct_count=1, heaviest_values=(("ada", 1.0),)),
+    ],
+    ids=["as many values as servers", "less than a share", "a small sample"],
+)
+def test_a_read_of_one_range_is_kept_where_no_server_is_known_to_be_too_busy(
+    facts: FieldFacts,
+) -> None:
+    """A bucket of the read's field alone gives the read one range, which costs least."""
+    design = build_design("[bucket(host, 9)][host][ts]")
+    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2, {"user": facts})
+    assert proposal is not None
+    assert "[bucket(user, 4)][user][host][ts]" == proposal.key
 
 
 def test_heavy_values_are_added_to_the_list() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rowkey.design.design import Design
+    from rowkey.keys import Field
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
 
@@ -314,18 +315,18 @@ def _choose_later_value(read: DeclaredRead, field: Any, base: Any) -> Any:
 
 
 def count_combined_values(
-    design: Design, facts: Mapping[str, FieldFacts], names: Iterable[str]
+    fields: Mapping[str, Field], facts: Mapping[str, FieldFacts], names: Iterable[str]
 ) -> int | None:
     """Return how many combinations of values some fields have; None if unknown.
 
     Args:
-        design: the design.
-        facts: what is known of its fields.
-        names: the fields.
+        fields: the fields of the design.
+        facts: what is known of them.
+        names: the fields that are combined.
     """
     total = 1
     for name in names:
-        listed = design.fields[name].type.possible_values
+        listed = fields[name].type.possible_values
         count = facts[name].distinct_count if name in facts else None
         if count is None and listed is not None:
             count = len(listed)

@@ -123,7 +123,9 @@ def explain_read(
     plan = plan_read(key, read.bounds, read.order)
     access_type = _find_access_type(plan)
     order_method = _find_order_method(plan, read)
-    proposal = _propose_key(key, plan, read, servers) if access_type != "nothing" else None
+    proposal = (
+        _propose_key(key, plan, read, servers, facts or {}) if access_type != "nothing" else None
+    )
     return Explanation(
         key=str(key),
         conditions=tuple(
@@ -168,12 +170,14 @@ def _find_order_method(plan: Plan, read: BoundRead) -> str:
     return "backwards" if plan.is_backwards else "forwards"
 
 
-def _propose_key(key: Key, plan: Plan, read: BoundRead, servers: int) -> ReadKeyProposal | None:
+def _propose_key(
+    key: Key, plan: Plan, read: BoundRead, servers: int, facts: Mapping[str, FieldFacts]
+) -> ReadKeyProposal | None:
     """Propose a better key for a full scan or a sort; None if the read needs none."""
     is_slow = plan.is_full_scan and read.bounds
     if not (is_slow or plan.needs_sort) or plan.is_point:
         return None
-    return propose_read_table(key, read.bounds, read.order, servers)
+    return propose_read_table(key, read.bounds, read.order, servers, facts)
 
 
 def _find_narrowed_part(key: Key, plan: Plan) -> str:

@@ -111,7 +111,7 @@ class LintSubject:
 
     def count_distinct(self, name: str) -> int | None:
         """Return how many values a field has; None if neither declared nor sampled."""
-        return count_combined_values(self.design, self.facts, [name])
+        return count_combined_values(self.design.fields, self.facts, [name])
 
     def list_values(self, name: str) -> list[Any]:
         """Return the distinct values of a field in the sample; empty without a sample."""

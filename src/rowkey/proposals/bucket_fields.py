@@ -78,7 +78,7 @@ def can_spread(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[
     if has_only_times(design.fields, names):
         return False
     field_facts = [facts.get(name) for name in names]
-    values = count_combined_values(design, facts, names)
+    values = count_combined_values(design.fields, facts, names)
     if not has_enough_values(values, design.cluster.servers):
         return False
     shares = [one.heaviest_share if one is not None else None for one in field_facts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rowkey.design import count_combined_values
 from rowkey.errors import Mistakes
 from rowkey.keys import build_key, is_null_requested
 from rowkey.plan import count_spreading_parts, drop_repeated_orderings, plan_read
@@ -18,6 +19,7 @@ from rowkey.proposals.spreading_terms import (
 )
 from rowkey.schema import (
     Equal,
+    FieldFacts,
     FieldRef,
     FunctionCall,
     OneOf,
@@ -26,9 +28,9 @@ from rowkey.schema import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rowkey.keys import Key
+    from rowkey.keys import Field, Key
     from rowkey.plan import Plan
     from rowkey.schema import Bounds, Ordering, Term
 
@@ -83,19 +85,26 @@ def propose_read_key(key: Key, bounds: Bounds, order: Sequence[Ordering]) -> Rea
 
 
 def propose_read_table(
-    key: Key, bounds: Bounds, order: Sequence[Ordering], servers: int
+    key: Key,
+    bounds: Bounds,
+    order: Sequence[Ordering],
+    servers: int,
+    facts: Mapping[str, FieldFacts],
 ) -> ReadKeyProposal | None:
     """Return the key and splits of a second table that serves a read; None if none is known.
 
     A bucket of the fields to which the read gives one value spreads its rows, unless these fields
     are all times, which are equal for the events of one moment; then the parts in front of the
-    present key do.
+    present key do. If they have fewer values than there are servers, or a value with more rows than
+    a server's fair share, the other fields of the key are hashed with them, so that the read has
+    one range in each bucket.
 
     Args:
         key: the present key, which does not serve the read.
         bounds: the bounds of the read, in internal values.
         order: the order of the read.
         servers: region servers, for the number of buckets.
+        facts: what is known of the fields.
     """
     served = find_serving_key(key, bounds, order)
     if served is None or _has_leading_time(served[0]):
@@ -104,7 +113,10 @@ def propose_read_table(
     pinned = [name for name, bound in bounds.items() if isinstance(bound, Equal)]
     if not key.is_salted and not has_only_times(key.declared_fields, pinned):
         tail = proposed.terms[count_spreading_parts(proposed) :]
-        bucket = build_bucket(pinned, BUCKETS_PER_SERVER * servers)
+        names = pinned
+        if _is_one_server_too_busy(key.declared_fields, facts, pinned, servers):
+            names = [*pinned, *(name for name in key.fields if name not in pinned)]
+        bucket = build_bucket(names, BUCKETS_PER_SERVER * servers)
         bucketed = build_key((bucket, *tail), key.declared_fields, Mistakes())
         if bucketed is None:
             return None
@@ -114,6 +126,21 @@ def propose_read_table(
     if has_only_times(key.declared_fields, leading_names):
         return None
     return _build_proposal(key, proposed, plan)
+
+
+def _is_one_server_too_busy(
+    fields: Mapping[str, Field],
+    facts: Mapping[str, FieldFacts],
+    names: Sequence[str],
+    servers: int,
+) -> bool:
+    """Return whether a bucket of some fields is known to overload a server."""
+    certain_facts = {
+        name: facts[name].replace_uncertain(FieldFacts()) for name in names if name in facts
+    }
+    values = count_combined_values(fields, certain_facts, names)
+    shares = [certain_facts.get(name, FieldFacts()).heaviest_share or 0.0 for name in names]
+    return (values is not None and values < servers) or min(shares) > 1 / servers
 
 
 def find_serving_key(

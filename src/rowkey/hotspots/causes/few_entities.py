@@ -53,7 +53,7 @@ class FewEntitiesCause(Cause):
     ) -> CauseFinding | None:
         """Return the cause if the leading fields are known to have too few values."""
         names = find_deciding_fields(design, facts, boundaries)
-        values = count_combined_values(design, facts, names)
+        values = count_combined_values(design.fields, facts, names)
         regions = count_reachable_regions(design.key, boundaries)
         if not names or values is None or not _is_too_few(values, regions):
             return None
@@ -213,7 +213,7 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
 
 def _format_remedy(design: Design, facts: Mapping[str, FieldFacts], names: Sequence[str]) -> str:
     """Return the remedy: a bucket computed from more fields, or a salt if they have few values."""
-    values = count_combined_values(design, facts, design.key.fields)
+    values = count_combined_values(design.fields, facts, design.key.fields)
     if set(names) < set(design.key.fields) and has_enough_values(values, design.cluster.servers):
         proposal = propose_spread_key(design, facts, insufficient_fields=names)
     else:

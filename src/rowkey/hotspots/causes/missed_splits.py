@@ -213,7 +213,7 @@ def _predict_from_numbers(
     from rowkey.workload import WorkloadGenerator
 
     regions, servers = len(boundaries), design.cluster.servers
-    known_count = count_combined_values(design, facts, [name])
+    known_count = count_combined_values(design.fields, facts, [name])
     generator = WorkloadGenerator(design.writes, design.fields, key=design.key)
     values = generator.count_distinct(design.fields[name]) if known_count is None else known_count
     reached = count_regions_of_numbers(design, values, boundaries)

@@ -102,7 +102,9 @@ span  = "1h"
             )
             if one.bounds and not is_only_reversed:
                 better = (
-                    propose_read_table(subject.key, one.bounds, read.order, subject.cluster.servers)
+                    propose_read_table(
+                        subject.key, one.bounds, read.order, subject.cluster.servers, subject.facts
+                    )
                     if index < self.MAX_PROPOSALS
                     else None
                 )

@@ -116,7 +116,7 @@ def _can_have_bucket(subject: LintSubject) -> bool:
     """Return whether a bucket of key fields can spread the rows of a moment, as the salt does."""
     design = subject.design
     names = tuple(design.key.fields)
-    values = count_combined_values(design, subject.facts, names)
+    values = count_combined_values(design.fields, subject.facts, names)
     return not has_only_times(design.fields, names) and has_enough_values(
         values, design.cluster.servers
     )

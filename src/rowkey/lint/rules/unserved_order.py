@@ -84,7 +84,9 @@ limit = 20
             if any(order.field in subject.unordered_fields for order in read.order):
                 continue  # reversed-under-range reports it
             better = (
-                propose_read_table(subject.key, one.bounds, read.order, subject.cluster.servers)
+                propose_read_table(
+                    subject.key, one.bounds, read.order, subject.cluster.servers, subject.facts
+                )
                 if index < self.MAX_PROPOSALS
                 else None
             )
