@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -302,36 +301,3 @@ def test_a_change_is_sent_again_only_if_it_may_still_be_sent() -> None:
     with pytest.raises(Conflict, match="it is too late"):
         caller.call_row("t", b"a", PUT, check_send=check_send)
     assert [[b"a"]] == caller.sent
-
-
-class RecordingConnection:
-    """A connection that records what is sent on it."""
-
-    host_port = "s0:1"
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-
-    def get_connection(self, *address: Any) -> RecordingConnection:
-        return self
-
-    def send(self, method: str, *arguments: Any, **options: Any) -> Any:
-        self.sent.append(method)
-        return None
-
-
-class DecodingCaller(RetryingCaller):
-    """Takes every request that was sent for answered."""
-
-    def wait_for_answer(self, call: Any, request: Any, attempts: Any) -> Any:
-        return None
-
-
-@pytest.mark.parametrize("seconds", [[5.0], [0.0, 0.0, 5.0]])
-def test_a_request_whose_time_is_over_is_not_sent(seconds: list[float]) -> None:
-    """A process that was suspended before it sends asks again whether it may send."""
-    connection, answers = RecordingConnection(), iter(seconds)
-    caller = DecodingCaller(None, connection, RegionMap(), QUICK)  # type: ignore[arg-type]
-    caller.call_row("t", b"a", PUT, check_send=partial(next, answers))
-    assert ["Mutate"] == connection.sent
-    assert [] == list(answers)

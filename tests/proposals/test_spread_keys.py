@@ -123,6 +123,15 @@ def test_a_read_of_one_range_is_kept_where_no_server_is_known_to_be_too_busy(
     assert "[bucket(user, 4)][user][host][ts]" == proposal.key
 
 
+def test_a_second_table_keeps_intervals_in_one_row() -> None:
+    """A time of which a row holds an interval is not hashed: its events would lie in many rows."""
+    design = build_design("[bucket(host, 9)][host][time_slice(ts, 1h)]")
+    facts = {"user": FieldFacts(distinct_count=1)}
+    proposal = propose_read_table(design.key, {"user": Equal("ada")}, (), 2, facts)
+    assert proposal is not None
+    assert "[bucket(user, host, 4)][user][host][time_slice(ts, 1h)]" == proposal.key
+
+
 def test_heavy_values_are_added_to_the_list() -> None:
     """The key spreads the listed values, and the design that declares both is valid."""
     facts = {"host": FieldFacts(distinct_count=500)}

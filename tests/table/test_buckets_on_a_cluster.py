@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.catalog import read_boottime_s
+from rowkey.boottime import read_boottime_s
 from rowkey.engines import ScanRange
 from rowkey.table import drop_table
 from table.clients import list_misplaced_rows

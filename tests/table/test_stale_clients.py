@@ -219,6 +219,21 @@ def test_each_announcement_is_waited_for_in_full(
     bystander.close()
 
 
+@pytest.mark.parametrize("age_s", [25.0, 31.0, 58.0])
+def test_counters_go_on_while_the_catalog_may_be_out_of_reach(
+    client_pair: tuple[Table, Table], age_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An increment needs no answer of the catalog before the known entry has expired."""
+    _, counter = client_pair
+    counter.put(ROWS[1])
+    advance_clock(counter, age_s)
+    monkeypatch.setattr(counter.lease, "catalog", UnreachableCatalog())
+    assert {"hits": 2} == counter.increment(ROWS[1], hits=1)
+    advance_clock(counter, 60.0 - age_s)
+    with pytest.raises(Unavailable):
+        counter.increment(ROWS[1], hits=1)
+
+
 def test_a_slow_increment_raises_conflict(client_pair: tuple[Table, Table]) -> None:
     """An increment during which the buckets changed raises a conflict."""
     setter, slow = client_pair

@@ -104,9 +104,26 @@ def test_spaces_are_kept_unless_the_whole_header_has_them(header: str, tmp_path:
 def test_a_quote_after_a_space_is_refused(tmp_path: Path) -> None:
     """A quote after a space begins no quoted value, so that the file cannot be read as meant."""
     path = tmp_path / "events.csv"
-    path.write_text('host, value, note\na, 1, "x"\n')
+    path.write_text('host, value, note\na, 1, "x, y"\nb, 2, z\n')
     with pytest.raises(SampleError, match="Remove the spaces between delimiters and quotes"):
         read_rows(path)
+
+
+def test_a_null_after_a_space_is_null(tmp_path: Path) -> None:
+    """A text that stands for null does so after a space, too."""
+    path = tmp_path / "events.csv"
+    path.write_text("host, value, note\na, 1, NULL\nb, NULL, x\nc, , y\n")
+    fields: dict[str, Any] = {
+        "host": "text",
+        "value": {"type": "u8", "nullable": True},
+        "note": {"type": "text", "nullable": True},
+    }
+    design = Design("t", "[host]", fields=fields)
+    sample = open_sample(path, design.fields, None, {"kind": "csv", "nulls": ["NULL"]})
+    rows = [row for events in sample.read_events() for row in events.rows.to_pylist()]
+    assert [("a", 1, None), ("b", None, "x"), ("c", None, "y")] == [
+        tuple(row.values()) for row in rows
+    ]
 
 
 def test_a_few_malformed_lines_do_not_hide_the_delimiter(tmp_path: Path) -> None:

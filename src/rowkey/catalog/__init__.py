@@ -23,7 +23,7 @@ from rowkey.catalog.entry_restoration import (
     read_generation_number,
     restore_entry,
 )
-from rowkey.catalog.lease import Lease, read_boottime_s
+from rowkey.catalog.lease import Lease
 from rowkey.catalog.registration import evolve_entry, open_catalog, register_design
 from rowkey.catalog.stores import CATALOGS as CATALOGS
 
@@ -54,7 +54,6 @@ __all__ = [
     "has_synced_attributes",
     "is_first_generation",
     "open_catalog",
-    "read_boottime_s",
     "read_generation_number",
     "register_design",
     "restore_entry",

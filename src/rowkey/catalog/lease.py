@@ -8,12 +8,11 @@ bucket counts waits for this time.
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
-from functools import partial
 from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, NoReturn
 
+from rowkey.boottime import read_boottime_s
 from rowkey.errors import OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
@@ -34,17 +33,6 @@ REOPEN_HINT = (
 
 CLOSE_TIMEOUT_S = 5.0
 """Seconds that a closed lease waits for an answer; then the catalog is closed all the same."""
-
-
-read_boottime_s: Callable[[], float] = (
-    partial(time.clock_gettime, time.CLOCK_BOOTTIME)
-    if hasattr(time, "CLOCK_BOOTTIME")
-    else time.monotonic
-)
-"""Return seconds that never go back, and on Linux go on while the machine sleeps.
-
-Source: clock_gettime(2), CLOCK_BOOTTIME of Linux; its CLOCK_MONOTONIC stops in a suspend.
-"""
 
 
 class Lease:
@@ -141,12 +129,30 @@ class Lease:
         if not self.is_expired:
             self.start_refresh()
             return
+        self._renew_older(self.max_stale_s)
+
+    def try_renewal(self) -> None:
+        """Read the entry again now; if the catalog does not answer, the entry is used on.
+
+        Raises:
+            Unavailable: the catalog does not answer, and the entry has expired.
+        """
+        self._renew_older(self.max_stale_s / 2)
+
+    def _renew_older(self, age_s: float) -> None:
+        """Read the entry again, one thread for all, unless a thread has read it lately.
+
+        Args:
+            age_s: the seconds from which the entry is read again.
+        """
         failures = self._failure_count
-        with self._renewal_lock:  # one thread reads for all
-            if not self.is_expired:  # another thread has renewed it
+        with self._renewal_lock:
+            if self.age_s < age_s:  # another thread has renewed it
                 return
             if self._failure_count > failures:
-                self._raise_unavailable()
+                if self.is_expired:
+                    self._raise_unavailable()
+                return
             try:
                 self.renew_entry()
             except Unavailable:

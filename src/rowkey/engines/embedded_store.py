@@ -266,13 +266,13 @@ class EmbeddedStore(EmbeddedReader, Store):
     ) -> list[Cell]:
         """Replace the newest cell of each named column by the cell that `build_cell` returns."""
         self._check_open()
-        if check_send is not None:
-            check_send()
         table = self._table
         check_columns(
             row, [(family, qualifier) for family, qualifier, _ in changes], table.families
         )
         with table.lock:
+            if check_send is not None:
+                check_send()
             now = max(table.row_clock.read_time_ms(), after_ms + 1)
             cells = [
                 build_cell(
@@ -295,13 +295,13 @@ class EmbeddedStore(EmbeddedReader, Store):
     ) -> bool:
         """Change a row if a condition on one of its cells holds; return whether it held."""
         self._check_open()
-        if check_send is not None:
-            check_send()
         table = self._table
         check_mutation(RowCells(row, cells), table.families)
         check_families([condition.family], table.families)
         check_comparison(condition.operator, condition.value)
         with table.lock:
+            if check_send is not None:
+                check_send()
             newest = self._find_newest(row, condition.family, condition.qualifier)
             if not is_comparison_true(condition.operator, condition.value, newest):
                 return False

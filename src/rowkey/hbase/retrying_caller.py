@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from rowkey import fork_safety
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase.errors import (
-    BusyError,
     CallTimedOut,
     ClientClosed,
     HBaseError,
@@ -211,9 +210,6 @@ class RetryingCaller:
             raise InvalidArgument(
                 path, mistake.problem, mistake.expected, mistake.remedy
             ) from problem
-        if until.is_expired:  # the process may have been suspended: what it sends may be outdated
-            what = f"{request.method} was not sent, because its time was over before"
-            raise BusyError(connection.host_port, what, server=connection.host_port)
         return connection.send(request.method, param, cells, deadline=until)
 
     def wait_for_answer(self, call: PendingCall, request: Request[A], attempts: Attempts) -> A:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from time import monotonic
 from typing import Final, Self
 
+from rowkey.boottime import read_boottime_s
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 
@@ -107,7 +107,7 @@ def _check_limit(name: str, value: object, *, is_integer: bool) -> None:
 
 
 class Deadline:
-    """The time, by the monotonic clock, at which a call gives up.
+    """The time at which a call gives up, by a clock that goes on while the machine sleeps.
 
     >>> Deadline.from_now(0).is_expired
     True
@@ -123,18 +123,18 @@ class Deadline:
     @classmethod
     def from_now(cls, seconds: float) -> Self:
         """Return the deadline this number of seconds from now."""
-        return cls(monotonic() + seconds)
+        return cls(read_boottime_s() + seconds)
 
     def get_remaining_s(self) -> float:
         """Return the seconds until the deadline, never below 0."""
-        return max(0.0, self.expires_at - monotonic())
+        return max(0.0, self.expires_at - read_boottime_s())
 
     @property
     def is_expired(self) -> bool:
         """Whether the deadline has passed."""
-        return monotonic() >= self.expires_at
+        return read_boottime_s() >= self.expires_at
 
     def shorten_to(self, seconds: float) -> Deadline:
         """Return the earlier of this deadline and the one this number of seconds from now."""
-        expires_at = monotonic() + seconds
+        expires_at = read_boottime_s() + seconds
         return Deadline(expires_at) if expires_at < self.expires_at else self

@@ -9,6 +9,7 @@ from rowkey.design import count_combined_values
 from rowkey.errors import Mistakes
 from rowkey.keys import build_key, is_null_requested
 from rowkey.plan import count_spreading_parts, drop_repeated_orderings, plan_read
+from rowkey.proposals.bucket_fields import find_sliced_fields
 from rowkey.proposals.key_proposal import PER_BUCKET, KeyProposal
 from rowkey.proposals.spreading_terms import (
     BUCKETS_PER_SERVER,
@@ -95,9 +96,9 @@ def propose_read_table(
 
     A bucket of the fields to which the read gives one value spreads its rows, unless these fields
     are all times, which are equal for the events of one moment; then the parts in front of the
-    present key do. If they have fewer values than there are servers, or a value with more rows than
-    a server's fair share, the other fields of the key are hashed with them, so that the read has
-    one range in each bucket.
+    present key do. If they have fewer values than there are servers, or a value with one and a half
+    times a server's fair share of the rows, the other fields of the key are hashed with them, so
+    that the read has one range in each bucket.
 
     Args:
         key: the present key, which does not serve the read.
@@ -113,9 +114,10 @@ def propose_read_table(
     pinned = [name for name, bound in bounds.items() if isinstance(bound, Equal)]
     if not key.is_salted and not has_only_times(key.declared_fields, pinned):
         tail = proposed.terms[count_spreading_parts(proposed) :]
-        names = pinned
+        names = list(pinned)
         if _is_one_server_too_busy(key.declared_fields, facts, pinned, servers):
-            names = [*pinned, *(name for name in key.fields if name not in pinned)]
+            sliced = find_sliced_fields(key)  # their rows hold whole intervals of time
+            names += [name for name in key.fields if name not in pinned and name not in sliced]
         bucket = build_bucket(names, BUCKETS_PER_SERVER * servers)
         bucketed = build_key((bucket, *tail), key.declared_fields, Mistakes())
         if bucketed is None:
@@ -140,7 +142,9 @@ def _is_one_server_too_busy(
     }
     values = count_combined_values(fields, certain_facts, names)
     shares = [certain_facts.get(name, FieldFacts()).heaviest_share or 0.0 for name in names]
-    return (values is not None and values < servers) or min(shares) > 1 / servers
+    # The values that are most frequent in each field meet in this share of the rows at least.
+    heaviest_share = 1 - sum(1 - share for share in shares)
+    return (values is not None and values < servers) or heaviest_share > 1.5 / servers
 
 
 def find_serving_key(

@@ -144,12 +144,14 @@ class Table:
             Conflict: the bucket counts changed during the increment, which may be lost.
         """
         return self.tracker.run_pinned(
-            lambda *pinned: ReadModifyWrite(*pinned).increment(row, amounts)
+            lambda writer, check_send: ReadModifyWrite(writer, check_send).increment(row, amounts)
         )
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        self.tracker.run_pinned(lambda *pinned: ReadModifyWrite(*pinned).append(row, pieces))
+        self.tracker.run_pinned(
+            lambda writer, check_send: ReadModifyWrite(writer, check_send).append(row, pieces)
+        )
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns has an expected value, atomically.
@@ -162,7 +164,9 @@ class Table:
             Whether the row was put.
         """
         return self.tracker.run_pinned(
-            lambda *pinned: ReadModifyWrite(*pinned).check_and_put(row, expected)
+            lambda writer, check_send: ReadModifyWrite(writer, check_send).check_and_put(
+                row, expected
+            )
         )
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:

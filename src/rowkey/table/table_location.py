@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
@@ -23,7 +24,6 @@ from rowkey.catalog import (
     has_synced_attributes,
     is_first_generation,
     open_catalog,
-    read_boottime_s,
     read_generation_number,
     register_design,
     restore_entry,

@@ -329,13 +329,11 @@ class SampleFile:
         if not self.skipped_rows.can_keep_more:
             return
         fields = list(self.fields.values())
-        columns = [self._written_columns.get(fields[number].name) for number in values]
-        reasons = [
-            explain_rejection(
-                fields[number], value, expected_form=column.expected_form if column else ""
-            )
-            for (number, value), column in zip(values.items(), columns, strict=True)
-        ]
+        reasons = []
+        for number, value in values.items():
+            column = self._written_columns.get(fields[number].name)
+            form = column.expected_form if column else ""
+            reasons.append(explain_rejection(fields[number], value, expected_form=form))
         if not self.skipped_rows.problems:
             self._first_remedy = reasons[0].remedy
         first, *others = (why.problem for why in reasons)

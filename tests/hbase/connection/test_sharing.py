@@ -356,3 +356,14 @@ def test_an_interrupted_read_breaks_the_connection(
             fetch_body(line)
         with pytest.raises(ConnectionLost, match="interrupted"):
             other.result(build_deadline())
+
+
+def test_a_request_whose_deadline_is_over_is_not_sent() -> None:
+    """A process may be suspended while it waits to send, and go on when it is too late."""
+    with (
+        FakeServer(answer_each(lambda one: one.param)) as server,
+        closing(open_connection(server)) as line,
+    ):
+        with pytest.raises(BusyError, match="was not sent, because its time was over"):
+            line.send("Late", b"", deadline=Deadline.from_now(0.0))
+        assert b"x" == fetch_body(line, param=b"x")

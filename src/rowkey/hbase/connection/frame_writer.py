@@ -83,7 +83,8 @@ class FrameWriter:
                 nothing.
 
         Raises:
-            BusyError: other threads were sending until the deadline; nothing was sent.
+            BusyError: the deadline was over, or other threads were sending until then; nothing was
+                sent.
             ServerGone: the connection is broken.
         """
         lock, owner = self._send_lock, self._owner
@@ -94,6 +95,8 @@ class FrameWriter:
         try:
             if owner.failure is not None:
                 owner.require_open()
+            if deadline.is_expired and not no_wait:
+                self._raise_late(method)
             sent_bytes = self._send_some(frame)
             if no_wait and not sent_bytes:
                 self._raise_busy(method)
@@ -108,6 +111,12 @@ class FrameWriter:
             lock.release()
             if owner.failure is not None:
                 owner.close_if_unused()
+
+    def _raise_late(self, method: str) -> NoReturn:
+        """Raise `BusyError` for a request that is outdated: the process may have been suspended."""
+        host_port = self._owner.host_port
+        what = f"{method} was not sent, because its time was over"
+        raise BusyError(host_port, what, server=host_port)
 
     def _raise_busy(self, method: str) -> NoReturn:
         """Raise `BusyError` for a request of which no byte could be sent at once."""

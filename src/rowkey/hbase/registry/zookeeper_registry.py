@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.hbase.connection.handshake import format_address
@@ -134,8 +135,9 @@ class ZooKeeperRegistry(Registry):
             connection = ZooKeeperConnection(
                 node, connect_timeout_s=deadline.get_remaining_s(), max_rounds=1
             )
-            connection.wait_until_ready(deadline.expires_at)
-            return connection.read_znodes(paths, deadline.expires_at)
+            expires_at = monotonic() + deadline.get_remaining_s()
+            connection.wait_until_ready(expires_at)
+            return connection.read_znodes(paths, expires_at)
         except ZooKeeperDenied as denied:
             raise NodeFailed(f"znode {paths[-1]}: {denied}", is_permanent=True) from denied
         except ZooKeeperUnreachable as unreachable:

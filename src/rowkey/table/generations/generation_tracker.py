@@ -381,7 +381,7 @@ class GenerationTracker:
         """
         lease = self.lease
         if lease.age_s > lease.max_stale_s / 2:
-            lease.renew_entry()
+            lease.try_renewal()
         age_s = lease.age_s  # before the entry, which may be renewed meanwhile
         if lease.last_entry.generations != state.entry.generations:
             what = "the number of buckets is being changed, so this write was not sent"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from contextlib import contextmanager
@@ -169,6 +170,22 @@ class CsvFormat(SampleFormat):
                     f"Declare the delimiter: {self.suggest_options(delimiter=one)}.",
                 )
 
+    def _refuse_padded_quotes(self, path: Path, delimiter: str) -> None:
+        """Raise if a quote follows a delimiter and spaces: it does not begin a quoted value.
+
+        Raises:
+            SampleError: in one of the first lines.
+        """
+        with self._open_text(path) as stream:
+            text = stream.read(_DETECTION_BYTES).decode("utf-8", "replace")
+        if re.search(rf'{re.escape(delimiter)} +"', text):
+            raise SampleError(
+                str(path),
+                "a quote follows a space, so that it does not begin a quoted value",
+                "quotes directly after the delimiter",
+                "Remove the spaces between delimiters and quotes.",
+            )
+
     def _read_head(self, stream: IO[bytes], path: Path) -> str:
         """Return the first record of a file; a file in UTF-16 is refused with the option."""
         try:
@@ -232,6 +249,7 @@ class CsvFormat(SampleFormat):
             _, *others = _split_record(head, delimiter) or [""]
             self._is_padded = bool(others) and all(name.startswith(" ") for name in others)
             if self._is_padded:
+                self._refuse_padded_quotes(path, delimiter)
                 self.assumptions.append(
                     Message(
                         "sample.padding",
@@ -289,37 +307,27 @@ class CsvFormat(SampleFormat):
         for batch in reader:
             count += batch.num_rows
             self.progress.delivered_bytes += MAX_LINE_BYTES
-            yield _drop_padding(batch, path) if self._is_padded else batch
+            yield _drop_padding(batch, self.null_texts) if self._is_padded else batch
         misfits.check_count(count + misfits.count)
 
 
-def _drop_padding(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
-    """Return text columns without the spaces at the start of their values; none left is null.
+def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.RecordBatch:
+    """Return text columns without the spaces at the start of their values.
 
-    Raises:
-        SampleError: a quote follows the spaces, so that delimiters between quotes divided values.
+    A value of spaces alone, or of spaces and a text that stands for null, is null.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = [pc.ascii_ltrim(column, " ") for column in batch.columns]
-    for name, column, padded in zip(batch.schema.names, columns, batch.columns, strict=True):
-        is_quoted = pc.and_(pc.starts_with(column, '"'), pc.starts_with(padded, " "))
-        if pc.any(is_quoted).as_py():
-            raise SampleError(
-                f"{path}: column {name!r}",
-                "a quote follows a space, so that it does not begin a quoted value",
-                "quotes directly after the delimiter",
-                "Remove the spaces between delimiters and quotes.",
-            )
-    no_text = pa.scalar(None, pa.string())
-    return pa.RecordBatch.from_arrays(
-        [
-            pc.if_else(pc.and_(pc.equal(one, ""), pc.not_equal(padded, "")), no_text, one)
-            for one, padded in zip(columns, batch.columns, strict=True)
-        ],
-        schema=batch.schema,
-    )
+    columns = []
+    for padded in batch.columns:
+        column = pc.ascii_ltrim(padded, " ")
+        is_null = pc.is_in(column, pa.array(["", *null_texts], pa.string()))
+        is_changed = pc.not_equal(column, padded)
+        columns.append(
+            pc.if_else(pc.and_(is_null, is_changed), pa.scalar(None, pa.string()), column)
+        )
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _open_reader(
