@@ -320,6 +320,8 @@ def _format_figure(figure: Figure, cell_width: int) -> str:
     ['1.13', '16', '1,234', '337k', '45.1M', '–']
     >>> _format_figure(Figure(45_112_345.0), 10), _format_figure(Figure(2896.1), 5)
     ('45,112,345', '2,896')
+    >>> _format_figure(Figure(473_029_492_101.0), 11), _format_figure(Figure(999_999.0), 5)
+    ('473G', '1.0M')
     >>> _format_figure(Figure(0.0004), 5)
     '0.00'
     """
@@ -328,12 +330,14 @@ def _format_figure(figure: Figure, cell_width: int) -> str:
         return NO_VALUE
     decimals = 0 if value == int(value) or value >= 1_000 else (2 if value < 10 else 1)
     text = f"{value:,.{decimals}f}"
+    if len(text) <= cell_width:
+        return text
+    unit = ""
     for unit in "kMGTPE":
-        if len(text) <= cell_width:
-            break
         value /= 1_000
-        text = f"{value:.{0 if value >= 100 else 1}f}{unit}"
-    return text
+        if round(value) < 1_000:
+            break
+    return f"{value:.{0 if value >= 100 else 1}f}{unit}"
 
 
 def _format_notes(comparison: Comparison) -> Iterator[str]:
