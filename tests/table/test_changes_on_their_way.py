@@ -202,7 +202,7 @@ def test_replaced_values_stay_hidden_between_calls(
     ) -> None:
         reader = Thread(target=lambda: client.do_get(row, [row]))
         reader.start()
-        reader.join(DELAY_S / 3)  # it may have to wait for the change
+        reader.join(DELAY_S / 10)  # it may have to wait for the change
         readers.append(reader)
         send(writing, mutations, sync=sync)
 

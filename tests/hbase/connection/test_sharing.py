@@ -143,7 +143,7 @@ def test_waiting_to_send_ends_at_the_deadline() -> None:
     over = threading.Event()
     with FakeServer(stall(over)) as server, ThreadPoolExecutor(1) as pool:
         line = open_connection(server)
-        stuck = pool.submit(line.send, "Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(2))
+        stuck = pool.submit(line.send, "Multi", b"", bytes(64 << 20), deadline=Deadline.from_now(1))
         while not line._frame_writer.is_sending:
             sleep(0.001)
         with pytest.raises(BusyError, match="another request was being sent"):
