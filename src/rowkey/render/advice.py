@@ -141,14 +141,13 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     yield ""
     if advice.tables or not advice.picks:
         yield from format_recommendation(advice, width)
-    else:
-        yield "better keys:"
+    if advice.tables and advice.picks:
+        yield ""
+    if advice.picks:
+        yield "with one table:" if advice.tables else "better keys:"
         for number, pick in enumerate(advice.picks, 1):
             yield from _format_pick(number, pick, declared, width)
-    if advice.picks:
         yield ""
-        if advice.tables:
-            yield "with one table:"
         yield from _format_figures([declared, *(pick.judged for pick in advice.picks)])
     if advice.refused:
         yield ""
