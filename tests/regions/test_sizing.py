@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rowkey.errors import InvalidArgument
@@ -95,7 +95,7 @@ def test_warnings_name_what_stays_wrong() -> None:
     ]
     (remainder,) = choose_region_count(TableDemand(prefixes=10)).warnings
     assert "1.60" in remainder
-    assert "50 GB" in choose_region_count(TableDemand(size=100 * TIB, heap=GIB)).warnings[-1]
+    assert "50 GiB" in choose_region_count(TableDemand(size=100 * TIB, heap=GIB)).warnings[-1]
     assert () == choose_region_count(TableDemand(size=TIB, heap=32 * GIB)).warnings
 
 
@@ -113,6 +113,7 @@ demands = st.builds(
 
 
 @given(demands)
+@example(TableDemand(size=10 * GIB + 1, families=2, heap=GIB, servers=1))
 def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
     """A recommendation fits the size and the heap, or has a warning."""
     sizing = choose_region_count(demand)
@@ -122,7 +123,7 @@ def test_recommendation_keeps_its_promises(demand: TableDemand) -> None:
         most = max(1, compute_memstore_regions(demand.heap, demand.families)) * demand.servers
         assert sizing.regions <= most
     if sizing.regions * MAX_FILE_SIZE < demand.size:
-        assert any("GB" in warning for warning in sizing.warnings)
+        assert any("GiB" in warning for warning in sizing.warnings)
     if sizing.regions % demand.servers:
         assert sizing.imbalance > 1
         assert any("times the mean" in warning for warning in sizing.warnings)

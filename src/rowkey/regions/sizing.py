@@ -185,7 +185,7 @@ def _collect_warnings(
         )
     if each > MAX_REGION_BYTES:
         yield (
-            f"Regions of {each / GIB:,.1f} GB are larger than the 50 GB that the HBase book "
+            f"Regions of {each / GIB:,.1f} GiB are larger than the 50 GiB that the HBase book "
             "allows: use more servers."
         )
     elif each > MAX_FILE_SIZE:
