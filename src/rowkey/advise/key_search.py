@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
+    from rowkey.plan import Plan
     from rowkey.proposals import ExampleRead
     from rowkey.simulate import PhaseProgress, Simulation
     from rowkey.workload import SampleInput, SampleSummary
@@ -287,9 +288,6 @@ class _KeySearch:
     def _estimate_read(self, key: Key, read: ExampleRead, limit: int | None) -> float:
         """Return an estimate of the operations of one answer of a read under a key."""
         plan = plan_read(key, read.bounds, read.order)
-        rows = self.row_count
-        if plan.is_full_scan:
-            return count_read_operations(plan.fan_out, rows)
         pinned_parts = key.parts[: plan.pinned_count]
         pinned_fields = {
             name
@@ -297,7 +295,7 @@ class _KeySearch:
             for name in part.fields
             if part.residue(name).is_empty and name in read.given_fields
         }
-        rows /= prod(map(self._count_values, pinned_fields))
+        rows = self.row_count / prod(map(self._count_values, pinned_fields))
         rows /= prod(
             part.cardinality or 1
             for part in pinned_parts
@@ -307,9 +305,17 @@ class _KeySearch:
             rows *= RANGE_SHARE
         if limit is not None and plan.needs_sort:
             rows *= SORT_PENALTY
-        elif limit is not None and not plan.residual_fields:
-            rows = min(rows, limit + plan.fan_out)
+        elif limit is not None:
+            rows = min(rows, limit * self._estimate_rows_per_match(plan, read) + plan.fan_out)
         return count_read_operations(plan.fan_out, max(rows, 1.0))
+
+    def _estimate_rows_per_match(self, plan: Plan, read: ExampleRead) -> float:
+        """Return how many rows a read passes for each row that its remaining conditions keep."""
+        is_given = [name in read.given_fields for name in plan.residual_fields]
+        return prod(
+            self._count_values(name) if given else 1 / RANGE_SHARE
+            for name, given in zip(plan.residual_fields, is_given, strict=True)
+        )
 
     def _count_values(self, name: str) -> int:
         """Return how many values a field has; 1 if that is unknown."""
