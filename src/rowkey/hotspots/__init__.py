@@ -11,6 +11,7 @@ from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
     find_clock_field,
     find_leading_part,
+    is_within_one_step,
     is_time_only,
     list_entity_fields,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "compute_region_shares",
     "find_clock_field",
     "find_leading_part",
+    "is_within_one_step",
     "is_time_only",
     "list_entity_fields",
     "predict_causes",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.proposals import has_only_times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
+    import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.keys import Part
+    from rowkey.keys import Key, Part
     from rowkey.regions import Boundaries
     from rowkey.schema import FieldFacts
 
@@ -36,6 +38,8 @@ which half of a stretch must lie within a tenth of all keys."""
 MAX_WRAP_S = 10
 """Seconds within which a counter that wraps around must reach all its values to make no front: the
 verdict is based on windows of ten seconds."""
+MIN_STEP_SHARE = 0.9
+"""Share of events within one step of a time from which they show nothing of the next step."""
 MIN_TRAVEL_SHARE = 0.5
 """Share of all keys that the middle of the stretches must travel; a hot value does not move."""
 
@@ -120,6 +124,52 @@ def _list_deciding_parts(design: Design, boundaries: Boundaries) -> Iterator[Par
         yield part
         if part.framing.width is None or (depth := depth + part.framing.width) >= deciding:
             return
+
+
+def take_leading_bytes(
+    key: Key, count: int, rows: pa.RecordBatch, keys: Sequence[bytes]
+) -> list[bytes]:
+    """Return the bytes of the first parts of each row key.
+
+    Args:
+        key: the key of the design.
+        count: how many parts.
+        rows: the rows.
+        keys: the row key of each.
+    """
+    parts = key.parts[:count]
+    widths = [part.framing.width for part in parts]
+    if None not in widths:
+        width = sum(width for width in widths if width is not None)
+        return [key_bytes[:width] for key_bytes in keys]
+    if key.is_salted or key.has_coded_fields:
+        cut = key.split_pieces if key.is_decodable else lambda key_bytes: [key_bytes]
+        return [b"".join(cut(key_bytes)[:count]) for key_bytes in keys]
+    return key.encode_parts(key.build_columns(rows), parts).tolist()
+
+
+def is_within_one_step(
+    design: Design, facts: Mapping[str, FieldFacts], rows: pa.RecordBatch, keys: Sequence[bytes]
+) -> bool:
+    """Return whether keys begin with a time, nearly all in one step of it, such as one hour.
+
+    Regions may divide the keys of this step. Those of the next step all follow it, so one region
+    takes them.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields.
+        rows: events.
+        keys: the row key of each.
+    """
+    part, name = find_leading_part(design, facts), find_clock_field(design, facts)
+    if part is None or name is None:
+        return False
+    if part.residue(name).is_empty and design.fields[name].type.unit_ns is None:
+        return False  # most events have one value, which is no step of a clock
+    count = design.key.parts.index(part) + 1
+    steps = Counter(take_leading_bytes(design.key, count, rows, keys))
+    return max(steps.values(), default=0) >= MIN_STEP_SHARE * len(keys)
 
 
 def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots.leading_parts import (
     KeyFront,
-    find_clock_field,
     find_front,
     find_leading_part,
     is_time_only,
+    is_within_one_step,
+    take_leading_bytes,
 )
 from rowkey.hotspots.least_skew import compute_least_window_skew
 from rowkey.hotspots.skew import compute_even_skew
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 MIN_COLOCATED_SHARE = 0.9
 """Share of events above which those of one value are taken to lie together in one region."""
-
-
 MIN_EVENTS_PER_EQUAL_WINDOW = 4
 """Events of a window of equal numbers below which all events together are judged."""
 MAX_CODES_PER_ROW = 4
@@ -142,16 +140,7 @@ class LoadResult:
 
     def take_leading_bytes(self, count: int) -> list[bytes]:
         """Return the bytes of the first `count` key parts of each sampled key."""
-        key = self.design.key
-        parts = key.parts[:count]
-        widths = [part.framing.width for part in parts]
-        if None not in widths:
-            width = sum(width for width in widths if width is not None)
-            return [key_bytes[:width] for key_bytes in self.keys]
-        if key.is_salted or key.has_coded_fields:
-            cut = key.split_pieces if key.is_decodable else lambda key_bytes: [key_bytes]
-            return [b"".join(cut(key_bytes)[:count]) for key_bytes in self.keys]
-        return key.encode_parts(key.build_columns(self.rows), parts).tolist()
+        return take_leading_bytes(self.design.key, count, self.rows, self.keys)
 
     @cached_property
     def _parts_and_ranks(self) -> tuple[int, np.ndarray[Any, Any]]:
@@ -302,7 +291,9 @@ class LoadResult:
         takes no more than any other key, and would do so in many.
         """
         by_time = [part for part in self.leading_parts if is_time_only(self.design, part)]
-        does_harm = self.has_hot_region or self.placements.regions == 1
+        does_harm = (
+            self.has_hot_region or self.placements.regions == 1 or self._is_within_one_step
+        )
         if (
             not does_harm
             or self._has_constant_bucket
@@ -327,13 +318,14 @@ class LoadResult:
     def _stationary_front(self) -> KeyFront | None:
         """Return the front of keys whose times all lie within one step of the clock."""
         part = find_leading_part(self.design, self.facts)
-        if part is None or find_clock_field(self.design, self.facts) is None:
-            return None
-        pieces = Counter(self.take_leading_bytes(self.design.key.parts.index(part) + 1))
-        stands = max(pieces.values(), default=0) >= MIN_COLOCATED_SHARE * len(self.keys)
-        if not stands or self.fullest_share < MIN_COLOCATED_SHARE:
+        if part is None or not self._is_within_one_step:
             return None
         return KeyFront("rise" if part.order.is_ascending else "fall", 1.0, 0.0, is_stationary=True)
+
+    @cached_property
+    def _is_within_one_step(self) -> bool:
+        """Return whether the times of nearly all keys lie within one step of the clock."""
+        return is_within_one_step(self.design, self.facts, self.rows, self.keys)
 
     @property
     def has_hot_region(self) -> bool:

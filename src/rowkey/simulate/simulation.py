@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hotspots import LoadResult, MeasuredSkew, recognise_causes
+from rowkey.hotspots import (
+    LoadResult,
+    MeasuredSkew,
+    find_clock_field,
+    is_within_one_step,
+    recognise_causes,
+)
 from rowkey.keys import ColumnBatch
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
@@ -19,7 +25,7 @@ from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.row_scale import RowScale, measure_persistence, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
-from rowkey.simulate.verdict import judge_skew
+from rowkey.simulate.verdict import expect_next_step, judge_skew
 from rowkey.workload import estimate_table_rows
 
 if TYPE_CHECKING:
@@ -150,13 +156,14 @@ class Simulation:
     @cached_property
     def verdict(self) -> Verdict:
         """Return whether the design runs even, warm or hot."""
-        return judge_skew(
-            self.skews,
-            self.server_shares,
-            self.design.cluster.servers,
-            self.operation_count,
-            self.window_count,
+        servers = self.design.cluster.servers
+        verdict = judge_skew(
+            self.skews, self.server_shares, servers, self.operation_count, self.window_count
         )
+        is_first_step = find_clock_field(self.design, self.facts) is not None and (
+            is_within_one_step(self.design, self.facts, self.sampled_rows, self.sampled_keys)
+        )
+        return expect_next_step(verdict, servers) if is_first_step else verdict
 
     @property
     def overwrite_count(self) -> int:

@@ -88,6 +88,14 @@ def judge_skew(
     return Verdict(classify_skew(measured, even, noise, servers), measured, even, basis)
 
 
+def expect_next_step(verdict: Verdict, servers: int) -> Verdict:
+    """Return the verdict on keys of one step of a time: one server takes all of the next step."""
+    basis = Message("basis.next_step", "from the next step of the time in front on")
+    skew = float(servers)
+    level = classify_skew(skew, verdict.even_skew, 0.0, servers)
+    return Verdict(level, skew, verdict.even_skew, basis)
+
+
 def _judge_few_events(share: float, events: int, servers: int) -> Verdict:
     """Return the verdict if events are too few for windows, from all events together."""
     even, skew = float(compute_even_skew(max(events, 1), servers)), share * servers

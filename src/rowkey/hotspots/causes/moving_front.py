@@ -73,21 +73,19 @@ class MovingFrontCause(Cause):
             why = _format_import_reason()
         regions = result.placements.regions
         alone = "; more regions would not change that" if regions == 1 else ""
-        spans = (
-            f"at any moment half of the events lie within {_format_share(front.spread)} of all keys"
+        load = (
+            f"at any moment half of the events lie within {_format_share(front.spread)} of all "
+            f"keys, and the busiest region took {result.region_shares.mean:.0%} of the events of a "
+            f"window on average{alone}"
         )
         if front.is_stationary:
             moving = find_clock_field(result.design, result.facts) or names
             why = f"they begin with {moving}, which moves with the clock"
-            spans = (
-                "all of these events lie within one step of that time, and later events "
-                "will follow it"
+            load = (
+                "all of these events lie within one step of that time, and from the next step on "
+                "all events go to one region"
             )
-        message = (
-            f"Keys {front.direction} as events arrive, because {why}: {spans}, and the busiest "
-            f"region took {result.region_shares.mean:.0%} of the events of a window "
-            f"on average{alone}."
-        )
+        message = f"Keys {front.direction} as events arrive, because {why}: {load}."
         figures = {
             "fields": list(fields),
             "direction": front.direction,
@@ -97,7 +95,8 @@ class MovingFrontCause(Cause):
         }
         is_import = result.design.writes.arrival == SORTED_ARRIVAL
         remedy = _format_remedy(result.design, result.facts, is_import=is_import)
-        bound = 1.0 if is_import else max(result.servers * _find_least_share(result), 1.0)
+        least_share = 1.0 if front.is_stationary else _find_least_share(result)
+        bound = 1.0 if is_import else max(result.servers * least_share, 1.0)
         return CauseFinding(
             cls.name, message, bound, figures, remedy, explained=result.measured_skew.skew
         )
