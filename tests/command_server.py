@@ -206,7 +206,7 @@ def _prepare_modules() -> None:
     for name in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "rich.console"):
         import_module(name)
     # In the tests of commands no other thread has a call under way when the buckets change.
-    import_module("rowkey.table.generations.activation").EXCLUSIVE_WAIT_S = 0.05
+    vars(import_module("rowkey.table.generations.activation"))["EXCLUSIVE_WAIT_S"] = 0.05
     _judge_small_design()
     gc.collect()
     gc.freeze()

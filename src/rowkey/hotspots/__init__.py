@@ -11,8 +11,8 @@ from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
     find_clock_field,
     find_leading_part,
-    is_within_one_step,
     is_time_only,
+    is_within_one_step,
     list_entity_fields,
 )
 from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
@@ -54,8 +54,8 @@ __all__ = [
     "compute_region_shares",
     "find_clock_field",
     "find_leading_part",
-    "is_within_one_step",
     "is_time_only",
+    "is_within_one_step",
     "list_entity_fields",
     "predict_causes",
     "recognise_causes",

@@ -291,9 +291,7 @@ class LoadResult:
         takes no more than any other key, and would do so in many.
         """
         by_time = [part for part in self.leading_parts if is_time_only(self.design, part)]
-        does_harm = (
-            self.has_hot_region or self.placements.regions == 1 or self._is_within_one_step
-        )
+        does_harm = self.has_hot_region or self.placements.regions == 1 or self._is_within_one_step
         if (
             not does_harm
             or self._has_constant_bucket

@@ -332,12 +332,9 @@ def _format_figure(figure: Figure, cell_width: int) -> str:
     text = f"{value:,.{decimals}f}"
     if len(text) <= cell_width:
         return text
-    unit = ""
-    for unit in "kMGTPE":
-        value /= 1_000
-        if round(value) < 1_000:
-            break
-    return f"{value:.{0 if value >= 100 else 1}f}{unit}"
+    power = next((one for one in range(1, 6) if round(value / 1_000**one) < 1_000), 6)
+    value /= 1_000**power
+    return f"{value:.{0 if value >= 100 else 1}f}{'kMGTPE'[power - 1]}"
 
 
 def _format_notes(comparison: Comparison) -> Iterator[str]:
