@@ -12,6 +12,7 @@ from rowkey.schema import FieldFacts
 from samples import summarize_sample
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from rowkey.lint import Finding
@@ -115,6 +116,38 @@ def test_a_row_ends_by_its_ttl() -> None:
     (never,) = find_problems(format_design(ts=at), "RK506")
     assert ("warning", "warning") == (late.severity, never.severity)
     assert "11.6 days" in never.message
+
+
+def find_sampled(tmp_path: Path, text: str, events: Iterable[str], code: str) -> list[Finding]:
+    """Return the findings of one rule in a design file with a sample of meters."""
+    path = tmp_path / "events.csv"
+    path.write_text("\n".join(["meter,ts,value", *events]))
+    design = Design.loads(text)
+    return list(check_design(design, summarize_sample(design, path), select=[code]).findings)
+
+
+def test_the_fullest_row_decides_the_slice(tmp_path: Path) -> None:
+    """A meter with half of a thousand events a second needs a slice of less than an hour."""
+    text = format_design(ts='{ type = "timestamp_s", at = "qualifier" }')
+    events = [f"{0 if n % 2 else n},{1_700_000_000 + n},0" for n in range(2_000)]
+    (found,) = find_sampled(tmp_path, text, events, "RK506")
+    assert "the fullest of the sample after 0.56 hours" in found.message
+    assert "[time_slice(ts, 10m)]" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("length", "growth"), [("1h", ""), ("1d", "gets 2 GiB in 24 h"), ("30d", "62 GiB in 30 days")]
+)
+def test_a_row_of_a_time_slice_grows_for_that_time(
+    tmp_path: Path, length: str, growth: str
+) -> None:
+    """The busy row of a slice gets 500 cells of 52 bytes a second, for the time of the slice."""
+    text = format_design(f"[time_slice(ts, {length})]", '"timestamp_s"')
+    events = [f"{0 if n % 2 else n},{1_700_000_000 + n % 100},{n}" for n in range(2_000)]
+    (found,) = find_sampled(tmp_path, text, events, "RK507")
+    assert ("error" if growth else RULES["uneven_rows"].severity) == found.severity
+    assert growth in found.message
+    assert "Shorten the time step in the key" in found.remedy
 
 
 def test_a_row_of_time_slices_ends() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,6 +60,9 @@ text = { type = "text", max_bytes = 200 }
     MAX_CELLS_PER_ROW = 1_000_000
     """Cells of a row. Source: verdict on claim 46."""
     DAY_S = 86_400
+    SLICES = (("1d", 86_400), ("1h", 3_600), ("10m", 600), ("1m", 60), ("1s", 0))
+    """Lengths of a time slice with their seconds, of which the first is proposed whose rows have so
+    few cells."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if rows collect events without a limit."""
@@ -74,16 +78,24 @@ text = { type = "text", max_bytes = 200 }
         if ttl != FOREVER_S and (speed is None or speed * ttl <= self.MAX_CELLS_PER_ROW):
             return
         names = ", ".join(subject.key.fields)
+        length, _ = self.SLICES[0]
         what = f"all events with the same {names} share one row, which grows without limit"
         if ttl != FOREVER_S:
             what = f"one row holds all events of {ttl / self.DAY_S:,.1f} days with the same {names}"
         if speed is not None:
             days = self.MAX_CELLS_PER_ROW / speed / self.DAY_S
-            what += f"; a row reaches a million cells after about {days:,.1f} days"
+            what += f"; a mean row reaches a million cells after about {days:,.1f} days"
+            fullest = speed * self._compare_fullest_row(subject)
+            if fullest * self.DAY_S > self.MAX_CELLS_PER_ROW:
+                hours = self.MAX_CELLS_PER_ROW / fullest / 3_600
+                what += f", the fullest of the sample after {hours:,.2g} hours"
+            length = next(
+                text for text, seconds in self.SLICES if fullest * seconds <= self.MAX_CELLS_PER_ROW
+            )
         yield self.build_finding(
             subject.format_path("fields", times[0], "at"),
             what,
-            f"Put [time_slice({times[0]}, 1d)] or {times[0]} itself into the key.",
+            f"Put [time_slice({times[0]}, {length})] or {times[0]} itself into the key.",
             severity="info" if speed is None else "warning",
             value="qualifier",
             cells_per_day=None if speed is None else speed * self.DAY_S,
@@ -98,3 +110,12 @@ text = { type = "text", max_bytes = 200 }
         if rate is None or not all(counts):
             return None
         return rate / prod(n for n in counts if n) * sum(cell.event_share for cell in subject.cells)
+
+    @staticmethod
+    def _compare_fullest_row(subject: LintSubject) -> float:
+        """Return how many times the mean the fullest row of the sample holds; 1 if unknown."""
+        sample = subject.sample
+        if sample is None or subject.key.is_salted or not sample.keys:
+            return 1.0
+        counts = Counter(sample.keys).values()
+        return max(counts) * len(counts) / sum(counts)

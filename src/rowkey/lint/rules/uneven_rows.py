@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import MAX_READ_ROW_BYTES
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
+from rowkey.schema import NANOSECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,22 +85,57 @@ since    = "date"
             return
         share = largest / len(sample.keys)
         kept_s = max((subject.families[cell.family].ttl_s for cell in subject.cells), default=0)
-        rate, seconds = subject.design.writes.rate or 0.0, min(kept_s, YEAR_S)
+        rate, row_seconds = subject.design.writes.rate or 0.0, self._find_row_seconds(subject)
+        seconds = min(kept_s, YEAR_S, row_seconds)
         grown_bytes = share * rate * seconds * subject.event_bytes
         is_too_large = grown_bytes > MAX_READ_ROW_BYTES
         growth = (
             f"; at the declared rate it gets {grown_bytes / GIB:,.0f} GiB in "
-            f"{seconds / 86_400:,.3g} days, and a read of a row above 1 GiB fails"
+            f"{_format_time(seconds)}, and a read of a row above 1 GiB fails"
         )
+        limit = "Add a field to the key that limits the row"
+        if row_seconds < math.inf:
+            limit = "Shorten the time step in the key"
         yield self.build_finding(
             "key",
             f"the row {subject.key.format_prefix(key)[:80]} has {largest:,} of "
             f"{pluralize(len(sample.keys), 'event')} ({share:.2%}), {largest / mean:,.0f} times "
             f"the mean of {pluralize(len(rows), 'row')}{growth if is_too_large else ''}",
-            "Add a field to the key that limits the row, or give heavy entities a separate table.",
+            f"{limit}, or give heavy entities a separate table.",
             severity="error" if is_too_large else None,
             value=str(subject.key),
             events=largest,
             mean=mean,
             share=share,
         )
+
+    @staticmethod
+    def _find_row_seconds(subject: LintSubject) -> float:
+        """Return the seconds in which the largest row gets its share of all events.
+
+        They are infinite without a time in the key; a row of a step of time gets no event of
+        another step, but its share was counted in the whole sample.
+        """
+        time = subject.design.writes.time
+        if time is None:
+            return math.inf
+        steps = [
+            part.resolution_ns
+            for part in subject.key.parts
+            if part.fields == (time.name,) and part.resolution_ns
+        ]
+        facts = subject.find_facts(time.name)
+        known = [] if facts.minimum is None else [facts.minimum, facts.maximum]
+        ticks = [time.type.to_internal(value) for value in known] or [0]
+        sample_ns: int = (ticks[-1] - ticks[0]) * (time.type.unit_ns or 0)
+        return max(min(steps, default=math.inf), sample_ns) / NANOSECONDS["s"]
+
+
+def _format_time(seconds: float) -> str:
+    """Return a length of time in days, or in hours below two days.
+
+    >>> _format_time(30 * 86_400), _format_time(5_400)
+    ('30 days', '1.5 h')
+    """
+    days = seconds / 86_400
+    return f"{days:,.3g} days" if days >= 2 else f"{24 * days:,.3g} h"
