@@ -98,6 +98,42 @@ def test_short_lived_values_get_no_more_rows() -> None:
     assert "" == found.assumption
 
 
+def test_values_of_a_third_of_the_sample_get_hardly_more_rows() -> None:
+    """Games that last a little more than a third of the sample are not taken to last for ever."""
+    players, lasting, total = 20, 1_050, 3_000
+    events = [
+        (f"g{game // players}-{game % players}", START_MS + 1_000 * (game * 50 + second))
+        for game in range(total // 50 * players)
+        for second in range(0, lasting, 50)
+    ]
+    end_ms = START_MS + total * 1_000
+    events = sorted((one for one in events if one[1] < end_ms), key=lambda one: one[1])
+    found = measure_read(events, BUSY, span="20d")
+    assert lasting / 50 / 2 < found.returned_rows <= lasting / 50
+
+
+@pytest.mark.parametrize("step_s", [1, 60])
+def test_times_in_whole_steps_have_the_rate_of_their_steps(step_s: int) -> None:
+    """Fifteen minutes in whole minutes are 900 s, so that a minute has the rows of its rate."""
+    users = RATE * step_s
+    events = [
+        (f"u{user}", START_MS - START_MS % 60_000 + 1_000 * second)
+        for second in range(0, 900, step_s)
+        for user in range(users)
+    ]
+    found = measure_read(events, "ts >= ? and ts < ?", span=f"{step_s}s")
+    assert pytest.approx(users, rel=0.001) == found.returned_rows
+
+
+def test_a_quiet_night_is_part_of_the_day() -> None:
+    """Few events in the first half of a day are no outliers: the time of the sample is a day."""
+    quiet = [("u1", START_MS + n * 200_000) for n in range(216)]
+    busy = [("u1", START_MS + 43_200_000 + n * 10_000) for n in range(4_320)]
+    rate = len(quiet + busy) / 86_400
+    found = measure_read(quiet + busy, BUSY, span="2d")
+    assert f"the sample has {rate:.3g} and `span` is 2 times" in found.assumption
+
+
 def test_a_time_without_other_conditions_has_the_rows_of_the_rate() -> None:
     """Ten minutes have the rows of their seconds at the rate; the key makes it a full scan."""
     events = make_user_stream()[::RATE]

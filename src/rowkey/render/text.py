@@ -292,11 +292,13 @@ def _format_read_load(load: ReadLoad) -> str:
 def _format_percent(share: float, margin: float) -> str:
     """Return a share in percent with its margin.
 
-    >>> _format_percent(0.157, 0.0123), _format_percent(1.0, 0.0)
-    ('15.7 % ± 1.2 %', '100 %')
+    >>> _format_percent(0.157, 0.0123), _format_percent(1.0, 0.0), _format_percent(0.97, 0.24)
+    ('15.7 % ± 1.2 %', '100 %', 'at least 73 %')
     """
     digits = 1 if 0 < margin < 0.1 else 0
     text = f"{share:.{digits}%} ± {margin:.{digits}%}" if margin else f"{share:.0%}"
+    if margin and share + margin >= 1:
+        text = f"at least {share - margin:.{digits}%}"
     return text.replace("%", " %")
 
 

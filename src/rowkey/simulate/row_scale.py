@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from rowkey.plan import DeclaredRead
 
 TRIMMED_SHARE = 0.01
-"""Share of the earliest and of the latest times that do not count: some clocks say 1970."""
+"""Share of the earliest and of the latest times that do not count if they are far from the others:
+some clocks say 1970."""
+MAX_OUTLIER_FACTOR = 1.5
+"""Times the length of the other times up to which the earliest and the latest are believed."""
+MIN_STEADY_SHARE = 0.1
+"""Share of its rows in the middle third that a value has in the first and the last, if it lasts."""
 SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
 SECOND_NS = 1_000_000_000
@@ -166,7 +171,8 @@ def measure_persistence(rows: pa.RecordBatch, names: Collection[str]) -> float:
     """Return how much the values of some fields last through a sample: 0 not at all, 1 evenly.
 
     If values last, two rows with equal values lie one in the first and one in the last third of the
-    sample as often as both in the same of these. If they occur for a short time, they never do.
+    sample as often as both in the same of these. If they occur for a short time, they never do: a
+    value with most of its rows in the middle third lasted hardly longer than that.
 
     Args:
         rows: the sampled rows, in the order of their arrival.
@@ -188,7 +194,9 @@ def measure_persistence(rows: pa.RecordBatch, names: Collection[str]) -> float:
     third, count = rows.num_rows // 3, int(groups.max()) + 1
     first = np.bincount(groups[:third], minlength=count).astype(np.float64)
     last = np.bincount(groups[-third:] if third else [], minlength=count).astype(np.float64)
-    across = float(first @ last)
+    middle = np.bincount(groups[third:-third] if third else [], minlength=count)
+    is_steady = np.minimum(first, last) >= MIN_STEADY_SHARE * middle
+    across = float(first @ (last * is_steady))
     within = float(first @ (first - 1) + last @ (last - 1)) / 2
     return min(across / max(within, 1.0), 1.0)
 
@@ -217,9 +225,13 @@ def measure_time_density(
     trimmed = int(len(times) * TRIMMED_SHARE)
     if not len(times):
         return None
-    first, last = int(times[trimmed]), int(times[-1 - trimmed])
-    margin = (last - first) * trimmed // (len(times) - 2 * trimmed)
-    first, last = max(first - margin, int(times[0])), min(last + margin, int(times[-1]))
+    first, last = int(times[0]), int(times[-1])
+    trimmed_first, trimmed_last = int(times[trimmed]), int(times[-1 - trimmed])
+    if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
+        margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
+        first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
+    step = max(int(np.gcd.reduce(np.diff(times))), 1)  # a minute, if all times are whole minutes
+    last += step - 1
     seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
     sample_rate = event_count / seconds
     rate = writes.rate

@@ -205,8 +205,8 @@ def _format_empty_regions(values: int, regions: int, *, is_ordered: bool) -> str
     """Return the clause that says how many regions stay empty."""
     if is_ordered:
         empty = regions - values
-        left = f"{empty:,} or more regions stay empty" if empty > 0 else "the load is uneven"
-        return f"all rows of a value lie in one region, so {left}."
+        left = f"{empty:,} or more regions get none of them" if empty > 0 else "the load is uneven"
+        return f"the writes of a value go to one region at a time, so {left}."
     empty_mean = regions * (1 - 1 / regions) ** values
     return f"hashed values leave {empty_mean:.1f} of them empty on average."
 

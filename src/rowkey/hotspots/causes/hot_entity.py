@@ -95,12 +95,11 @@ class HotEntityCause(Cause):
         top = max(heavy, key=lambda one: one.load)
         servers = design.cluster.servers
         value_text = f"{top.name} {design.fields[top.name].type.format_value(top.value)}"
-        lie = (
-            "all its rows lie"
-            if top.region_share == 1
-            else f"{top.region_share:.0%} of its rows lie"
+        part = "all" if top.region_share == 1 else f"{top.region_share:.0%}"
+        message = (
+            f"{value_text} takes {top.share:.1%} of the events, and {part} of them go to one "
+            "region at a time"
         )
-        message = f"{value_text} takes {top.share:.1%} of the events, and {lie} in one region"
         bound = servers * top.load
         listed = [one for one in facts[top.name].heaviest_values if is_heavy(one[1], servers)]
         proposal = propose_heavy_key(design, facts, [top.name], listed[:MAX_HEAVY_VALUES])

@@ -130,7 +130,7 @@ class MissedSplitsCause(Cause):
         if has_region_full_of_values(result):
             explained.append(result.servers * result.fullest_share)
         if is_outdated:
-            refitted = compute_refitted_skew(result)
+            refitted = max(compute_refitted_skew(result), result.least_value_skew)
             message = (
                 f"The splits follow earlier keys and do not fit the later ones: split at the later "
                 f"ones, the skew would be {refitted:.2f}. {finding.message}"
