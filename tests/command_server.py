@@ -205,8 +205,6 @@ def _prepare_modules() -> None:
             import_module(found.name)
     for name in ("pyarrow.compute", "pyarrow.csv", "pyarrow.parquet", "rich.console"):
         import_module(name)
-    # In the tests of commands no other thread has a call under way when the buckets change.
-    vars(import_module("rowkey.table.generations.activation"))["EXCLUSIVE_WAIT_S"] = 0.05
     _judge_small_design()
     gc.collect()
     gc.freeze()

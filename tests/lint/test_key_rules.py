@@ -237,9 +237,9 @@ def test_a_slice_is_counted_from_a_period_and_other_fields(
 @pytest.mark.parametrize(
     ("key", "splits", "said"),
     [
-        ("[host][ts]", "['m']", "the writes of a value go to one region at a time, so the load is uneven."),
+        ("[host][ts]", "['m']", "go to one region at a time, so the load is uneven."),
         ("[host][ts]", "['b', 'c', 'd', 'e', 'f', 'g', 'h']",
-         "the writes of a value go to one region at a time, so 3 or more regions get none of them."),
+         "go to one region at a time, so 3 or more regions get none of them."),
         ("[bucket(host, 16)][host][ts]", "'per_bucket'",
          "hashed values leave 11.6 of them empty on average."),
     ],
