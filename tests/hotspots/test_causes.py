@@ -5,6 +5,7 @@ A cause must be specific: each test asks for exactly the causes that are true of
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections import Counter
@@ -809,3 +810,18 @@ def test_every_cause_says_what_it_is() -> None:
     for name, cause in CAUSES.items():
         assert name == cause.name
         assert (cause.__doc__ or "").strip()
+
+
+def test_heavy_values_are_the_same_before_and_after_a_replay() -> None:
+    """The remedy lists all heavy values, also those whose rows the boundaries divide."""
+    chance = random.Random(3)
+    hosts = chance.choices("abcdefgh", weights=(30, 18, 15, 12, 10, 5, 5, 5), k=MANY_EVENTS)
+    rows = [(host, n, START + n // 10) for n, host in enumerate(hosts)]
+    splits = {"algorithm": "sample", "regions": 40}
+    design = Design("t", "[host][ts][id]", fields=FIELDS, splits=splits, cluster={"servers": 10})
+    summary = summarize_sample(design, build_table(rows))
+    found = run(design, build_table(rows)).causes
+    (seen,) = (one.evidence["proposal"] for one in found if one.code == "hot_entity")
+    (told,) = (one for one in check_design(design, summary).findings if one.code == "RK103")
+    assert ["a", "b", "c", "d", "e", "f", "g", "h"] == sorted(seen["heavy"]["host"])
+    assert f"heavy = {json.dumps(seen['heavy']['host'])}" in told.remedy

@@ -101,8 +101,8 @@ class HotEntityCause(Cause):
             "region at a time"
         )
         bound = servers * top.load
-        listed = [one for one in facts[top.name].heaviest_values if is_heavy(one[1], servers)]
-        proposal = propose_heavy_key(design, facts, [top.name], listed[:MAX_HEAVY_VALUES])
+        listed = _list_heavy_values(facts, top.name, servers)[:MAX_HEAVY_VALUES]
+        proposal = propose_heavy_key(design, facts, [top.name], listed)
         figures = {
             "fields": [top.name],
             "value": value_text,
@@ -159,7 +159,10 @@ def _find_hot_values(
         return None
     so = _format_consequence(load, servers, bound)
     heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
-    listed = [(values.get_first_value(one.code), one.share) for one in heavy]
+    shares = {values.get_first_value(one.code): one.share for one in heavy}
+    # Boundaries may divide further heavy values, but behind a bucket those lie in one region too.
+    shares = dict(_list_heavy_values(result.facts, values.names[0], servers)) | shares
+    listed = sorted(shares.items(), key=lambda one: -one[1])[:MAX_HEAVY_VALUES]
     proposal = propose_heavy_key(result.design, result.facts, values.names, listed)
     figures = {
         "fields": list(values.names),
@@ -179,6 +182,14 @@ def _find_hot_values(
         remedy,
         explained=explained,
     )
+
+
+def _list_heavy_values(
+    facts: Mapping[str, FieldFacts], name: str, servers: int
+) -> list[tuple[Any, float]]:
+    """Return the values of a field that are heavy by its facts, each with its share."""
+    known = facts[name].heaviest_values if name in facts else ()
+    return [one for one in known if is_heavy(one[1], servers)]
 
 
 def _find_divided_values(result: LoadResult) -> CauseFinding | None:
