@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from rowkey.advise.judgement import JudgedDesign
+    from rowkey.lint import Finding
     from rowkey.workload import SkippedRows
 
     Cost = Callable[[JudgedDesign], float]
@@ -134,13 +135,23 @@ def _find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
     if new.rank > old.rank:
         return f"its verdict is worse: {new.message}"
     known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
-    for finding in judged.lint_result.filter_by_severity("warning"):
-        if finding.code not in known and finding.code != SIZE_RULE:
-            return f"{finding.code}: {finding.message}"
+    if warning := find_new_warning(known, judged.lint_result.filter_by_severity("warning")):
+        return warning
     is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in _COSTS.values())
     if new.rank == old.rank and not is_cheaper:
         return "nothing is better than under the declared key"
     return ""
+
+
+def find_new_warning(known_codes: Collection[str], warnings: Sequence[Finding]) -> str:
+    """Return the first warning that the declared design has not; an empty string if none.
+
+    Args:
+        known_codes: the codes of the warnings on the declared design.
+        warnings: those on another one.
+    """
+    new = (one for one in warnings if one.code not in known_codes and one.code != SIZE_RULE)
+    return next((f"{one.code}: {one.message}" for one in new), "")
 
 
 def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:

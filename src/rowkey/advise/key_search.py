@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from math import log, prod
 from typing import TYPE_CHECKING
 
-from rowkey.advise.advice import Advice, choose_picks, refuse_key
+from rowkey.advise.advice import (
+    Advice,
+    RefusedKey,
+    choose_picks,
+    find_new_warning,
+    refuse_key,
+)
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.errors import InvalidDesign
+from rowkey.lint import check_design
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import (
@@ -24,7 +33,7 @@ from rowkey.simulate import TRIALS_PER_READ, Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -33,8 +42,10 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
+    from rowkey.lint import LintResult
     from rowkey.plan import Plan
     from rowkey.proposals import ExampleRead
+    from rowkey.rows import Layout
     from rowkey.simulate import PhaseProgress, Simulation
     from rowkey.workload import SampleInput, SampleSummary
 
@@ -46,6 +57,8 @@ FINALIST_TRIALS = 20
 """Trials of each read in which finalists are judged; a fifth of those of a verdict."""
 MAX_FINALISTS = 8
 """Keys that are judged by so many events."""
+MAX_REFUSALS, MAX_CHECKED = 6, 100
+"""Keys with warnings after which no other key of the same order of fields is checked, or none."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 MAX_REPEATS = 0.01
@@ -137,7 +150,9 @@ class _KeySearch:
         self.read_costs = self._estimate_reads()
         self.skews: dict[str, float | None] = {}
         self.trial_count = 0
+        self.refused: list[RefusedKey] = []
         self._sketches: dict[str, Simulation] = {}
+        self._layouts: dict[frozenset[str], Layout] = {}
 
     def advise(self) -> Advice:
         """Return the advice."""
@@ -147,6 +162,7 @@ class _KeySearch:
         picks = choose_picks(declared, judged)
         chosen = {id(pick.judged) for pick in picks}
         refused = [refuse_key(declared, one) for one in judged if id(one) not in chosen]
+        refused += self.refused
         tables = self._choose_tables(declared, picks)
         declared = self._judge(self.design)
         judged = [self._judge(pick.judged.design) for pick in picks]
@@ -232,34 +248,89 @@ class _KeySearch:
             reads: the indexes of its reads among all.
             keeps_key: whether its own key is one of them.
         """
-        own_key = format_key(design.key.terms), design.splits.algorithm
         judged = [self._sketch(design)] if keeps_key else []
-        for candidate in self._choose_finalists(reads):
-            if (candidate.key, candidate.splits) == own_key:
+        return judged + [self._sketch(one) for one in self._choose_finalists(design, reads)]
+
+    def _choose_finalists(self, design: Design, reads: Sequence[int]) -> list[Design]:
+        """Return a design under the most promising keys, of which no rule warns.
+
+        Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the
+        first events may mislead about writes, so keys of several kinds are judged.
+
+        Args:
+            design: the design.
+            reads: the indexes of its reads among all.
+        """
+        own_key = format_key(design.key.terms), design.splits.algorithm
+        finalists: dict[tuple[str, ...], Design] = {}
+        refused: dict[tuple[str, ...], RefusedKey] = {}
+        refusals: Counter[tuple[str, ...]] = Counter()
+        for candidate in _rank_candidates(self._estimate_costs(reads)):
+            is_own = (candidate.key, candidate.splits) == own_key
+            if is_own or candidate.kind in finalists or refusals[candidate.order] == MAX_REFUSALS:
                 continue
             with suppress(InvalidDesign):
                 proposed = apply_proposal(design, candidate)
-                judged.append(self._sketch(proposed))
-        return judged
+                if warning := self._find_warning(proposed):
+                    refused.setdefault(candidate.kind, RefusedKey(candidate.key, warning))
+                    refusals[candidate.order] += 1
+                else:
+                    finalists[candidate.kind] = proposed
+            if len(finalists) == MAX_FINALISTS or refusals.total() == MAX_CHECKED:
+                break
+        self.refused += [one for kind, one in refused.items() if kind not in finalists]
+        return list(finalists.values())
 
-    def _choose_finalists(self, reads: Sequence[int]) -> list[Candidate]:
-        """Return the candidates that are not worse than another in writes, some reads and bytes."""
+    def _find_warning(self, design: Design) -> str:
+        """Return what the rules find in a design and not in the declared one; empty if nothing."""
+        found = self._check_rules(design).filter_by_severity("warning")
+        return find_new_warning(self._known_codes, found)
+
+    @cached_property
+    def _known_codes(self) -> set[str]:
+        """Return the codes of the warnings on the declared design."""
+        return {one.code for one in self._check_rules(self.design).filter_by_severity("warning")}
+
+    def _check_rules(self, design: Design) -> LintResult:
+        """Return the findings of the rules in a design, without those that count its rows."""
+        summary = self.source.summary
+        if summary is not None:
+            summary = summary.copy_with_key(design.key, design.layout, None)
+        return check_design(design, summary)
+
+    def _estimate_costs(
+        self, reads: Sequence[int]
+    ) -> list[tuple[tuple[float, float, float], Candidate]]:
+        """Return the valid candidates with estimates of writes, of some reads, and of bytes."""
         by_spread: dict[str, list[tuple[float, float, Candidate]]] = {}
         totals = self.read_costs[:, list(reads)].sum(axis=1).tolist()
         for candidate, total in zip(self.candidates, totals, strict=True):
-            size = float(candidate.bound_key.min_bytes)
+            size = self._estimate_event_bytes(candidate)
             by_spread.setdefault(candidate.spread, []).append((total, size, candidate))
-        entries: list[tuple[tuple[float, float, float], Candidate]] = []
+        costs: list[tuple[tuple[float, float, float], Candidate]] = []
         for number, (spread, group) in enumerate(by_spread.items()):
             if self.progress is not None:
                 self.progress(SEARCHING, number, len(by_spread))
-            total, size, cheapest = min(group, key=lambda one: one[:2])
             if spread not in self.skews:
+                *_, cheapest = min(group, key=lambda one: one[:2])
                 self.skews[spread] = self._sketch_skew(cheapest)
             skew = self.skews[spread]
             if skew is not None:
-                entries.append(((skew, total, size), cheapest))
-        return _select_finalists(entries)
+                costs += [((skew, total, size), candidate) for total, size, candidate in group]
+        return costs
+
+    def _estimate_event_bytes(self, candidate: Candidate) -> float:
+        """Return an estimate of the bytes that an event adds under a candidate.
+
+        Fields that are not in the key take cells, so layouts are kept by the fields of the key.
+        """
+        fields = frozenset(candidate.bound_key.fields)
+        if fields not in self._layouts:
+            self._layouts[fields] = self.design.layout
+            with suppress(InvalidDesign):
+                self._layouts[fields] = apply_proposal(self.design, candidate).layout
+        key_bytes = float(candidate.bound_key.min_bytes)
+        return self._layouts[fields].estimate_event_bytes(key_bytes, self.source.facts)
 
     def _estimate_reads(self) -> np.ndarray[Any, Any]:
         """Return the estimated operations a second of each read (column) under each candidate."""
@@ -414,26 +485,19 @@ def _get_rank(judged: JudgedDesign) -> int:
     return judged.verdict.decisive.rank
 
 
-def _select_finalists(
-    entries: Sequence[tuple[tuple[float, ...], Candidate]],
-) -> list[Candidate]:
-    """Return the most promising candidates: the best in each cost, then in all costs together.
-
-    Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the first
-    events may mislead about writes, so keys of several kinds are judged.
+def _rank_candidates(
+    costs: Sequence[tuple[tuple[float, ...], Candidate]],
+) -> Iterator[Candidate]:
+    """Yield candidates, the most promising first: the best in each cost, then in all together.
 
     Args:
-        entries: candidates, each with its costs: writes, reads and bytes.
+        costs: candidates, each with its costs: writes, reads and bytes.
     """
-    coarse = [(tuple(map(_round_cost, costs)), candidate) for costs, candidate in entries]
-    in_balance = sorted(coarse, key=lambda entry: sum(entry[0]))
-    finalists: dict[tuple[str, ...], Candidate] = {}
+    entries = [(tuple(map(_round_cost, one)), one, candidate) for one, candidate in costs]
+    entries.sort(key=lambda entry: (sum(entry[0]), entry[1]))
     for cost in range(3 if entries else 0):
-        candidate = min(in_balance, key=lambda entry: entry[0][cost])[1]
-        finalists.setdefault(candidate.kind, candidate)
-    for _, candidate in in_balance:
-        finalists.setdefault(candidate.kind, candidate)
-    return list(finalists.values())[:MAX_FINALISTS]
+        yield min(entries, key=lambda entry: entry[0][cost])[2]
+    yield from (candidate for *_, candidate in entries)
 
 
 def _round_cost(cost: float) -> int:

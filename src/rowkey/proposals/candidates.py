@@ -64,6 +64,11 @@ class Candidate(KeyProposal):
         return self.front.name, heavy, *sorted({ref.name for ref in find_field_refs(self.front)})
 
     @property
+    def order(self) -> tuple[str, ...]:
+        """Return the terms of the key behind the one that spreads its rows."""
+        return tuple(str(term) for term in self.bound_key.terms if term != self.front)
+
+    @property
     def spread(self) -> str:
         """Return what decides how its writes are spread: the term in front, or the first one."""
         terms = (term for term in self.bound_key.terms if not isinstance(term, Constant))

@@ -109,14 +109,14 @@ class SampleSummary:
         self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
 
     def copy_with_key(
-        self, key: Key, layout: Layout, row_counter: DistinctCounter
+        self, key: Key, layout: Layout, row_counter: DistinctCounter | None
     ) -> SampleSummary:
         """Return the summary of the same events under another key.
 
         Args:
             key: the key.
             layout: how events become rows under it.
-            row_counter: the rows of the events under it.
+            row_counter: the rows of the events under it; None if they were not counted.
         """
         other: SampleSummary = copy(self)
         other.key = key
@@ -127,8 +127,10 @@ class SampleSummary:
         }
         other._has_shared_rows = layout.has_shared_rows
         other._has_cell_times = layout.cell_timestamp is not None
-        other._row_counter = row_counter
-        other._can_count_rows = not layout.has_shared_rows and not key.has_coded_fields
+        other._row_counter = DistinctCounter() if row_counter is None else row_counter
+        other._can_count_rows = (
+            row_counter is not None and not layout.has_shared_rows and not key.has_coded_fields
+        )
         return other
 
     def _count_rows(self, events: EventBatch) -> None:
