@@ -63,6 +63,21 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
         ("price", ["1.50", "12.00"], {"type": "decimal", "precision": 18, "scale": 2}),
         ("price", ["1.50", "12.00"] * 50, {"type": "decimal", "precision": 6, "scale": 2}),
         ("price", ["1.5", "12.00", "1e3"], {"type": "float64"}),
+        ("user_id", ["9007199254740993.0", "9007199254740994.0"] * 50, {"type": "u64"}),
+        ("user_id", ["1.5", "12.0"], {"type": "text", "max_bytes": 64}),
+        ("part", ["10E4", "100E3"], {"type": "text", "max_bytes": 64}),
+        ("part", ["10E4", "100E3", "-1.5"], {"type": "text", "max_bytes": 64}),
+        ("phone", ["+491701200000", "+491701200001"], {"type": "text", "max_bytes": 64}),
+        ("code", ["+00007", "00008"], {"type": "text", "max_bytes": 64}),
+        ("TZ", ["+0200", "-0500"], {"type": "text", "max_bytes": 64}),
+        ("code", ["007.50", "107.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["0.12345678901234567", "1.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["9007199254740993.5", "1.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["0.30000000000000004", "0.10000000000000001"], {"type": "float64"}),
+        ("x", ["+1.25", "-0.75", "0", "-0.0"], {"type": "float64"}),
+        ("x", ["1.5e-7", "1e+20"], {"type": "float64"}),
+        ("release", ["1.1", "1.10"], {"type": "text", "max_bytes": 64}),
+        ("release", ["1.1", "1.10", "+1.9"], {"type": "text", "max_bytes": 64}),
         ("trace", ["00ff00ff", "12345678"], {"type": "hex", "width": 8}),
         ("key", ["123e4567-e89b-12d3-a456-426614174000"], {"type": "uuid"}),
         ("peer", ["10.0.0.1", "255.255.255.255"], {"type": "ipv4"}),
@@ -98,6 +113,23 @@ def test_few_numbers_do_not_tell_how_large_they_get(
     assert (wide if count < 100 else narrow) == list_options(draft.design, "user")["type"]
     said = "1 number does not" if count == 1 else f"{count} numbers do not"
     assert (count < 100) == (f"{said} show how large later ones may be" in draft.text)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (["+0200", "-0500"] * 9, "as numbers, they would lose zeros, signs or digits"),
+        (["0.12345678901234567", "1.5"] * 9, "float64 would lose digits"),
+        (["1.1", "1.10"] * 9, "as float64, different texts would be equal"),
+    ],
+)
+def test_a_draft_says_why_numbers_stay_texts(
+    tmp_path: Path, values: list[str], reason: str
+) -> None:
+    """A column of numbers that stays text has the reason in its comment."""
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["n,x", *(f"{n},{value}" for n, value in enumerate(values)), ""]))
+    assert reason in draft_design(path).text
 
 
 def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:

@@ -13,11 +13,14 @@ from rowkey.advise.drafts.name_hints import (
     is_like_time,
 )
 from rowkey.advise.drafts.text_forms import (
+    MAX_SAFE_DIGITS,
     NULL_TEXTS,
     TEXT_FORMS,
     count_fraction_digits,
+    have_equal_numbers,
     is_calendar_day,
     is_calendar_second,
+    is_exact_float,
 )
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import LayoutDetector, NumberDetector, find_count_layout
@@ -88,6 +91,8 @@ class ColumnStats:
     distinct_texts: set[str] | None = field(default_factory=set)
     calendar_lengths: set[int] = field(default_factory=lambda: {8, 14})
     has_letters: bool = False
+    has_equal_numbers: bool = False
+    has_long_numbers: bool = False
     first_value: str = ""
     _times: LayoutDetector | None = None
     _numbers: NumberDetector | None = None
@@ -315,8 +320,32 @@ class ColumnStats:
             self.subsecond_digits = max(
                 self.subsecond_digits, count_fraction_digits(texts.to_pylist())
             )
+        if "number" in self.possible_forms and "integer" not in self.possible_forms:
+            self._check_floats(texts)
         if "hex" in self.possible_forms and not self.has_letters:
             self.has_letters = any(not text.isdecimal() for text in texts.to_pylist())
+
+    def _check_floats(self, texts: pa.Array) -> None:
+        """Note what numbers would lose as floating-point numbers."""
+        import pyarrow.compute as pc
+
+        self.has_equal_numbers = self.has_equal_numbers or have_equal_numbers(texts)
+        if not self.has_long_numbers:
+            long_texts = texts.filter(pc.greater(pc.binary_length(texts), MAX_SAFE_DIGITS))
+            self.has_long_numbers = not all(map(is_exact_float, long_texts.to_pylist()))
+
+    @property
+    def float_objection(self) -> str:
+        """Return why texts that are numbers should not become floats; empty if they may."""
+        if "coded" in self.possible_forms or "unpadded" not in self.possible_forms:
+            return "as numbers, they would lose zeros, signs or digits"
+        if self.has_long_numbers:
+            return "float64 would lose digits"
+        if is_like_identity(self.name):
+            return "ids are kept as they are written"
+        if self.has_equal_numbers and not is_like_measure(self.name):
+            return "as float64, different texts would be equal"
+        return ""
 
 
 def _find_integer_range(texts: pa.Array) -> tuple[int, int]:
@@ -434,7 +463,9 @@ def _guess_text_type(stats: ColumnStats) -> FieldGuess:
     subject = "1 text does not" if values == 1 else f"{values} texts do not"
     caution = "" if values >= MIN_VALUES_FOR_FACTS else f"{subject} show how long later ones may be"
     max_bytes = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if caution else 0)
-    return FieldGuess({"type": "text", "max_bytes": max_bytes}, caution)
+    objection = stats.float_objection if "number" in stats.possible_forms else ""
+    reason = ", ".join(filter(None, (objection, caution)))
+    return FieldGuess({"type": "text", "max_bytes": max_bytes}, reason)
 
 
 def _has_only_null_texts(stats: ColumnStats) -> bool:
@@ -466,7 +497,7 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
         least = MIN_DECIMAL_DIGITS if stats.value_count < MIN_VALUES_FOR_FACTS else 0
         digits = min(max(stats.whole_digits + 2 + scale, least), 38)
         return FieldGuess({"type": "decimal", "precision": digits, "scale": scale})
-    if "number" in forms:
+    if "number" in forms and not stats.float_objection:
         return FieldGuess({"type": "float64"})
     return None
 
@@ -475,7 +506,7 @@ def _guess_whole_type(stats: ColumnStats, reason: str) -> FieldGuess | None:
     """Guess an integer type for numbers with a point that are whole; None if later ones may not."""
     if stats.least is None or stats.greatest is None or is_like_measure(stats.name):
         return None
-    if max(abs(stats.least), abs(stats.greatest)) >= 1 << 53:
+    if not stats.is_text and max(abs(stats.least), abs(stats.greatest)) >= 1 << 53:
         return None
     guess = _guess_integer_type(stats)
     return None if guess is None else replace(guess, reason=guess.reason or reason)
