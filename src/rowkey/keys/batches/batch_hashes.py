@@ -33,9 +33,11 @@ def hash_to_numbers(name: str, pieces: ByteColumn, n: int) -> IntArray:
     if name == "md5":
         reduce = build_bucket_hash(name, n)
         return np.fromiter(map(reduce, pieces.tolist()), np.int64, len(pieces))
-    if isinstance(pieces, FixedByteColumn):
+    if isinstance(pieces, FixedByteColumn) and pieces.width <= MAX_VECTORIZED_BYTES:
         return _reduce_hashes(name, _FIXED_HASHES[name](pieces, n), n)
-    return _hash_strings(name, pieces.to_sliced() if name != "murmur3" else pieces, n)
+    if name != "murmur3" or isinstance(pieces, FixedByteColumn):
+        pieces = pieces.to_sliced()
+    return _hash_strings(name, pieces, n)
 
 
 def _hash_strings(name: str, pieces: ByteColumn, n: int) -> IntArray:
@@ -71,11 +73,8 @@ def hash_murmur3(pieces: ByteColumn) -> HashArray:
 
     Source: MurmurHash3_x86_32, as in hbase-common's `util.MurmurHash3`.
     """
-    return (
-        _hash_murmur3_fixed(pieces)
-        if isinstance(pieces, FixedByteColumn)
-        else _hash_murmur3_strings(pieces.to_sliced())
-    )
+    # Reduced by 2^32, a hash of 32 bits is what it is.
+    return hash_to_numbers("murmur3", pieces, 1 << 32).astype(np.uint32)
 
 
 def _hash_murmur3_fixed(pieces: FixedByteColumn, _: int = 0) -> HashArray:
