@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import mmh3
 import numpy as np
 
 from rowkey.keys.batches.byte_columns import (
@@ -286,11 +287,26 @@ def compute_fingerprints(pieces: ByteColumn) -> HashArray:
 def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
     """Return a 64-bit fingerprint of each row's bytes, whose bits are not mixed.
 
-    Cost: next to nothing for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others.
+    Cost: next to nothing for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others. Longer
+    ones than `MAX_VECTORIZED_BYTES` are hashed one by one, at 0.5 µs and 0.2 ns a byte.
     """
     if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
         return pieces.items.view(f"u{pieces.width}").astype(np.uint64)
+    if int(pieces.lengths.max(initial=0)) > MAX_VECTORIZED_BYTES:
+        return _fingerprint_long(pieces.to_sliced())
     return _fold_bytes(_apply_fnv_step, np.full(len(pieces), _FNV_START, np.uint64), pieces)
+
+
+def _fingerprint_long(pieces: SlicedByteColumn) -> HashArray:
+    """Return the weak fingerprints of strings of which some are long."""
+    is_long = pieces.lengths > MAX_VECTORIZED_BYTES
+    out = np.empty(len(pieces), np.uint64)
+    out[~is_long] = compute_weak_fingerprints(pieces.take(np.flatnonzero(~is_long)))
+    for row in np.flatnonzero(is_long).tolist():
+        start = int(pieces.starts[row])
+        data = pieces.data[start : start + int(pieces.lengths[row])].tobytes()
+        out[row] = mmh3.hash64(data, signed=False)[0]
+    return out
 
 
 _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
