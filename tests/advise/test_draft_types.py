@@ -190,3 +190,24 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
     } == types  # fmt: skip
     assert "# The column 'list' is left out: it has the type list<" in draft.text
     assert "# The column 'nothing' is left out: it holds no value." in draft.text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("n", [0.0, None, 299.0], "u64"),
+        ("when", [1_714_989_600_123.0, 1_714_989_601_123.0], "timestamp_ms"),
+        ("day", [20240131.0, None, 20240229.0], "date"),
+        ("day", [20240131.0, 20240230.0], "u64"),
+        ("x", [20240131.0, 20240131.5], "float64"),
+    ],
+)
+def test_whole_floats_of_parquet_are_integers_and_times(
+    tmp_path: Path, name: str, values: list[float | None], kind: str
+) -> None:
+    """Integers that a data frame wrote as floats get the type that integers would have."""
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"id": [*map(str, range(len(values)))], name: values}), path)
+    draft = draft_design(path)
+    assert kind == draft.design.fields[name].type.name
+    assert 0 == draft.skipped_rows.count

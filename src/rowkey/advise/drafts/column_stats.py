@@ -159,7 +159,10 @@ class ColumnStats:
         self._widen_range(*((int(values.min()), int(values.max())) if finite else (0, 0)))
         if not finite or (np.floor(values) != values).any():
             self.possible_forms.discard("whole")
+            self.calendar_lengths.clear()
             self._detect_count(array)
+        elif self.calendar_lengths:
+            self._check_calendar(str(int(number)) for number in np.unique(values).tolist())
 
     def _widen_range(self, low: int, high: int) -> None:
         """Widen the range of the column to include two numbers."""
