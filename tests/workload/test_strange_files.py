@@ -11,6 +11,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import rowkey
+from rowkey.advise import draft_design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
 from rowkey.table import load_file
@@ -226,6 +227,24 @@ def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
     assert (2, 1) == (load_events(path)[0].row_count, load_events(path)[0].left_out.count)
+
+
+@pytest.mark.parametrize("line", [1, 2, 300, 299])
+def test_two_values_of_one_name_are_refused_with_their_line(tmp_path: Path, line: int) -> None:
+    """An object has no name both with a dot and nested; null and an empty object do not count."""
+    path = tmp_path / "s.jsonl"
+    texts = [f'{{"host": "a", "n": {n}, "note.x": null, "note": {{"x": "b"}}}}' for n in range(300)]
+    texts[-2] = '{"host": "a", "n": 7, "note.x": "b", "note": {}}'
+    texts[line - 1] = '{"host": "a", "n": 8, "note.x": "b", "note": {"x": "c"}}'
+    path.write_text("\n".join(["", *texts]))
+    fields = FIELDS | {"note": TEXT | {"from": "note.x"}}
+    design = rowkey.Design("t", "[host][n]", fields=fields, cluster=SERVERS)
+    refusal = f":{line + 1}: the object has two values of 'note.x'"
+    with rowkey.open(design, "memory:") as table, pytest.raises(SampleError, match=refusal):
+        load_file(table, path)
+    with pytest.raises(SampleError, match=refusal):
+        draft_design(path)
+    assert 300 == load_events(path)[0].row_count
 
 
 # Nothing

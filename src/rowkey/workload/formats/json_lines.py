@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from io import BytesIO
 from itertools import chain, islice
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.messages import shorten_text
 from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
@@ -162,11 +164,14 @@ class JsonLinesFormat(SampleFormat):
                 count = part.line_count
                 values = parser.parse(part.data)
                 if values is not None:
+                    _refuse_double_values(path, part, values)
                     parts.append(values)
                 elif count > MIN_HALVED_LINES and parser.can_parse:
                     pending += reversed([*part.split(-(-count // 2))])
                 else:
-                    parts.append(_parse_and_learn(part, misfits, parser))
+                    objects = _parse_and_learn(part, misfits, parser)
+                    _refuse_double_names(path, objects, parser)
+                    parts.append(objects)
             yield parts
             last_line = block.first_line + block.line_count - 1
         misfits.check_count(last_line)
@@ -215,6 +220,57 @@ def _parse_and_learn(
         )
     parser.choose_types()
     return objects
+
+
+def _refuse_double_values(path: Path, block: LineBlock, parsed: ParsedLines) -> None:
+    """Raise if an object of parsed lines has two values of one name.
+
+    Raises:
+        SampleError: it has, such as `a.b` and `b` in the object `a`.
+    """
+    import pyarrow.compute as pc
+
+    arrays: dict[str, pa.Array] = {}
+    for steps, array in parsed.values.items():
+        name = ".".join(steps)
+        other = arrays.setdefault(name, array)
+        if other is array:
+            continue
+        row = pc.index(pc.and_(other.is_valid(), array.is_valid()), True).as_py()
+        if row >= 0:
+            blank_count = len(block.data) - len(block.data.lstrip(b" \t\r\n"))
+            skipped = block.data.count(b"\n", 0, blank_count)
+            raise _build_double_error(path, block.first_line + skipped + row, name)
+
+
+def _refuse_double_names(path: Path, objects: ParsedObjects, parser: ObjectParser) -> None:
+    """Raise if one of some objects has two values of one name that is read.
+
+    Raises:
+        SampleError: it has, such as `a.b` and `b` in the object `a`.
+    """
+    for number, one in objects:
+        if not any("." in name for name in one):
+            continue
+        steps = (
+            [steps for steps, value in _flatten_items(one) if value not in (None, {})]
+            if parser.finds_paths
+            else [steps for steps in parser.paths if _find_value(one, steps) is not None]
+        )
+        counts = Counter(map(".".join, steps))
+        if name := next((name for name, count in counts.items() if count > 1), ""):
+            raise _build_double_error(path, number, name)
+
+
+def _build_double_error(path: Path, line: int, name: str) -> SampleError:
+    """Return the error for an object with two values of one name."""
+    shown = shorten_text(name)
+    return SampleError(
+        f"{path}:{line}",
+        f"the object has two values of {shown!r}: one of this name, and one in nested objects",
+        "one value of each name",
+        "Rename or remove one of them.",
+    )
 
 
 def _build_parsed_batch(part: ParsedLines, paths: Mapping[str, Sequence[ValuePath]]) -> Any:
