@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rowkey.advise.drafts.cautions import MAX_LISTED_COLUMNS
 from rowkey.advise.drafts.column_options import find_column_options
 from rowkey.advise.drafts.column_stats import ColumnStats, FieldGuess, guess_field
 from rowkey.advise.drafts.name_hints import is_like_event
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 1_000
 """Fields that a design may have."""
-MAX_LISTED_COLUMNS = 8
-"""Columns that a mistake names."""
 
 
 @dataclass(frozen=True, slots=True)
