@@ -41,6 +41,10 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
         ("ts", ["1706659200000000000", "1706659200000000001"], {"type": "timestamp_ns"}),
         ("at", ["2024-01-31T10:00:00Z", "2024-01-31T10:00:00.25+08:00"], {"type": "timestamp_ms"}),
         ("at", ["2024-01-31 10:00:00", "2024-01-31 10:00:01"], {"type": "timestamp_s"}),
+        ("born", ["1960-01-31 10:00:00", "2024-01-31 00:00:00"], {"type": "text", "max_bytes": 64}),
+        ("born", ["1960-01-31T00:00:00Z", "2024-01-31 00:00"], {"type": "date"}),
+        ("born", ["1960-01-31T00:00:00+01:00"], {"type": "text", "max_bytes": 64}),
+        ("at", ["1900-01-01 00:00:00", *["2024-01-31 10:00:00"] * 50], {"type": "timestamp_s"}),
         ("at", ["2024-01-31 10:00:00.000001", "2024-01-31"], {"type": "text", "max_bytes": 64}),
         ("day", ["2024-01-31", "2024-02-29"], {"type": "date"}),
         ("day", ["20240131", "20240229"], {"type": "date"}),
@@ -211,3 +215,17 @@ def test_whole_floats_of_parquet_are_integers_and_times(
     draft = draft_design(path)
     assert kind == draft.design.fields[name].type.name
     assert 0 == draft.skipped_rows.count
+
+
+@pytest.mark.parametrize(("hour", "kind"), [(0, "date"), (7, "text")])
+def test_times_of_parquet_before_1970_are_no_timestamps(
+    tmp_path: Path, hour: int, kind: str
+) -> None:
+    """Times before 1970 become dates if they are days, and text otherwise; all are read."""
+    path = tmp_path / "rows.parquet"
+    times = [datetime(1960, 1, day, hour, tzinfo=UTC) for day in range(1, 32)]
+    parquet.write_table(pa.table({"n": [*range(31)], "born": times}), path)
+    draft = draft_design(path)
+    assert kind == draft.design.fields["born"].type.name
+    assert 0 == draft.skipped_rows.count
+    assert "timestamps begin in 1970" in draft.text

@@ -55,6 +55,11 @@ _TYPES_BY_FORM = {"bool": "bool", "day": "date", "uuid": "uuid", "address": "ipv
 """Forms of which there is one type without words."""
 _STANDARD_FORMS = frozenset(["bool", "integer", "digits", "instant", "day", "uuid", "address"])
 """Forms of texts that a type reads by itself."""
+MAX_EARLY_SHARE = 0.05
+"""Share of times before 1970 that are taken for errors, whose rows are skipped."""
+DAY_S = 86_400
+_MIDNIGHT = "^[0-9-]{10}[T ]00:00(?::00(?:[.,]0+)?)?Z?$"
+"""An instant that is a day, written with a time of day and in no other zone than UTC."""
 SERIAL_DAYS = 32_874, 73_051
 """1990 and 2100 as days of a spreadsheet."""
 _UNSIGNED_TYPES, _SIGNED_TYPES = ("u8", "u16", "u32", "u64"), ("i8", "i16", "i32", "i64")
@@ -93,6 +98,8 @@ class ColumnStats:
     has_letters: bool = False
     has_equal_numbers: bool = False
     has_long_numbers: bool = False
+    early_count: int = 0
+    has_clock: bool = False
     first_value: str = ""
     _times: LayoutDetector | None = None
     _numbers: NumberDetector | None = None
@@ -117,6 +124,8 @@ class ColumnStats:
             self._add_integers(values)
         elif pa.types.is_floating(values.type) and len(values):
             self._add_floats(values)
+        elif pa.types.is_timestamp(values.type):
+            self._add_instants(values)
         elif pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
             sizes = [len(value) for value in values.to_pylist()]
             self.max_bytes = max([self.max_bytes, *sizes])
@@ -163,6 +172,34 @@ class ColumnStats:
             self._detect_count(array)
         elif self.calendar_lengths:
             self._check_calendar(str(int(number)) for number in np.unique(values).tolist())
+
+    def _add_instants(self, values: pa.Array) -> None:
+        """Count the instants before 1970, and note whether one is not at midnight in UTC."""
+        import pyarrow as pa
+
+        counts = values.cast(pa.int64()).to_numpy()
+        self.early_count += int((counts < 0).sum())
+        self.has_clock = self.has_clock or (counts % (TICKS_PER_S[values.type.unit] * DAY_S)).any()
+
+    def _add_written_instants(self, texts: pa.Array, distinct: pa.Array) -> None:
+        """Count the texts before 1970, and note whether one has a time of day.
+
+        Args:
+            texts: all texts, trimmed.
+            distinct: the different ones that are instants.
+        """
+        import pyarrow.compute as pc
+
+        early = distinct.filter(pc.less(distinct, "1970"))
+        if len(early):
+            self.early_count += int(pc.sum(pc.is_in(texts, value_set=early)).as_py())
+        is_day = pc.match_substring_regex(distinct, _MIDNIGHT)
+        self.has_clock = self.has_clock or not pc.all(is_day).as_py()
+
+    @property
+    def begins_before_timestamps(self) -> bool:
+        """Return whether too many of the times are before 1970 to skip their rows."""
+        return self.early_count > MAX_EARLY_SHARE * self.value_count
 
     def _widen_range(self, low: int, high: int) -> None:
         """Widen the range of the column to include two numbers."""
@@ -211,6 +248,8 @@ class ColumnStats:
         if self.number_layout is not None:
             distinct = pc.unique(self.number_layout.normalize_texts(distinct)).drop_null()
         self._narrow_forms(distinct)
+        if "instant" in self.possible_forms and len(distinct):
+            self._add_written_instants(pc.utf8_trim_whitespace(array), distinct)
         self._detect_layouts(distinct)
 
     def _detect_layouts(self, texts: pa.Array) -> None:
@@ -430,7 +469,7 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
     if pa.types.is_integer(arrow_type):
         return _guess_integer_type(stats)
     if pa.types.is_timestamp(arrow_type):
-        return FieldGuess({"type": f"timestamp_{arrow_type.unit}"})
+        return _guess_instant_type(stats, arrow_type.unit)
     if pa.types.is_date(arrow_type):
         return FieldGuess({"type": "date"})
     if pa.types.is_float32(arrow_type) or pa.types.is_float64(arrow_type):
@@ -485,8 +524,8 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
         if form in forms:
             return FieldGuess({"type": name})
     if "instant" in forms:
-        places = {0: "s", 1: "ms", 2: "us", 3: "ns"}[(stats.subsecond_digits + 2) // 3]
-        return FieldGuess({"type": f"timestamp_{places}"})
+        unit = ("s", "ms", "us", "ns")[(stats.subsecond_digits + 2) // 3]
+        return _guess_instant_type(stats, unit)
     if "integer" in forms and (found := _guess_integer_type(stats)) is not None:
         return found
     if "digits" in forms:
@@ -503,6 +542,15 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
     if "number" in forms and not stats.float_objection:
         return FieldGuess({"type": "float64"})
     return None
+
+
+def _guess_instant_type(stats: ColumnStats, unit: str) -> FieldGuess:
+    """Guess the type of times of a unit: no timestamp if many of them are before 1970."""
+    if not stats.begins_before_timestamps:
+        return FieldGuess({"type": f"timestamp_{unit}"})
+    if not stats.has_clock:
+        return FieldGuess({"type": "date"}, "timestamps begin in 1970")
+    return FieldGuess({"type": "text", "max_bytes": MIN_TEXT_BYTES}, "timestamps begin in 1970")
 
 
 def _guess_whole_type(stats: ColumnStats, reason: str) -> FieldGuess | None:
