@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -229,3 +230,19 @@ def test_times_of_parquet_before_1970_are_no_timestamps(
     assert kind == draft.design.fields["born"].type.name
     assert 0 == draft.skipped_rows.count
     assert "timestamps begin in 1970" in draft.text
+
+
+def test_bytes_of_one_length_and_floats_of_16_bits_become_fields(tmp_path: Path) -> None:
+    """Fixed-size binary becomes bytes, halffloat a float32 or integer; both are read."""
+    path = tmp_path / "rows.parquet"
+    columns = {
+        "hash": pa.array([bytes([n]) * 16 for n in range(9)], pa.binary(16)),
+        "share": pa.array([np.float16(n / 8) for n in range(9)], pa.float16()),
+        "n": pa.array([np.float16(n) for n in range(9)], pa.float16()),
+    }
+    parquet.write_table(pa.table(columns), path)
+    draft = draft_design(path)
+    assert {"type": "bytes", "max_bytes": 16} == list_options(draft.design, "hash")
+    kinds = [draft.design.fields[name].type.name for name in ("share", "n")]
+    assert ["float32", "u64"] == kinds
+    assert 0 == draft.skipped_rows.count

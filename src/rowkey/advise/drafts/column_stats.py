@@ -129,6 +129,8 @@ class ColumnStats:
         elif pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
             sizes = [len(value) for value in values.to_pylist()]
             self.max_bytes = max([self.max_bytes, *sizes])
+        elif pa.types.is_fixed_size_binary(values.type):
+            self.max_bytes = values.type.byte_width
 
     @property
     def value_count(self) -> int:
@@ -472,9 +474,9 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
         return _guess_instant_type(stats, arrow_type.unit)
     if pa.types.is_date(arrow_type):
         return FieldGuess({"type": "date"})
-    if pa.types.is_float32(arrow_type) or pa.types.is_float64(arrow_type):
+    if pa.types.is_floating(arrow_type):
         guess = _guess_whole_type(stats, "all values are whole")
-        kind = "float32" if pa.types.is_float32(arrow_type) else "float64"
+        kind = "float64" if pa.types.is_float64(arrow_type) else "float32"
         return (guess if "whole" in stats.possible_forms else None) or FieldGuess({"type": kind})
     if pa.types.is_decimal128(arrow_type) and 0 <= arrow_type.scale <= arrow_type.precision:
         return FieldGuess(
@@ -482,6 +484,8 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
         )
     if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
         return FieldGuess({"type": "bytes", "max_bytes": double_length(stats.max_bytes)})
+    if pa.types.is_fixed_size_binary(arrow_type):
+        return FieldGuess({"type": "bytes", "max_bytes": stats.max_bytes}, "of fixed size")
     return None
 
 

@@ -97,7 +97,7 @@ def _to_whole_numbers(array: pa.Array) -> pa.Array:
 
     try:
         return array.cast(pa.int64())
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         texts = [
             None if one is None else str(int(one)) if one.is_integer() else repr(one)
             for one in array.to_pylist()
