@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from rowkey.advise import draft_design
+from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -246,3 +247,12 @@ def test_bytes_of_one_length_and_floats_of_16_bits_become_fields(tmp_path: Path)
     kinds = [draft.design.fields[name].type.name for name in ("share", "n")]
     assert ["float32", "u64"] == kinds
     assert 0 == draft.skipped_rows.count
+
+
+def test_a_typed_file_without_rows_has_no_line_of_names(tmp_path: Path) -> None:
+    """The error for Parquet and JSON without rows speaks of no line of column names."""
+    parquet.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    (tmp_path / "a.jsonl").write_text("")
+    for name in ("a.parquet", "a.jsonl"):
+        with pytest.raises(SampleError, match="no rows; expected columns with distinct names"):
+            draft_design(tmp_path / name)

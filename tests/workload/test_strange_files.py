@@ -222,6 +222,25 @@ def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> Non
     assert "the file is a JSON array, not JSON lines" in get_refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ('{"host": "a", "n": 1}{"host": "b", "n": 2}', "jq -c . FILE"),
+        ('{\n"host": "a",\n"n": 1\n}\n', "jq -c . FILE"),
+        ('[["host", "n"], ["a", 1]]', "jq -r '.[] | @csv' FILE"),
+        ('{"host": "a", "n": 1}\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8 FILE"),
+        ("host,n\na,1\n", "Declare the format of the file"),
+    ],
+)
+def test_json_of_other_layouts_is_refused_with_the_conversion(
+    tmp_path: Path, content: str | bytes, remedy: str
+) -> None:
+    """The message for JSON that is no JSON lines has the command that converts it."""
+    path = tmp_path / "s.json"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert remedy in get_refusal(path)
+
+
 def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
     """A file of objects may begin with an invalid line."""
     path = tmp_path / "s.jsonl"

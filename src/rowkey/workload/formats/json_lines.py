@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from io import BytesIO
 from itertools import chain, islice
@@ -15,7 +16,12 @@ from rowkey.messages import shorten_text
 from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
-from rowkey.workload.sample_streams import MARK_INVALID_BYTES, open_uncompressed, resolve_columns
+from rowkey.workload.sample_streams import (
+    MARK_INVALID_BYTES,
+    OTHER_FORMAT_REMEDY,
+    open_uncompressed,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,6 +45,9 @@ EXPECTED_LINES = "one JSON object on each line"
 HEAD_BYTES = 4_096
 """Bytes that are read to recognise an array of objects."""
 _ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+_NESTED_ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[")
+_OBJECT_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+OBJECTS_REMEDY = "Write each object on one line of its own: jq -c . FILE."
 _SURROGATE_ESCAPES = (r"\ud", r"\uD")
 """How one half of a surrogate pair is escaped, which alone is not a character."""
 
@@ -134,8 +143,7 @@ class JsonLinesFormat(SampleFormat):
         self, path: Path, skipped_rows: SkippedRows
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the objects with the numbers of their lines."""
-        _require_json_lines(path)
-        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        misfits = _open_misfits(path, skipped_rows)
         last_line = 0
         for block in read_line_blocks(path, None, MAX_LINE_BYTES):
             yield from _parse_lines(block, misfits)
@@ -153,8 +161,7 @@ class JsonLinesFormat(SampleFormat):
 
         A part that the parser refuses is halved, until few lines are parsed one by one.
         """
-        _require_json_lines(path)
-        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        misfits = _open_misfits(path, skipped_rows)
         last_line = 0
         for block in read_line_blocks(path, progress, MAX_LINE_BYTES):
             parts: list[ParsedLines | ParsedObjects] = []
@@ -177,21 +184,27 @@ class JsonLinesFormat(SampleFormat):
         misfits.check_count(last_line)
 
 
-def _require_json_lines(path: Path) -> None:
-    """Raise if the file is one array of objects, which must be converted to lines first.
+def _open_misfits(path: Path, skipped_rows: SkippedRows) -> MalformedLines:
+    """Return the counter of the lines of a file that are no objects.
 
     Raises:
-        SampleError: the file is such.
+        SampleError: the file is one array, or in UTF-16; it must be converted first.
     """
     with open_uncompressed(path) as stream:
         head = stream.read(HEAD_BYTES)
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        remedy = "Convert it: iconv -f UTF-16 -t UTF-8 FILE."
+        raise SampleError(str(path), "the file is in UTF-16", "a text file in UTF-8", remedy)
+    if _NESTED_ARRAY_START.match(head):
+        what = "the file is a JSON array of arrays, not JSON lines"
+        remedy = "Convert it to CSV: jq -r '.[] | @csv' FILE."
+        raise SampleError(str(path), what, EXPECTED_LINES, remedy)
     if _ARRAY_START.match(head):
-        raise SampleError(
-            str(path),
-            "the file is a JSON array, not JSON lines",
-            "one JSON object on each line",
-            "Convert it: jq -c '.[]' FILE.",
-        )
+        what = "the file is a JSON array, not JSON lines"
+        remedy = "Convert it: jq -c '.[]' FILE."
+        raise SampleError(str(path), what, EXPECTED_LINES, remedy)
+    remedy = OBJECTS_REMEDY if _OBJECT_START.match(head) else OTHER_FORMAT_REMEDY
+    return MalformedLines(path, EXPECTED_LINES, skipped_rows, remedy)
 
 
 def _parse_lines(block: LineBlock, misfits: MalformedLines) -> Iterator[tuple[int, dict[str, Any]]]:
