@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from rowkey.advise import draft_design
+from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +43,10 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
         ("ts", ["1706659200000000000", "1706659200000000001"], {"type": "timestamp_ns"}),
         ("at", ["2024-01-31T10:00:00Z", "2024-01-31T10:00:00.25+08:00"], {"type": "timestamp_ms"}),
         ("at", ["2024-01-31 10:00:00", "2024-01-31 10:00:01"], {"type": "timestamp_s"}),
+        ("born", ["1960-01-31 10:00:00", "2024-01-31 00:00:00"], {"type": "text", "max_bytes": 64}),
+        ("born", ["1960-01-31T00:00:00Z", "2024-01-31 00:00"], {"type": "date"}),
+        ("born", ["1960-01-31T00:00:00+01:00"], {"type": "text", "max_bytes": 64}),
+        ("at", ["1900-01-01 00:00:00", *["2024-01-31 10:00:00"] * 50], {"type": "timestamp_s"}),
         ("at", ["2024-01-31 10:00:00.000001", "2024-01-31"], {"type": "text", "max_bytes": 64}),
         ("day", ["2024-01-31", "2024-02-29"], {"type": "date"}),
         ("day", ["20240131", "20240229"], {"type": "date"}),
@@ -63,6 +69,21 @@ def draft_column(folder: Path, name: str, values: list[str]) -> Design:
         ("price", ["1.50", "12.00"], {"type": "decimal", "precision": 18, "scale": 2}),
         ("price", ["1.50", "12.00"] * 50, {"type": "decimal", "precision": 6, "scale": 2}),
         ("price", ["1.5", "12.00", "1e3"], {"type": "float64"}),
+        ("user_id", ["9007199254740993.0", "9007199254740994.0"] * 50, {"type": "u64"}),
+        ("user_id", ["1.5", "12.0"], {"type": "text", "max_bytes": 64}),
+        ("part", ["10E4", "100E3"], {"type": "text", "max_bytes": 64}),
+        ("part", ["10E4", "100E3", "-1.5"], {"type": "text", "max_bytes": 64}),
+        ("phone", ["+491701200000", "+491701200001"], {"type": "text", "max_bytes": 64}),
+        ("code", ["+00007", "00008"], {"type": "text", "max_bytes": 64}),
+        ("TZ", ["+0200", "-0500"], {"type": "text", "max_bytes": 64}),
+        ("code", ["007.50", "107.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["0.12345678901234567", "1.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["9007199254740993.5", "1.5"], {"type": "text", "max_bytes": 64}),
+        ("x", ["0.30000000000000004", "0.10000000000000001"], {"type": "float64"}),
+        ("x", ["+1.25", "-0.75", "0", "-0.0"], {"type": "float64"}),
+        ("x", ["1.5e-7", "1e+20"], {"type": "float64"}),
+        ("release", ["1.1", "1.10"], {"type": "text", "max_bytes": 64}),
+        ("release", ["1.1", "1.10", "+1.9"], {"type": "text", "max_bytes": 64}),
         ("trace", ["00ff00ff", "12345678"], {"type": "hex", "width": 8}),
         ("key", ["123e4567-e89b-12d3-a456-426614174000"], {"type": "uuid"}),
         ("peer", ["10.0.0.1", "255.255.255.255"], {"type": "ipv4"}),
@@ -98,6 +119,23 @@ def test_few_numbers_do_not_tell_how_large_they_get(
     assert (wide if count < 100 else narrow) == list_options(draft.design, "user")["type"]
     said = "1 number does not" if count == 1 else f"{count} numbers do not"
     assert (count < 100) == (f"{said} show how large later ones may be" in draft.text)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (["+0200", "-0500"] * 9, "as numbers, they would lose zeros, signs or digits"),
+        (["0.12345678901234567", "1.5"] * 9, "float64 would lose digits"),
+        (["1.1", "1.10"] * 9, "as float64, different texts would be equal"),
+    ],
+)
+def test_a_draft_says_why_numbers_stay_texts(
+    tmp_path: Path, values: list[str], reason: str
+) -> None:
+    """A column of numbers that stays text has the reason in its comment."""
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["n,x", *(f"{n},{value}" for n, value in enumerate(values)), ""]))
+    assert reason in draft_design(path).text
 
 
 def test_a_typed_file_tells_how_large_few_numbers_get(tmp_path: Path) -> None:
@@ -158,3 +196,63 @@ def test_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
     } == types  # fmt: skip
     assert "# The column 'list' is left out: it has the type list<" in draft.text
     assert "# The column 'nothing' is left out: it holds no value." in draft.text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("n", [0.0, None, 299.0], "u64"),
+        ("when", [1_714_989_600_123.0, 1_714_989_601_123.0], "timestamp_ms"),
+        ("day", [20240131.0, None, 20240229.0], "date"),
+        ("day", [20240131.0, 20240230.0], "u64"),
+        ("x", [20240131.0, 20240131.5], "float64"),
+    ],
+)
+def test_whole_floats_of_parquet_are_integers_and_times(
+    tmp_path: Path, name: str, values: list[float | None], kind: str
+) -> None:
+    """Integers that a data frame wrote as floats get the type that integers would have."""
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"id": [*map(str, range(len(values)))], name: values}), path)
+    draft = draft_design(path)
+    assert kind == draft.design.fields[name].type.name
+    assert 0 == draft.skipped_rows.count
+
+
+@pytest.mark.parametrize(("hour", "kind"), [(0, "date"), (7, "text")])
+def test_times_of_parquet_before_1970_are_no_timestamps(
+    tmp_path: Path, hour: int, kind: str
+) -> None:
+    """Times before 1970 become dates if they are days, and text otherwise; all are read."""
+    path = tmp_path / "rows.parquet"
+    times = [datetime(1960, 1, day, hour, tzinfo=UTC) for day in range(1, 32)]
+    parquet.write_table(pa.table({"n": [*range(31)], "born": times}), path)
+    draft = draft_design(path)
+    assert kind == draft.design.fields["born"].type.name
+    assert 0 == draft.skipped_rows.count
+    assert "timestamps begin in 1970" in draft.text
+
+
+def test_bytes_of_one_length_and_floats_of_16_bits_become_fields(tmp_path: Path) -> None:
+    """Fixed-size binary becomes bytes, halffloat a float32 or integer; both are read."""
+    path = tmp_path / "rows.parquet"
+    columns = {
+        "hash": pa.array([bytes([n]) * 16 for n in range(9)], pa.binary(16)),
+        "share": pa.array([np.float16(n / 8) for n in range(9)], pa.float16()),
+        "n": pa.array([np.float16(n) for n in range(9)], pa.float16()),
+    }
+    parquet.write_table(pa.table(columns), path)
+    draft = draft_design(path)
+    assert {"type": "bytes", "max_bytes": 16} == list_options(draft.design, "hash")
+    kinds = [draft.design.fields[name].type.name for name in ("share", "n")]
+    assert ["float32", "u64"] == kinds
+    assert 0 == draft.skipped_rows.count
+
+
+def test_a_typed_file_without_rows_has_no_line_of_names(tmp_path: Path) -> None:
+    """The error for Parquet and JSON without rows speaks of no line of column names."""
+    parquet.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    (tmp_path / "a.jsonl").write_text("")
+    for name in ("a.parquet", "a.jsonl"):
+        with pytest.raises(SampleError, match="no rows; expected columns with distinct names"):
+            draft_design(tmp_path / name)

@@ -6,7 +6,9 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cli.command import run
 from rowkey.design import Design
@@ -86,3 +88,15 @@ def test_an_uncertain_file_is_refused_with_an_option_that_works(
         drafted = run("init", name, "-o", "a.toml", "--force", *shlex.split(option))
         assert 0 == drafted.code
         assert run("simulate", "a.toml").code in (0, 1)
+
+
+def test_columns_that_become_no_fields_are_told(folder: Path) -> None:
+    """`init` prints one line on standard error with the columns that it leaves out."""
+    nested = {"tags": [["a"]] * 9, "none": [None] * 9}
+    parquet.write_table(pa.table({"n": [*range(9)], **nested}), folder / "a.parquet")
+    found = run("init", "a.parquet", "-o", "a.toml")
+    problem = "which no field type can store"
+    columns = f"'none' holds no value; 'tags' has the type list<element: string>, {problem}"
+    notes = [line for line in found.err.splitlines() if "left out" in line]
+    assert [f"2 columns left out: {columns}"] == notes
+    assert "left out" not in run("--quiet", "init", "a.parquet").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -102,6 +103,23 @@ def test_the_remedy_fits_what_is_wrong(
         list(open_field_sample(path, "u8").read_events())
     assert remedy in str(caught.value)
     assert other not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "column"), [("a.csv", "text"), ("a.parquet", "typed")])
+def test_the_remedy_for_a_time_before_1970_is_another_type(
+    tmp_path: Path, name: str, column: str
+) -> None:
+    """No layout is proposed for times that no timestamp holds."""
+    path = tmp_path / name
+    times = [datetime(1960, 1, 2, 3, tzinfo=UTC)] * 3
+    if column == "typed":
+        parquet.write_table(pa.table({"host": ["a"] * 3, "v": times}), path)
+    else:
+        path.write_text("host,v\n" + "".join(f"a,{time.isoformat()}\n" for time in times))
+    with pytest.raises(SampleError) as caught:
+        list(open_field_sample(path, "timestamp_us").read_events())
+    assert "Timestamps begin in 1970: declare v as date or text." in str(caught.value)
+    assert "times = " not in str(caught.value)
 
 
 # Times of another unit

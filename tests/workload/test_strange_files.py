@@ -11,6 +11,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import rowkey
+from rowkey.advise import draft_design
 from rowkey.errors import SampleError
 from rowkey.simulate import run
 from rowkey.table import load_file
@@ -221,11 +222,48 @@ def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> Non
     assert "the file is a JSON array, not JSON lines" in get_refusal(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ('{"host": "a", "n": 1}{"host": "b", "n": 2}', "jq -c . FILE"),
+        ('{\n"host": "a",\n"n": 1\n}\n', "jq -c . FILE"),
+        ('[["host", "n"], ["a", 1]]', "jq -r '.[] | @csv' FILE"),
+        ('{"host": "a", "n": 1}\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8 FILE"),
+        ("host,n\na,1\n", "Declare the format of the file"),
+    ],
+)
+def test_json_of_other_layouts_is_refused_with_the_conversion(
+    tmp_path: Path, content: str | bytes, remedy: str
+) -> None:
+    """The message for JSON that is no JSON lines has the command that converts it."""
+    path = tmp_path / "s.json"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    assert remedy in get_refusal(path)
+
+
 def test_a_line_that_is_no_object_is_none_of_them(tmp_path: Path) -> None:
     """A file of objects may begin with an invalid line."""
     path = tmp_path / "s.jsonl"
     path.write_text('[INFO] began\n{"host": "a", "n": 1}\n{"host": "b", "n": 2}\n')
     assert (2, 1) == (load_events(path)[0].row_count, load_events(path)[0].left_out.count)
+
+
+@pytest.mark.parametrize("line", [1, 2, 300, 299])
+def test_two_values_of_one_name_are_refused_with_their_line(tmp_path: Path, line: int) -> None:
+    """An object has no name both with a dot and nested; null and an empty object do not count."""
+    path = tmp_path / "s.jsonl"
+    texts = [f'{{"host": "a", "n": {n}, "note.x": null, "note": {{"x": "b"}}}}' for n in range(300)]
+    texts[-2] = '{"host": "a", "n": 7, "note.x": "b", "note": {}}'
+    texts[line - 1] = '{"host": "a", "n": 8, "note.x": "b", "note": {"x": "c"}}'
+    path.write_text("\n".join(["", *texts]))
+    fields = FIELDS | {"note": TEXT | {"from": "note.x"}}
+    design = rowkey.Design("t", "[host][n]", fields=fields, cluster=SERVERS)
+    refusal = f":{line + 1}: the object has two values of 'note.x'"
+    with rowkey.open(design, "memory:") as table, pytest.raises(SampleError, match=refusal):
+        load_file(table, path)
+    with pytest.raises(SampleError, match=refusal):
+        draft_design(path)
+    assert 300 == load_events(path)[0].row_count
 
 
 # Nothing

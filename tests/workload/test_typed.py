@@ -159,3 +159,14 @@ def test_typed_columns_are_taken_as_they_are_or_by_their_text(
     words: dict[str, Any] = {"type": kind, "nullable": True}
     field = bind_field(FieldDeclaration(**words, **SIZES.get(kind, {})))
     assert expected == build_field_column(field, convert_column(field, array)).to_list()
+
+
+@pytest.mark.parametrize("kind", ["u64", "timestamp_ms"])
+def test_floats_of_integer_fields_are_converted_one_by_one(kind: str) -> None:
+    """Whole floats become integers also next to others, which are no values of the field."""
+    field = bind_field(FieldDeclaration.model_validate({"type": kind}))
+    floats = pa.array([1_714_989_600_123.0, 2.5, float("inf"), float("nan"), None, -1.0])
+    found = convert_column(field, floats)
+    assert [1_714_989_600_123, *[None] * 5] == found.cast(pa.int64()).to_pylist()
+    whole = convert_column(field, floats.slice(0, 1))
+    assert [1_714_989_600_123] == build_field_column(field, whole).values.tolist()

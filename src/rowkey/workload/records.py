@@ -154,12 +154,20 @@ class MalformedLines:
         path: the file.
         expected_format: what its lines should be.
         skipped_rows: where each is noted.
+        remedy: what to do if most lines do not follow the format, though they are text in UTF-8.
     """
 
-    def __init__(self, path: Path, expected_format: str, skipped_rows: SkippedRows) -> None:
+    def __init__(
+        self,
+        path: Path,
+        expected_format: str,
+        skipped_rows: SkippedRows,
+        remedy: str = OTHER_FORMAT_REMEDY,
+    ) -> None:
         self.path = path
         self.expected_format = expected_format
         self.skipped_rows = skipped_rows
+        self.remedy = remedy
         self.count = 0
         self.first_line = ""
         self.has_invalid_bytes = False
@@ -184,7 +192,7 @@ class MalformedLines:
         """Return what to do about lines that do not follow the format."""
         if self.is_binary:
             return "Give a text file in UTF-8, neither compressed nor in a binary format."
-        return CONVERT_REMEDY if self.has_invalid_bytes else OTHER_FORMAT_REMEDY
+        return CONVERT_REMEDY if self.has_invalid_bytes else self.remedy
 
     def check_count(self, line_count: int) -> None:
         """Raise if most lines were malformed: then the format is wrong, not the lines.

@@ -8,13 +8,15 @@ from rowkey.advise.drafts.name_hints import is_like_identity, is_like_personal
 from rowkey.messages import join_names, pluralize, shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rowkey.advise.drafts.inferred_schema import InferredColumn
     from rowkey.advise.drafts.roles import ColumnRoles
 
 COMMENT_WIDTH = 96
 """Characters of a line of comment."""
+MAX_LISTED_COLUMNS = 8
+"""Columns that a message names."""
 MAX_VALUE_WIDTH = 32
 """Characters of a value that is shown."""
 
@@ -36,6 +38,21 @@ def format_unparsed_time(column: InferredColumn) -> str:
         f"the format of the sample, such as times = {{ {shorten_text(column.name)[:80]} = "
         '"%d.%m.%Y %H:%M" }, or "excel" for days of a spreadsheet'
     )
+
+
+def format_left_out_columns(reasons: Mapping[str, str]) -> str:
+    """Return which columns of a sample became no fields, and why; empty if all did.
+
+    Args:
+        reasons: the reason of each column, by its name.
+    """
+    if not reasons:
+        return ""
+    listed = [f"{shorten_text(name)[:80]!r} {shorten_text(why)}" for name, why in reasons.items()]
+    more = len(listed) - MAX_LISTED_COLUMNS
+    tail = f"; and {more:,} more" if more > 0 else ""
+    count = pluralize(len(listed), "column")
+    return f"{count} left out: {'; '.join(listed[:MAX_LISTED_COLUMNS])}{tail}"
 
 
 def describe_uniqueness(roles: ColumnRoles, lost_count: int) -> Iterator[str]:

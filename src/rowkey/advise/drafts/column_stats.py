@@ -13,11 +13,14 @@ from rowkey.advise.drafts.name_hints import (
     is_like_time,
 )
 from rowkey.advise.drafts.text_forms import (
+    MAX_SAFE_DIGITS,
     NULL_TEXTS,
     TEXT_FORMS,
     count_fraction_digits,
+    have_equal_numbers,
     is_calendar_day,
     is_calendar_second,
+    is_exact_float,
 )
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.workload import LayoutDetector, NumberDetector, find_count_layout
@@ -52,6 +55,11 @@ _TYPES_BY_FORM = {"bool": "bool", "day": "date", "uuid": "uuid", "address": "ipv
 """Forms of which there is one type without words."""
 _STANDARD_FORMS = frozenset(["bool", "integer", "digits", "instant", "day", "uuid", "address"])
 """Forms of texts that a type reads by itself."""
+MAX_EARLY_SHARE = 0.05
+"""Share of times before 1970 that are taken for errors, whose rows are skipped."""
+DAY_S = 86_400
+_MIDNIGHT = "^[0-9-]{10}[T ]00:00(?::00(?:[.,]0+)?)?Z?$"
+"""An instant that is a day, written with a time of day and in no other zone than UTC."""
 SERIAL_DAYS = 32_874, 73_051
 """1990 and 2100 as days of a spreadsheet."""
 _UNSIGNED_TYPES, _SIGNED_TYPES = ("u8", "u16", "u32", "u64"), ("i8", "i16", "i32", "i64")
@@ -88,6 +96,10 @@ class ColumnStats:
     distinct_texts: set[str] | None = field(default_factory=set)
     calendar_lengths: set[int] = field(default_factory=lambda: {8, 14})
     has_letters: bool = False
+    has_equal_numbers: bool = False
+    has_long_numbers: bool = False
+    early_count: int = 0
+    has_clock: bool = False
     first_value: str = ""
     _times: LayoutDetector | None = None
     _numbers: NumberDetector | None = None
@@ -112,9 +124,13 @@ class ColumnStats:
             self._add_integers(values)
         elif pa.types.is_floating(values.type) and len(values):
             self._add_floats(values)
+        elif pa.types.is_timestamp(values.type):
+            self._add_instants(values)
         elif pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
             sizes = [len(value) for value in values.to_pylist()]
             self.max_bytes = max([self.max_bytes, *sizes])
+        elif pa.types.is_fixed_size_binary(values.type):
+            self.max_bytes = values.type.byte_width
 
     @property
     def value_count(self) -> int:
@@ -154,7 +170,38 @@ class ColumnStats:
         self._widen_range(*((int(values.min()), int(values.max())) if finite else (0, 0)))
         if not finite or (np.floor(values) != values).any():
             self.possible_forms.discard("whole")
+            self.calendar_lengths.clear()
             self._detect_count(array)
+        elif self.calendar_lengths:
+            self._check_calendar(str(int(number)) for number in np.unique(values).tolist())
+
+    def _add_instants(self, values: pa.Array) -> None:
+        """Count the instants before 1970, and note whether one is not at midnight in UTC."""
+        import pyarrow as pa
+
+        counts = values.cast(pa.int64()).to_numpy()
+        self.early_count += int((counts < 0).sum())
+        self.has_clock = self.has_clock or (counts % (TICKS_PER_S[values.type.unit] * DAY_S)).any()
+
+    def _add_written_instants(self, texts: pa.Array, distinct: pa.Array) -> None:
+        """Count the texts before 1970, and note whether one has a time of day.
+
+        Args:
+            texts: all texts, trimmed.
+            distinct: the different ones that are instants.
+        """
+        import pyarrow.compute as pc
+
+        early = distinct.filter(pc.less(distinct, "1970"))
+        if len(early):
+            self.early_count += int(pc.sum(pc.is_in(texts, value_set=early)).as_py())
+        is_day = pc.match_substring_regex(distinct, _MIDNIGHT)
+        self.has_clock = self.has_clock or not pc.all(is_day).as_py()
+
+    @property
+    def begins_before_timestamps(self) -> bool:
+        """Return whether too many of the times are before 1970 to skip their rows."""
+        return self.early_count > MAX_EARLY_SHARE * self.value_count
 
     def _widen_range(self, low: int, high: int) -> None:
         """Widen the range of the column to include two numbers."""
@@ -203,6 +250,8 @@ class ColumnStats:
         if self.number_layout is not None:
             distinct = pc.unique(self.number_layout.normalize_texts(distinct)).drop_null()
         self._narrow_forms(distinct)
+        if "instant" in self.possible_forms and len(distinct):
+            self._add_written_instants(pc.utf8_trim_whitespace(array), distinct)
         self._detect_layouts(distinct)
 
     def _detect_layouts(self, texts: pa.Array) -> None:
@@ -315,8 +364,32 @@ class ColumnStats:
             self.subsecond_digits = max(
                 self.subsecond_digits, count_fraction_digits(texts.to_pylist())
             )
+        if "number" in self.possible_forms and "integer" not in self.possible_forms:
+            self._check_floats(texts)
         if "hex" in self.possible_forms and not self.has_letters:
             self.has_letters = any(not text.isdecimal() for text in texts.to_pylist())
+
+    def _check_floats(self, texts: pa.Array) -> None:
+        """Note what numbers would lose as floating-point numbers."""
+        import pyarrow.compute as pc
+
+        self.has_equal_numbers = self.has_equal_numbers or have_equal_numbers(texts)
+        if not self.has_long_numbers:
+            long_texts = texts.filter(pc.greater(pc.binary_length(texts), MAX_SAFE_DIGITS))
+            self.has_long_numbers = not all(map(is_exact_float, long_texts.to_pylist()))
+
+    @property
+    def float_objection(self) -> str:
+        """Return why texts that are numbers should not become floats; empty if they may."""
+        if "coded" in self.possible_forms or "unpadded" not in self.possible_forms:
+            return "as numbers, they would lose zeros, signs or digits"
+        if self.has_long_numbers:
+            return "float64 would lose digits"
+        if is_like_identity(self.name):
+            return "ids are kept as they are written"
+        if self.has_equal_numbers and not is_like_measure(self.name):
+            return "as float64, different texts would be equal"
+        return ""
 
 
 def _find_integer_range(texts: pa.Array) -> tuple[int, int]:
@@ -398,12 +471,12 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
     if pa.types.is_integer(arrow_type):
         return _guess_integer_type(stats)
     if pa.types.is_timestamp(arrow_type):
-        return FieldGuess({"type": f"timestamp_{arrow_type.unit}"})
+        return _guess_instant_type(stats, arrow_type.unit)
     if pa.types.is_date(arrow_type):
         return FieldGuess({"type": "date"})
-    if pa.types.is_float32(arrow_type) or pa.types.is_float64(arrow_type):
+    if pa.types.is_floating(arrow_type):
         guess = _guess_whole_type(stats, "all values are whole")
-        kind = "float32" if pa.types.is_float32(arrow_type) else "float64"
+        kind = "float64" if pa.types.is_float64(arrow_type) else "float32"
         return (guess if "whole" in stats.possible_forms else None) or FieldGuess({"type": kind})
     if pa.types.is_decimal128(arrow_type) and 0 <= arrow_type.scale <= arrow_type.precision:
         return FieldGuess(
@@ -411,6 +484,8 @@ def _guess_type(stats: ColumnStats) -> FieldGuess | None:
         )
     if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
         return FieldGuess({"type": "bytes", "max_bytes": double_length(stats.max_bytes)})
+    if pa.types.is_fixed_size_binary(arrow_type):
+        return FieldGuess({"type": "bytes", "max_bytes": stats.max_bytes}, "of fixed size")
     return None
 
 
@@ -434,7 +509,9 @@ def _guess_text_type(stats: ColumnStats) -> FieldGuess:
     subject = "1 text does not" if values == 1 else f"{values} texts do not"
     caution = "" if values >= MIN_VALUES_FOR_FACTS else f"{subject} show how long later ones may be"
     max_bytes = max(double_length(stats.max_bytes), MIN_TEXT_BYTES if caution else 0)
-    return FieldGuess({"type": "text", "max_bytes": max_bytes}, caution)
+    objection = stats.float_objection if "number" in stats.possible_forms else ""
+    reason = ", ".join(filter(None, (objection, caution)))
+    return FieldGuess({"type": "text", "max_bytes": max_bytes}, reason)
 
 
 def _has_only_null_texts(stats: ColumnStats) -> bool:
@@ -451,8 +528,8 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
         if form in forms:
             return FieldGuess({"type": name})
     if "instant" in forms:
-        places = {0: "s", 1: "ms", 2: "us", 3: "ns"}[(stats.subsecond_digits + 2) // 3]
-        return FieldGuess({"type": f"timestamp_{places}"})
+        unit = ("s", "ms", "us", "ns")[(stats.subsecond_digits + 2) // 3]
+        return _guess_instant_type(stats, unit)
     if "integer" in forms and (found := _guess_integer_type(stats)) is not None:
         return found
     if "digits" in forms:
@@ -466,16 +543,25 @@ def _guess_type_by_form(stats: ColumnStats) -> FieldGuess | None:
         least = MIN_DECIMAL_DIGITS if stats.value_count < MIN_VALUES_FOR_FACTS else 0
         digits = min(max(stats.whole_digits + 2 + scale, least), 38)
         return FieldGuess({"type": "decimal", "precision": digits, "scale": scale})
-    if "number" in forms:
+    if "number" in forms and not stats.float_objection:
         return FieldGuess({"type": "float64"})
     return None
+
+
+def _guess_instant_type(stats: ColumnStats, unit: str) -> FieldGuess:
+    """Guess the type of times of a unit: no timestamp if many of them are before 1970."""
+    if not stats.begins_before_timestamps:
+        return FieldGuess({"type": f"timestamp_{unit}"})
+    if not stats.has_clock:
+        return FieldGuess({"type": "date"}, "timestamps begin in 1970")
+    return FieldGuess({"type": "text", "max_bytes": MIN_TEXT_BYTES}, "timestamps begin in 1970")
 
 
 def _guess_whole_type(stats: ColumnStats, reason: str) -> FieldGuess | None:
     """Guess an integer type for numbers with a point that are whole; None if later ones may not."""
     if stats.least is None or stats.greatest is None or is_like_measure(stats.name):
         return None
-    if max(abs(stats.least), abs(stats.greatest)) >= 1 << 53:
+    if not stats.is_text and max(abs(stats.least), abs(stats.greatest)) >= 1 << 53:
         return None
     guess = _guess_integer_type(stats)
     return None if guess is None else replace(guess, reason=guess.reason or reason)

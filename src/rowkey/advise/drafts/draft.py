@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise.drafts.cautions import format_unparsed_time
+from rowkey.advise.drafts.cautions import format_left_out_columns, format_unparsed_time
 from rowkey.advise.drafts.draft_text import ALLOWED_REASONS, annotate_design, build_design_options
 from rowkey.advise.drafts.inferred_schema import infer_schema
 from rowkey.advise.drafts.key_columns import allow_few_values, propose_keys_for_roles
@@ -49,6 +49,7 @@ class Draft:
         missing_data: what is missing in the file for a better draft, as sentences.
         assumptions: what was detected in the file, as sentences.
         skipped_rows: rows of the file that are no events.
+        left_out_columns: which columns became no fields, and why; empty if all did.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Draft:
     missing_data: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     skipped_rows: SkippedRows = field(default_factory=SkippedRows)
+    left_out_columns: str = ""
 
     @property
     def verdict(self) -> DesignVerdict:
@@ -262,4 +264,5 @@ def _build_draft(best: _JudgedCandidate, rejected_keys: tuple[tuple[str, str], .
         unread,
         best.roles.schema.assumptions,
         best.roles.schema.left_out_rows,
+        format_left_out_columns(best.roles.schema.skipped_columns),
     )

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rowkey.advise.drafts.cautions import MAX_LISTED_COLUMNS
 from rowkey.advise.drafts.column_options import find_column_options
 from rowkey.advise.drafts.column_stats import ColumnStats, FieldGuess, guess_field
 from rowkey.advise.drafts.name_hints import is_like_event
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 1_000
 """Fields that a design may have."""
-MAX_LISTED_COLUMNS = 8
-"""Columns that a mistake names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,7 @@ def _scan_columns(
                 ColumnStats(name, says_null, layouts.get(name), numbers.get(name))
                 for name in batch.schema.names
             ]
-            _check_names([stats.name for stats in column_stats], batch.num_rows, path)
+            _check_names([stats.name for stats in column_stats], batch.num_rows, sample)
         for stats, array in zip(column_stats, batch.columns, strict=True):
             stats.add_values(array)
         if progress is not None:
@@ -226,8 +225,9 @@ def _scan_columns(
     return column_stats
 
 
-def _check_names(names: list[str], rows: int, path: Path) -> None:
+def _check_names(names: list[str], rows: int, sample: RecordedSample) -> None:
     """Raise an error with everything wrong with the column names of a sample."""
+    has_header = any(option.name == "names" for option in sample.format.options)
     wrong = []
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
@@ -239,10 +239,13 @@ def _check_names(names: list[str], rows: int, path: Path) -> None:
             f"{MAX_COLUMNS:,} fields"
         )
     if not rows:
-        wrong.append("the sample has no rows after the line of column names")
+        place = " after the line of column names" if has_header else ""
+        wrong.append(f"the sample has no rows{place}")
     if wrong:
-        expected = "a first line of column names, all of them distinct, and then rows"
-        raise SampleError(str(path), "; ".join(wrong), expected)
+        expected = "columns with distinct names, and at least one row"
+        if has_header:
+            expected = "a first line of column names, all of them distinct, and then rows"
+        raise SampleError(str(sample.path), "; ".join(wrong), expected)
 
 
 def _name_fields(column_stats: list[ColumnStats]) -> dict[str, ColumnStats]:

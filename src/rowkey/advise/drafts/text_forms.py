@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,17 +68,49 @@ TEXT_FORMS = (
     TextForm(
         "number", r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?"
     ),
+    TextForm("coded", "[+-]?[0-9]+(?:[eE][0-9]+)?"),
+    TextForm("unpadded", r"[+-]?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"),
     TextForm("instant", f"{_DAY}[T ]{_CLOCK}(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?"),
     TextForm("day", _DAY),
     TextForm("stray", _UNPARSED_TIME),
     TextForm("clock", _LOOSE_CLOCK),
-    TextForm("whole", r"-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,9})?"),
+    TextForm("whole", r"-?(?:0|[1-9][0-9]{0,18})(?:\.0{1,9})?"),
     TextForm("serial", r"(?:3[3-9]|[4-6][0-9]|7[0-2])[0-9]{3}(?:\.[0-9]{1,15})?"),
     TextForm("uuid", f"(?i){_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"),
     TextForm("address", rf"{_OCTET}(?:\.{_OCTET}){{3}}"),
     TextForm("hex", f"(?:{_HEX}{{2}}){{4,64}}"),
 )
 """All forms; a column has those that every value of it fits."""
+
+
+MAX_SAFE_DIGITS = 15
+"""Digits of a number that survive in 64 bits of floating point, whatever they are."""
+
+
+def is_exact_float(text: str) -> bool:
+    """Return whether a number of 64 bits still shows all digits of a text.
+
+    >>> is_exact_float("0.30000000000000004"), is_exact_float("9007199254740993.5")
+    (True, False)
+    """
+    number = float(text)
+    digits = text.lower().partition("e")[0].lstrip("+-").replace(".", "").lstrip("0")
+    if len(digits) <= MAX_SAFE_DIGITS or repr(number) == text:
+        return True
+    return Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text)
+
+
+def have_equal_numbers(texts: pa.Array) -> bool:
+    """Return whether different texts are one number, such as 1.1 and 1.10; zeros do not count."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = texts.cast(pa.float64())
+    except pa.ArrowInvalid:  # some have a plus sign
+        numbers = pa.array(map(float, texts.to_pylist()), pa.float64())
+    numbers = numbers.filter(pc.not_equal(numbers, 0.0))
+    return int(pc.count_distinct(numbers).as_py()) < len(numbers)
 
 
 def is_calendar_day(text: str) -> bool:

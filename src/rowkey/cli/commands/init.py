@@ -82,6 +82,8 @@ def command(
     if draft.skipped_rows.count:
         left_out = format_row_count(draft.skipped_rows.count, "left out")
         print_notes([shorten_text(f"{left_out}: {draft.skipped_rows.first_problem}")])
+    if draft.left_out_columns:
+        print_notes([draft.left_out_columns])
     if draft.missing_data:
         print_notes([shorten_text(note) for note in draft.missing_data])
     if to is not None:

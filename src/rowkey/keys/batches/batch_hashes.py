@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import mmh3
 import numpy as np
 
 from rowkey.keys.batches.byte_columns import (
@@ -33,9 +34,11 @@ def hash_to_numbers(name: str, pieces: ByteColumn, n: int) -> IntArray:
     if name == "md5":
         reduce = build_bucket_hash(name, n)
         return np.fromiter(map(reduce, pieces.tolist()), np.int64, len(pieces))
-    if isinstance(pieces, FixedByteColumn):
+    if isinstance(pieces, FixedByteColumn) and pieces.width <= MAX_VECTORIZED_BYTES:
         return _reduce_hashes(name, _FIXED_HASHES[name](pieces, n), n)
-    return _hash_strings(name, pieces.to_sliced() if name != "murmur3" else pieces, n)
+    if name != "murmur3" or isinstance(pieces, FixedByteColumn):
+        pieces = pieces.to_sliced()
+    return _hash_strings(name, pieces, n)
 
 
 def _hash_strings(name: str, pieces: ByteColumn, n: int) -> IntArray:
@@ -71,11 +74,8 @@ def hash_murmur3(pieces: ByteColumn) -> HashArray:
 
     Source: MurmurHash3_x86_32, as in hbase-common's `util.MurmurHash3`.
     """
-    return (
-        _hash_murmur3_fixed(pieces)
-        if isinstance(pieces, FixedByteColumn)
-        else _hash_murmur3_strings(pieces.to_sliced())
-    )
+    # Reduced by 2^32, a hash of 32 bits is what it is.
+    return hash_to_numbers("murmur3", pieces, 1 << 32).astype(np.uint32)
 
 
 def _hash_murmur3_fixed(pieces: FixedByteColumn, _: int = 0) -> HashArray:
@@ -287,11 +287,26 @@ def compute_fingerprints(pieces: ByteColumn) -> HashArray:
 def compute_weak_fingerprints(pieces: ByteColumn) -> HashArray:
     """Return a 64-bit fingerprint of each row's bytes, whose bits are not mixed.
 
-    Cost: next to nothing for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others.
+    Cost: next to nothing for pieces of 1, 2, 4 or 8 bytes, 1 to 2 ns a byte for others. Longer
+    ones than `MAX_VECTORIZED_BYTES` are hashed one by one, at 0.5 µs and 0.2 ns a byte.
     """
     if isinstance(pieces, FixedByteColumn) and pieces.width in (1, 2, 4, 8):
         return pieces.items.view(f"u{pieces.width}").astype(np.uint64)
+    if int(pieces.lengths.max(initial=0)) > MAX_VECTORIZED_BYTES:
+        return _fingerprint_long(pieces.to_sliced())
     return _fold_bytes(_apply_fnv_step, np.full(len(pieces), _FNV_START, np.uint64), pieces)
+
+
+def _fingerprint_long(pieces: SlicedByteColumn) -> HashArray:
+    """Return the weak fingerprints of strings of which some are long."""
+    is_long = pieces.lengths > MAX_VECTORIZED_BYTES
+    out = np.empty(len(pieces), np.uint64)
+    out[~is_long] = compute_weak_fingerprints(pieces.take(np.flatnonzero(~is_long)))
+    for row in np.flatnonzero(is_long).tolist():
+        start = int(pieces.starts[row])
+        data = pieces.data[start : start + int(pieces.lengths[row])].tobytes()
+        out[row] = mmh3.hash64(data, signed=False)[0]
+    return out
 
 
 _FNV_START, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

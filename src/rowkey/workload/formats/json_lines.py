@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from io import BytesIO
 from itertools import chain, islice
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.messages import shorten_text
 from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
-from rowkey.workload.sample_streams import MARK_INVALID_BYTES, open_uncompressed, resolve_columns
+from rowkey.workload.sample_streams import (
+    MARK_INVALID_BYTES,
+    OTHER_FORMAT_REMEDY,
+    open_uncompressed,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,6 +45,9 @@ EXPECTED_LINES = "one JSON object on each line"
 HEAD_BYTES = 4_096
 """Bytes that are read to recognise an array of objects."""
 _ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+_NESTED_ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[")
+_OBJECT_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+OBJECTS_REMEDY = "Write each object on one line of its own: jq -c . FILE."
 _SURROGATE_ESCAPES = (r"\ud", r"\uD")
 """How one half of a surrogate pair is escaped, which alone is not a character."""
 
@@ -132,8 +143,7 @@ class JsonLinesFormat(SampleFormat):
         self, path: Path, skipped_rows: SkippedRows
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the objects with the numbers of their lines."""
-        _require_json_lines(path)
-        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        misfits = _open_misfits(path, skipped_rows)
         last_line = 0
         for block in read_line_blocks(path, None, MAX_LINE_BYTES):
             yield from _parse_lines(block, misfits)
@@ -151,8 +161,7 @@ class JsonLinesFormat(SampleFormat):
 
         A part that the parser refuses is halved, until few lines are parsed one by one.
         """
-        _require_json_lines(path)
-        misfits = MalformedLines(path, EXPECTED_LINES, skipped_rows)
+        misfits = _open_misfits(path, skipped_rows)
         last_line = 0
         for block in read_line_blocks(path, progress, MAX_LINE_BYTES):
             parts: list[ParsedLines | ParsedObjects] = []
@@ -162,31 +171,40 @@ class JsonLinesFormat(SampleFormat):
                 count = part.line_count
                 values = parser.parse(part.data)
                 if values is not None:
+                    _refuse_double_values(path, part, values)
                     parts.append(values)
                 elif count > MIN_HALVED_LINES and parser.can_parse:
                     pending += reversed([*part.split(-(-count // 2))])
                 else:
-                    parts.append(_parse_and_learn(part, misfits, parser))
+                    objects = _parse_and_learn(part, misfits, parser)
+                    _refuse_double_names(path, objects, parser)
+                    parts.append(objects)
             yield parts
             last_line = block.first_line + block.line_count - 1
         misfits.check_count(last_line)
 
 
-def _require_json_lines(path: Path) -> None:
-    """Raise if the file is one array of objects, which must be converted to lines first.
+def _open_misfits(path: Path, skipped_rows: SkippedRows) -> MalformedLines:
+    """Return the counter of the lines of a file that are no objects.
 
     Raises:
-        SampleError: the file is such.
+        SampleError: the file is one array, or in UTF-16; it must be converted first.
     """
     with open_uncompressed(path) as stream:
         head = stream.read(HEAD_BYTES)
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        remedy = "Convert it: iconv -f UTF-16 -t UTF-8 FILE."
+        raise SampleError(str(path), "the file is in UTF-16", "a text file in UTF-8", remedy)
+    if _NESTED_ARRAY_START.match(head):
+        what = "the file is a JSON array of arrays, not JSON lines"
+        remedy = "Convert it to CSV: jq -r '.[] | @csv' FILE."
+        raise SampleError(str(path), what, EXPECTED_LINES, remedy)
     if _ARRAY_START.match(head):
-        raise SampleError(
-            str(path),
-            "the file is a JSON array, not JSON lines",
-            "one JSON object on each line",
-            "Convert it: jq -c '.[]' FILE.",
-        )
+        what = "the file is a JSON array, not JSON lines"
+        remedy = "Convert it: jq -c '.[]' FILE."
+        raise SampleError(str(path), what, EXPECTED_LINES, remedy)
+    remedy = OBJECTS_REMEDY if _OBJECT_START.match(head) else OTHER_FORMAT_REMEDY
+    return MalformedLines(path, EXPECTED_LINES, skipped_rows, remedy)
 
 
 def _parse_lines(block: LineBlock, misfits: MalformedLines) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -215,6 +233,57 @@ def _parse_and_learn(
         )
     parser.choose_types()
     return objects
+
+
+def _refuse_double_values(path: Path, block: LineBlock, parsed: ParsedLines) -> None:
+    """Raise if an object of parsed lines has two values of one name.
+
+    Raises:
+        SampleError: it has, such as `a.b` and `b` in the object `a`.
+    """
+    import pyarrow.compute as pc
+
+    arrays: dict[str, pa.Array] = {}
+    for steps, array in parsed.values.items():
+        name = ".".join(steps)
+        other = arrays.setdefault(name, array)
+        if other is array:
+            continue
+        row = pc.index(pc.and_(other.is_valid(), array.is_valid()), True).as_py()
+        if row >= 0:
+            blank_count = len(block.data) - len(block.data.lstrip(b" \t\r\n"))
+            skipped = block.data.count(b"\n", 0, blank_count)
+            raise _build_double_error(path, block.first_line + skipped + row, name)
+
+
+def _refuse_double_names(path: Path, objects: ParsedObjects, parser: ObjectParser) -> None:
+    """Raise if one of some objects has two values of one name that is read.
+
+    Raises:
+        SampleError: it has, such as `a.b` and `b` in the object `a`.
+    """
+    for number, one in objects:
+        if not any("." in name for name in one):
+            continue
+        steps = (
+            [steps for steps, value in _flatten_items(one) if value not in (None, {})]
+            if parser.finds_paths
+            else [steps for steps in parser.paths if _find_value(one, steps) is not None]
+        )
+        counts = Counter(map(".".join, steps))
+        if name := next((name for name, count in counts.items() if count > 1), ""):
+            raise _build_double_error(path, number, name)
+
+
+def _build_double_error(path: Path, line: int, name: str) -> SampleError:
+    """Return the error for an object with two values of one name."""
+    shown = shorten_text(name)
+    return SampleError(
+        f"{path}:{line}",
+        f"the object has two values of {shown!r}: one of this name, and one in nested objects",
+        "one value of each name",
+        "Rename or remove one of them.",
+    )
 
 
 def _build_parsed_batch(part: ParsedLines, paths: Mapping[str, Sequence[ValuePath]]) -> Any:

@@ -87,7 +87,8 @@ def _to_numbers(array: pa.Array) -> np.ndarray[Any, Any] | None:
     is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
     if pa.types.is_null(array.type):
         return np.empty(0, np.int64)
-    if not is_text and not pa.types.is_integer(array.type):
+    is_number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if not is_text and not is_number:
         return None
     try:
         numbers: np.ndarray[Any, Any] = array.drop_null().cast(pa.int64()).to_numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.keys import Field
 
 CALENDAR_FORMAT = "a date or time as digits yyyyMMdd[HHmmss]"
+_ISO_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 MAX_SHOWN_CHARACTERS = 60
 """Characters of a value that are shown."""
 MISSING_VALUE_REMEDY = 'Name the columns with from = "…", or declare the field nullable.'
@@ -42,6 +44,8 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
         value: one value, as the file had it.
         expected_form: how the file writes the field's values, if that is known.
     """
+    from pyarrow.types import is_timestamp
+
     text = format_first_value(value)
     if text is None or not text.strip():
         return Rejection(f" has no {field.type.name} for {field.name}", MISSING_VALUE_REMEDY)
@@ -50,7 +54,9 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
     excerpt = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}…"
     expected = expected_form or _format_expected(field, text)
     remedy = f"Declare another type for {field.name}, or correct the file."
-    if field.type.unit_ns is not None:
+    if field.type.unit_ns is not None and _is_before_epoch(text) and field.type.is_plain_integer:
+        remedy = f"Timestamps begin in 1970: declare {field.name} as date or text."
+    elif field.type.unit_ns is not None and not is_timestamp(value.type):
         column = field.declaration.source or field.name
         remedy = (
             f'Declare how its times are written: times = {{ {column} = "%d.%m.%Y %H:%M:%S" }} in '
@@ -63,6 +69,11 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
         )
     shown = f"'{excerpt}'" if is_text_column(value) else excerpt
     return Rejection(shorten_text(f": {field.name} is {shown}; expected {expected}"), remedy)
+
+
+def _is_before_epoch(text: str) -> bool:
+    """Return whether a text is a time in ISO 8601 before 1970."""
+    return _ISO_DAY.match(text) is not None and text < "1970"
 
 
 def _format_expected(field: Field, text: str) -> str:

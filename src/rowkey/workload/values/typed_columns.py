@@ -74,6 +74,10 @@ def _convert_typed_column(field: Field, array: pa.Array) -> pa.Array:
     """Return typed values converted to the field's type, directly or through their text."""
     import pyarrow as pa
 
+    if pa.types.is_floating(array.type) and field.type.is_plain_integer:
+        array = _to_whole_numbers(array)
+        if is_text_column(array):
+            return _restore_type(field, _parse_column(field, array), pa.int64())
     try:
         field.type.to_internal_batch(array.drop_null().slice(0, 1))
         field.type.to_internal_batch(array.drop_null())
@@ -82,6 +86,23 @@ def _convert_typed_column(field: Field, array: pa.Array) -> pa.Array:
             field, _parse_column(field, _drop_marked_texts(_to_texts(array))), array.type
         )
     return array
+
+
+def _to_whole_numbers(array: pa.Array) -> pa.Array:
+    """Return floating-point numbers as integers, as they are written for integers with nulls.
+
+    If some are not whole, all are returned as text, the whole ones as digits.
+    """
+    import pyarrow as pa
+
+    try:
+        return array.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        texts = [
+            None if one is None else str(int(one)) if one.is_integer() else repr(one)
+            for one in array.to_pylist()
+        ]
+        return pa.array(texts, pa.string())
 
 
 def _restore_type(field: Field, parsed: pa.Array, arrow_type: pa.DataType) -> pa.Array:

@@ -1,0 +1,36 @@
+"""Many rows are hashed to the same numbers as one, also where some values are long."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pyarrow as pa
+import pytest
+
+from rowkey.keys import bind_key, compute_fingerprints
+from rowkey.keys.batches.byte_columns import SlicedByteColumn
+
+LONG_TEXTS = [letter * length for length in (1, 255, 257, 1_021, 1_500, 5_000) for letter in "ax"]
+MAX_FINGERPRINT_S = 5.0
+"""Seconds for 80 MB: a vector step for each byte takes minutes."""
+
+
+@pytest.mark.parametrize("name", ["murmur3", "crc32", "md5"])
+@pytest.mark.parametrize("part", ["digest(x, 4, hash={})", "bucket(x, 7, hash={})"])
+@pytest.mark.parametrize("texts", [LONG_TEXTS, ["a" * 300, "b" * 300], LONG_TEXTS[-4:]])
+def test_long_texts_are_hashed_in_batches_as_alone(part: str, name: str, texts: list[str]) -> None:
+    """A digest and a bucket of a long text are the same for one row and for many."""
+    key = bind_key(f"[{part.format(name)}][n]", {"x": "text", "n": "u32"})
+    rows = [{"x": text, "n": number} for number, text in enumerate(texts)]
+    batch = pa.RecordBatch.from_pylist(rows)
+    assert [*map(key.encode, rows)] == key.encode_batch(batch).to_pylist()
+
+
+def test_fingerprints_of_long_values_are_cheap_and_differ() -> None:
+    """Equal long values have equal fingerprints, which take seconds for many megabytes."""
+    value = b"a" * 20_000_000
+    pieces = SlicedByteColumn.from_list([value, value[:-1] + b"b", value, value[1:], b"a"])
+    start = process_time()
+    first, *others = compute_fingerprints(pieces).tolist()
+    assert process_time() - start < MAX_FINGERPRINT_S
+    assert [False, True, False, False] == [first == other for other in others]
