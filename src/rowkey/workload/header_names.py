@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
 from rowkey.messages import join_names, shorten_text
+from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_marked_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +27,26 @@ _YEAR = re.compile(r"(19|20)\d\d")
 
 
 def check_names(path: Path, names: Sequence[str], sample_format: SampleFormat) -> None:
-    """Raise if the names of the first line are values, or one of them stands there twice.
+    """Raise if the names of the first line are values, not UTF-8, or one stands there twice.
 
     Args:
         path: the file.
-        names: what the first line holds.
+        names: what the first line holds, as marked text.
         sample_format: how the file is read.
 
     Raises:
         SampleError: they are; it names the option that gives names to the columns.
     """
+    strange = next(filter(find_marked_byte, names), None)
+    if strange is not None:
+        option = sample_format.suggest_options(encoding="latin-1")
+        raise SampleError(
+            f"{path}:1",
+            f"the name '{shorten_text(format_marked_text(strange))}' contains the byte "
+            f"{find_marked_byte(strange)}, which is not UTF-8",
+            "names in UTF-8",
+            f"{CONVERT_REMEDY} Or declare its encoding, such as by {option}.",
+        )
     numbered = [f"c{number}" for number in range(1, len(names) + 1)]
     values = [name for name in names if looks_like_value(name)]
     if values:

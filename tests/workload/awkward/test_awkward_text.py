@@ -79,6 +79,16 @@ def test_another_encoding_is_refused_with_an_option_that_works(tmp_path: Path, n
 
 
 DRAFTED: dict[str, tuple[bytes, str, int]] = {
+    "latin.csv": (
+        "Ger\u00e4t;n\na;1\nb;2\n".encode("latin-1"),
+        "'Ger\\xe4t' contains the byte e4",
+        2,
+    ),
+    "latin.txt": (
+        "Ger\u00e4t n\na 1\nb 2\n".encode("latin-1"),
+        "'Ger\\xe4t' contains the byte e4",
+        2,
+    ),
     "values.csv": (b"web-1,1\nweb-2,2\n", "looks like a row of values", 2),
     "values.txt": (b"web-1 1\nweb-2 2\n", "looks like a row of values", 2),
     "times.csv": (b"web-1,03.11.2025 10:00\nweb-2,14.11.2025 10:00\n", "a row of values", 2),
@@ -109,6 +119,7 @@ def test_no_draft_is_made_of_a_wrong_header(tmp_path: Path, name: str) -> None:
         ("one-line.csv", b"host,n\n", "no rows after the line of column names"),
         ("empty.txt", b"", "the file is empty"),
         ("cut.csv.gz", gzip.compress(PLAIN.encode() * 999, mtime=0)[:-20], "cannot be read"),
+        ("utf-32.csv", PLAIN.encode("utf-32"), "the file is in UTF-32"),
         ("two-dates.csv", b"d1,d2,t1\n2024-01-01,2024-01-02,10:00\n", "belong together"),
     ],
 )

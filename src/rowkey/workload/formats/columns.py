@@ -16,7 +16,12 @@ from rowkey.workload.contract import (
 )
 from rowkey.workload.header_names import check_names
 from rowkey.workload.records import MalformedLines, build_batches
-from rowkey.workload.sample_streams import MARK_INVALID_BYTES, read_lines, resolve_columns
+from rowkey.workload.sample_streams import (
+    ESCAPE_INVALID_BYTES,
+    MARK_INVALID_BYTES,
+    read_lines,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,11 +72,16 @@ class ColumnsFormat(SampleFormat):
             SampleError: it looks like values, or has a name twice.
         """
         if not self.option_values["names"]:
-            check_names(path, self._read_header(path), self)
+            check_names(path, self._read_header(path, MARK_INVALID_BYTES), self)
 
-    def _read_header(self, path: Path) -> list[str]:
-        """Return the words of the first line that is not skipped."""
-        lines = read_lines(path, encoding=self.option_values["encoding"])
+    def _read_header(self, path: Path, errors: str = ESCAPE_INVALID_BYTES) -> list[str]:
+        """Return the words of the first line that is not skipped.
+
+        Args:
+            path: the file.
+            errors: what becomes of bytes that are not UTF-8, as `read_lines` has it.
+        """
+        lines = read_lines(path, errors=errors, encoding=self.option_values["encoding"])
         skipped = self.option_values["skip_lines"]
         return next(islice(lines, skipped, None), "").split()
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
@@ -25,10 +25,11 @@ from rowkey.workload.contract import (
 from rowkey.workload.header_names import check_names, looks_like_value
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
-    ESCAPE_INVALID_BYTES,
     INVALID_BYTE_MARK,
+    MARK_INVALID_BYTES,
     MAX_LINE_BYTES,
     MarkedUtf8Stream,
+    format_marked_text,
     open_uncompressed,
     resolve_columns,
 )
@@ -264,12 +265,17 @@ class CsvFormat(SampleFormat):
             )
 
     def _read_head(self, stream: IO[bytes], path: Path) -> str:
-        """Return the first record of a file; a file in UTF-16 is refused with the option."""
+        """Return the first record of a file as marked text; UTF-16 is refused with the option."""
         try:
             return _read_head(stream, path)
         except SampleError as problem:
             with open_uncompressed(path) as plain:
-                has_mark = plain.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
+                start = plain.read(4)
+            if start in (BOM_UTF32_LE, BOM_UTF32_BE):
+                remedy = "Convert it: iconv -f UTF-32 -t UTF-8 FILE."
+                what = "the file is in UTF-32, which is not read"
+                raise SampleError(str(path), what, "a text file in UTF-8", remedy) from None
+            has_mark = start.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
             if not has_mark or self.option_values["encoding"] != "utf-8":
                 raise
             mistake = problem.mistake
@@ -319,7 +325,7 @@ class CsvFormat(SampleFormat):
         """
         if self.option_values["names"]:
             return list(self.option_values["names"])
-        head = self._read_head(stream, path)
+        head = format_marked_text(self._read_head(stream, path))
         names = _parse_names(head, delimiter, columns, path)
         _check_delimiter(head, names, columns or (), path)
         if self._is_padded is None:
@@ -496,7 +502,7 @@ def _measure_records(text: str, delimiter: str) -> list[int]:
 
 
 def _read_head(stream: IO[bytes], path: Path) -> str:
-    """Return the first record of a file, which may contain quoted line ends."""
+    """Return the first record of a file, which may contain quoted line ends, as marked text."""
     head = b""
     while line := stream.readline(MAX_LINE_BYTES + 1):
         head += line
@@ -515,7 +521,7 @@ def _read_head(stream: IO[bytes], path: Path) -> str:
         )
     if len(head) > MAX_LINE_BYTES:
         raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a header line")
-    return head.decode("utf-8-sig", ESCAPE_INVALID_BYTES)
+    return head.decode("utf-8-sig", MARK_INVALID_BYTES)
 
 
 def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
