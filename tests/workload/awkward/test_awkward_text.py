@@ -96,6 +96,10 @@ DRAFTED: dict[str, tuple[bytes, str, int]] = {
     "twice.csv": (b"a,b,a\n1,2,3\n4,5,6\n", "several columns have the same name: 'a'", 2),
     "caret.csv": (b"a^b\n1^2\n2^3\n", "the file has one column, 'a^b'", 2),
     "colons.csv": (b"a:b\n1:2\n2:3\n", "the file has one column, 'a:b'", 2),
+    "commas.tsv": (b"a,b\n1,2\n2,3\n", "'a,b'; expected values separated by a tab.", 2),
+    "semicolons.tsv.gz": (gzip.compress(b"a;b\n1;2\n2;3\n"), "the file has one column, 'a;b'", 2),
+    "sep.csv": (b"sep=;\r\na;b\r\n1;2\r\n2;3\r\n", "'sep=;' declares a delimiter", 2),
+    "sep-comma.csv": (b"\xef\xbb\xbfSEP=,\na,b\n1,2\n2,3\n", "'SEP=,' declares a delimiter", 2),
     "spaces.csv": (b"a b\n1 2\n2 3\n", "the file has one column, 'a b'", 2),
 }
 

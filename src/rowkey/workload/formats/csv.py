@@ -222,12 +222,28 @@ class CsvFormat(SampleFormat):
         if self.option_values["names"]:
             return
         with self._open_text(path) as stream:
-            names = _parse_names(
-                self._read_head(stream, path), self._find_delimiter(path), None, path
-            )
+            head = self._read_head(stream, path)
+        self._check_separator_line(path, head)
+        names = _parse_names(head, self._find_delimiter(path), None, path)
         check_names(path, names, self)
         if len(names) == 1 and self.option_values["delimiter"] is None:
             self._check_single_column(path, names[0])
+
+    def _check_separator_line(self, path: Path, head: str) -> None:
+        """Raise if the first line declares the delimiter, as spreadsheets write it: `sep=;`.
+
+        Raises:
+            SampleError: it does.
+        """
+        if declared := re.fullmatch(r"(?i)sep=(.)[\r\n]*", head):
+            skipped = self.option_values["skip_lines"] + 1
+            option = self.suggest_options(delimiter=declared[1], skip_lines=skipped)
+            raise SampleError(
+                f"{path}:{skipped}",
+                f"the line {head.rstrip()!r} declares a delimiter to spreadsheets",
+                "the names of the columns",
+                f"Skip it: {option}.",
+            )
 
     def _check_single_column(self, path: Path, name: str) -> None:
         """Raise if the only column name contains a character that may separate values.
@@ -238,13 +254,15 @@ class CsvFormat(SampleFormat):
         with self._open_text(path) as stream:
             lines = stream.read(_DETECTION_BYTES).decode("utf-8", "replace").splitlines()
         rows = list(filter(None, lines[1:_DETECTION_RECORDS]))
-        for one in (*_UNUSUAL_DELIMITERS, " "):
+        is_tabbed = self._find_delimiter(path) == "\t"
+        expected = "a tab" if is_tabbed else "a comma, a semicolon, a tab or |"
+        for one in (*_DETECTABLE_DELIMITERS, *_UNUSUAL_DELIMITERS, " "):
             count = name.strip().count(one)
             if count and all(row.count(one) >= count for row in rows):
                 raise SampleError(
                     f"{path}:1",
                     f"the file has one column, {shorten_text(name)!r}",
-                    "values separated by a comma, a semicolon, a tab or |",
+                    f"values separated by {expected}",
                     f"Declare the delimiter: {self.suggest_options(delimiter=one)}.",
                 )
 
