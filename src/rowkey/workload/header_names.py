@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
 from rowkey.messages import join_names, shorten_text
@@ -103,6 +104,25 @@ def check_values(
         f"If it is a row, name the columns: {sample_format.suggest_options(names=numbered)}. If it "
         f"holds the names: {sample_format.suggest_options(names=list(names), skip_lines=skipped)}.",
     )
+
+
+def suggest_comment_options(
+    lines: Sequence[str], sample_format: SampleFormat, **options: Any
+) -> str:
+    """Return how to read a file whose first lines are comments of W3C's log format; empty if none.
+
+    Args:
+        lines: its first lines.
+        sample_format: how the file is read.
+        options: further options that read it.
+    """
+    comments = list(takewhile(lambda line: line.startswith("#"), lines))
+    fields = [line for line in comments if line.startswith("#Fields:")]
+    if not fields:
+        return ""
+    names = fields[-1].split()[1:]
+    option = sample_format.suggest_options(**options, names=names, skip_lines=len(comments))
+    return f"Skip the comments and name the columns: {option}."
 
 
 def looks_like_value(name: str) -> bool:
