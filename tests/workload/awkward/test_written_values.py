@@ -275,3 +275,18 @@ def test_addresses_are_no_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("v,ip\n" + "1,0.100.100.100\n" * 30)
     assert [(1, "0.100.100.100")] * 30 == read_rows(path, {"v": "u32", "ip": "ipv4"})
+
+
+@pytest.mark.parametrize(
+    ("times", "is_told"), [(["13/11/68", "14/11/69"], True), (["13/11/2068", "14/11/1969"], False)]
+)
+def test_the_century_of_short_years_is_told(
+    tmp_path: Path, times: list[str], is_told: bool
+) -> None:
+    """Years of two digits are those of the next century up to 68."""
+    path = tmp_path / "s.csv"
+    path.write_text("when\n" + "".join(f"{time}\n" for time in times))
+    sample = open_sample(path, Design("t", "[when]", fields={"when": "date"}).fields, None)
+    days = [row["when"] for events in sample.read_events() for row in events.rows.to_pylist()]
+    assert [2068, 1969] == [day.year for day in days]
+    assert is_told == (" with years from 1969 to 2068" in str(sample.assumptions[0]))
