@@ -106,23 +106,56 @@ def check_values(
     )
 
 
+def check_comments(path: Path, lines: Sequence[str], sample_format: SampleFormat) -> None:
+    """Raise if a file begins with comments instead of the names of its columns.
+
+    One line that begins with # may hold the names.
+
+    Args:
+        path: the file.
+        lines: its first lines, without those that are skipped.
+        sample_format: how the file is read.
+
+    Raises:
+        SampleError: it does; it names the options that read the file.
+    """
+    remedy = suggest_comment_options(lines, sample_format)
+    count = len(_find_comments(lines))
+    skipped = sample_format.option_values["skip_lines"]
+    if not remedy and count > 1:
+        remedy = f"Skip the comments: {sample_format.suggest_options(skip_lines=skipped + count)}."
+    if remedy:
+        raise SampleError(
+            f"{path}:{skipped + 1}",
+            f"the file begins with a comment, {shorten_text(lines[0][:80])!r}",
+            "the names of the columns",
+            remedy,
+        )
+
+
 def suggest_comment_options(
     lines: Sequence[str], sample_format: SampleFormat, **options: Any
 ) -> str:
     """Return how to read a file whose first lines are comments of W3C's log format; empty if none.
 
     Args:
-        lines: its first lines.
+        lines: its first lines, without those that are skipped.
         sample_format: how the file is read.
         options: further options that read it.
     """
-    comments = list(takewhile(lambda line: line.startswith("#"), lines))
+    comments = _find_comments(lines)
     fields = [line for line in comments if line.startswith("#Fields:")]
     if not fields:
         return ""
     names = fields[-1].split()[1:]
-    option = sample_format.suggest_options(**options, names=names, skip_lines=len(comments))
+    skipped = sample_format.option_values.get("skip_lines", 0) + len(comments)
+    option = sample_format.suggest_options(**options, names=names, skip_lines=skipped)
     return f"Skip the comments and name the columns: {option}."
+
+
+def _find_comments(lines: Sequence[str]) -> list[str]:
+    """Return the lines at the beginning that are comments."""
+    return list(takewhile(lambda line: line.startswith("#"), lines))
 
 
 def looks_like_value(name: str) -> bool:

@@ -100,6 +100,10 @@ DRAFTED: dict[str, tuple[bytes, str, int]] = {
     "semicolons.tsv.gz": (gzip.compress(b"a;b\n1;2\n2;3\n"), "the file has one column, 'a;b'", 2),
     "sep.csv": (b"sep=;\r\na;b\r\n1;2\r\n2;3\r\n", "'sep=;' declares a delimiter", 2),
     "sep-comma.csv": (b"\xef\xbb\xbfSEP=,\na,b\n1,2\n2,3\n", "'SEP=,' declares a delimiter", 2),
+    "w3c.tsv": (b"#Version: 1.0\n#Fields: a b\n1\tx\n2\ty\n", "begins with a comment, '#Ver", 2),
+    "w3c.txt": (b"#Fields: a b\n1 x\n2 y\n", "begins with a comment, '#Fields: a b'", 2),
+    "comments.csv": (b"# by x, 1\n# of y\na,b\n1,2\n2,3\n", "with a comment, '# by x, 1'", 2),
+    "psql.txt": (b" a | b\n---+---\n 1 | 2\n 2 | 3\n 3 | 4\n", "names are separated by |", 3),
     "spaces.csv": (b"a b\n1 2\n2 3\n", "the file has one column, 'a b'", 2),
 }
 
@@ -154,3 +158,10 @@ def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> N
     assert ["host", "id"] == list(draft.design.fields)
     assert "u32" == draft.design.fields["id"].type.name
     assert "# The column '' is left out: it has no name" in draft.text
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.csv", b"#a,b\n1,2\n"), ("a.txt", b"#a b\n1 2\n")])
+def test_names_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: bytes) -> None:
+    """One such line holds the names, as many programs write it."""
+    (tmp_path / name).write_bytes(data)
+    assert {"#a", "b"} == set(draft_design(tmp_path / name).design.fields)

@@ -14,7 +14,7 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_names
+from rowkey.workload.header_names import check_comments, check_names
 from rowkey.workload.records import MalformedLines, build_batches
 from rowkey.workload.sample_streams import (
     ESCAPE_INVALID_BYTES,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.workload.records import SkippedRows
+
+_MAX_COMMENT_LINES = 100
+"""First lines that may be comments."""
 
 
 class ColumnsFormat(SampleFormat):
@@ -71,8 +74,21 @@ class ColumnsFormat(SampleFormat):
         Raises:
             SampleError: it looks like values, or has a name twice.
         """
-        if not self.option_values["names"]:
-            check_names(path, self._read_header(path, MARK_INVALID_BYTES), self)
+        if self.option_values["names"]:
+            return
+        lines = read_lines(path, encoding=self.option_values["encoding"])
+        skipped = self.option_values["skip_lines"]
+        check_comments(path, list(islice(lines, skipped, skipped + _MAX_COMMENT_LINES)), self)
+        names = self._read_header(path, MARK_INVALID_BYTES)
+        if "|" in names[1:-1] and names[0] != "|":
+            option = self.suggest_options(kind="csv", delimiter="|")
+            raise SampleError(
+                f"{path}:{skipped + 1}",
+                "the names are separated by |",
+                "names separated by white space",
+                f"Declare the delimiter: {option}.",
+            )
+        check_names(path, names, self)
 
     def _read_header(self, path: Path, errors: str = ESCAPE_INVALID_BYTES) -> list[str]:
         """Return the words of the first line that is not skipped.

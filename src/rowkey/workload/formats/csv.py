@@ -22,7 +22,7 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_names, looks_like_value
+from rowkey.workload.header_names import check_comments, check_names, looks_like_value
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
     INVALID_BYTE_MARK,
@@ -223,6 +223,7 @@ class CsvFormat(SampleFormat):
             return
         with self._open_text(path) as stream:
             head = self._read_head(stream, path)
+        check_comments(path, self._read_first_lines(path), self)
         self._check_separator_line(path, head)
         names = _parse_names(head, self._find_delimiter(path), None, path)
         check_names(path, names, self)
@@ -251,9 +252,7 @@ class CsvFormat(SampleFormat):
         Raises:
             SampleError: it does.
         """
-        with self._open_text(path) as stream:
-            lines = stream.read(_DETECTION_BYTES).decode("utf-8", "replace").splitlines()
-        rows = list(filter(None, lines[1:_DETECTION_RECORDS]))
+        rows = list(filter(None, self._read_first_lines(path)[1:_DETECTION_RECORDS]))
         is_tabbed = self._find_delimiter(path) == "\t"
         expected = "a tab" if is_tabbed else "a comma, a semicolon, a tab or |"
         for one in (*_DETECTABLE_DELIMITERS, *_UNUSUAL_DELIMITERS, " "):
@@ -265,6 +264,11 @@ class CsvFormat(SampleFormat):
                     f"values separated by {expected}",
                     f"Declare the delimiter: {self.suggest_options(delimiter=one)}.",
                 )
+
+    def _read_first_lines(self, path: Path) -> list[str]:
+        """Return the first lines of a file, the last of which may be cut."""
+        with self._open_text(path) as stream:
+            return stream.read(_DETECTION_BYTES).decode("utf-8-sig", "replace").splitlines()
 
     def _refuse_padded_quotes(self, path: Path, delimiter: str) -> None:
         """Raise if a quote follows a delimiter and spaces: it does not begin a quoted value.
