@@ -133,6 +133,29 @@ def check_comments(path: Path, lines: Sequence[str], sample_format: SampleFormat
         )
 
 
+def suggest_more_names(
+    names: Sequence[str], width: int, count: int, sample_format: SampleFormat
+) -> str:
+    """Return how to read lines that have more values than there are names; empty if they do not.
+
+    One name alone is likely a title above the names.
+
+    Args:
+        names: names of the first columns.
+        width: how many columns the file is said to have.
+        count: how many values the lines have.
+        sample_format: how the file is read.
+    """
+    if count <= width or width == 1:
+        return ""
+    options: dict[str, Any] = {
+        "names": [*names, *(f"c{number}" for number in range(len(names) + 1, count + 1))]
+    }
+    if not sample_format.option_values["names"]:
+        options["skip_lines"] = sample_format.option_values["skip_lines"] + 1
+    return f"Name {count} columns: {sample_format.suggest_options(**options)}."
+
+
 def suggest_comment_options(
     lines: Sequence[str], sample_format: SampleFormat, **options: Any
 ) -> str:

@@ -104,6 +104,9 @@ DRAFTED: dict[str, tuple[bytes, str, int]] = {
     "w3c.txt": (b"#Fields: a b\n1 x\n2 y\n", "begins with a comment, '#Fields: a b'", 2),
     "comments.csv": (b"# by x, 1\n# of y\na,b\n1,2\n2,3\n", "with a comment, '# by x, 1'", 2),
     "psql.txt": (b" a | b\n---+---\n 1 | 2\n 2 | 3\n 3 | 4\n", "names are separated by |", 3),
+    "trailing.csv": (b"a,b\n1,x,\n2,y,\n", "2 of 2 lines do not follow the format, most with 3", 2),
+    "more.csv": (b'a,b\n1,x,"y\nz"\n2,y,z\n', "most with 3 values, the first of them line 2", 2),
+    "dates.txt": (b"a  when\n1  2024-05-06 10:00\n2  2024-05-06 11:00\n", "most with 3 values", 2),
     "spaces.csv": (b"a b\n1 2\n2 3\n", "the file has one column, 'a b'", 2),
 }
 
@@ -165,3 +168,14 @@ def test_names_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: byt
     """One such line holds the names, as many programs write it."""
     (tmp_path / name).write_bytes(data)
     assert {"#a", "b"} == set(draft_design(tmp_path / name).design.fields)
+
+
+@pytest.mark.parametrize(
+    "data", [b"a,b\n1,'x,y'\n2,'y,z'\n", b'a,b\n1,"\\"x\\",y"\n2,"\\"y\\",z"\n']
+)
+def test_no_names_are_proposed_for_quotes_that_are_not_read(tmp_path: Path, data: bytes) -> None:
+    """Values in other quotes are divided, so that their number is not that of the columns."""
+    (tmp_path / "a.csv").write_bytes(data)
+    with pytest.raises(SampleError, match="2 of 2 lines do not follow the format") as caught:
+        draft_design(tmp_path / "a.csv")
+    assert [] == find_options(str(caught.value))

@@ -14,7 +14,7 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_comments, check_names
+from rowkey.workload.header_names import check_comments, check_names, suggest_more_names
 from rowkey.workload.records import MalformedLines, build_batches
 from rowkey.workload.sample_streams import (
     ESCAPE_INVALID_BYTES,
@@ -105,7 +105,12 @@ class ColumnsFormat(SampleFormat):
         self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows
     ) -> Iterator[list[str | None]]:
         """Return the values of each line that has as many as there are columns."""
-        misfits = MalformedLines(path, f"{width} values on each line", skipped_rows)
+        misfits = MalformedLines(
+            path,
+            f"{width} values on each line",
+            skipped_rows,
+            lambda count: suggest_more_names([], width, count, self),
+        )
         number = 0
         for number, line in enumerate(
             read_lines(
@@ -122,5 +127,5 @@ class ColumnsFormat(SampleFormat):
             if len(values) == width:
                 yield [None if value in self.null_texts else value for value in values]
             else:
-                misfits.add(number, line)
+                misfits.add(number, line, len(values))
         misfits.check_count(number)

@@ -22,7 +22,12 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_comments, check_names, looks_like_value
+from rowkey.workload.header_names import (
+    check_comments,
+    check_names,
+    looks_like_value,
+    suggest_more_names,
+)
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
     INVALID_BYTE_MARK,
@@ -380,7 +385,12 @@ class CsvFormat(SampleFormat):
         names = self._read_names(stream, path, columns, delimiter)
         header_lines = self.option_values["skip_lines"] + (not self.option_values["names"])
         column_names = resolve_columns(names, columns, path)
-        misfits = MalformedLines(path, f"{len(names)} values on each line", skipped_rows)
+        misfits = MalformedLines(
+            path,
+            f"{len(names)} values on each line",
+            skipped_rows,
+            lambda count: suggest_more_names(names, len(names), count, self),
+        )
 
         is_closed = False
 
@@ -390,7 +400,7 @@ class CsvFormat(SampleFormat):
             if row.text.startswith(_END_MARK):
                 is_closed = True
             else:
-                misfits.add(row.number + header_lines, row.text)
+                misfits.add(row.number + header_lines, row.text, row.actual_columns)
             return "skip"
 
         # Arrow strips a byte order mark from its input, even one that is part of the first value.
