@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
 from rowkey.messages import join_names, shorten_text
+from rowkey.workload.sample_streams import CONVERT_REMEDY, find_marked_byte, format_marked_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +28,26 @@ _YEAR = re.compile(r"(19|20)\d\d")
 
 
 def check_names(path: Path, names: Sequence[str], sample_format: SampleFormat) -> None:
-    """Raise if the names of the first line are values, or one of them stands there twice.
+    """Raise if the names of the first line are values, not UTF-8, or one stands there twice.
 
     Args:
         path: the file.
-        names: what the first line holds.
+        names: what the first line holds, as marked text.
         sample_format: how the file is read.
 
     Raises:
         SampleError: they are; it names the option that gives names to the columns.
     """
+    strange = next(filter(find_marked_byte, names), None)
+    if strange is not None:
+        option = sample_format.suggest_options(encoding="latin-1")
+        raise SampleError(
+            f"{path}:1",
+            f"the name '{shorten_text(format_marked_text(strange))}' contains the byte "
+            f"{find_marked_byte(strange)}, which is not UTF-8",
+            "names in UTF-8",
+            f"{CONVERT_REMEDY} Or declare its encoding, such as by {option}.",
+        )
     numbered = [f"c{number}" for number in range(1, len(names) + 1)]
     values = [name for name in names if looks_like_value(name)]
     if values:
@@ -92,6 +104,81 @@ def check_values(
         f"If it is a row, name the columns: {sample_format.suggest_options(names=numbered)}. If it "
         f"holds the names: {sample_format.suggest_options(names=list(names), skip_lines=skipped)}.",
     )
+
+
+def check_comments(path: Path, lines: Sequence[str], sample_format: SampleFormat) -> None:
+    """Raise if a file begins with comments instead of the names of its columns.
+
+    One line that begins with # may hold the names.
+
+    Args:
+        path: the file.
+        lines: its first lines, without those that are skipped.
+        sample_format: how the file is read.
+
+    Raises:
+        SampleError: it does; it names the options that read the file.
+    """
+    remedy = suggest_comment_options(lines, sample_format)
+    count = len(_find_comments(lines))
+    skipped = sample_format.option_values["skip_lines"]
+    if not remedy and count > 1:
+        remedy = f"Skip the comments: {sample_format.suggest_options(skip_lines=skipped + count)}."
+    if remedy:
+        raise SampleError(
+            f"{path}:{skipped + 1}",
+            f"the file begins with a comment, {shorten_text(lines[0][:80])!r}",
+            "the names of the columns",
+            remedy,
+        )
+
+
+def suggest_more_names(
+    names: Sequence[str], width: int, count: int, sample_format: SampleFormat
+) -> str:
+    """Return how to read lines that have more values than there are names; empty if they do not.
+
+    One name alone is likely a title above the names.
+
+    Args:
+        names: names of the first columns.
+        width: how many columns the file is said to have.
+        count: how many values the lines have.
+        sample_format: how the file is read.
+    """
+    if count <= width or width == 1:
+        return ""
+    options: dict[str, Any] = {
+        "names": [*names, *(f"c{number}" for number in range(len(names) + 1, count + 1))]
+    }
+    if not sample_format.option_values["names"]:
+        options["skip_lines"] = sample_format.option_values["skip_lines"] + 1
+    return f"Name {count} columns: {sample_format.suggest_options(**options)}."
+
+
+def suggest_comment_options(
+    lines: Sequence[str], sample_format: SampleFormat, **options: Any
+) -> str:
+    """Return how to read a file whose first lines are comments of W3C's log format; empty if none.
+
+    Args:
+        lines: its first lines, without those that are skipped.
+        sample_format: how the file is read.
+        options: further options that read it.
+    """
+    comments = _find_comments(lines)
+    fields = [line for line in comments if line.startswith("#Fields:")]
+    if not fields:
+        return ""
+    names = fields[-1].split()[1:]
+    skipped = sample_format.option_values.get("skip_lines", 0) + len(comments)
+    option = sample_format.suggest_options(**options, names=names, skip_lines=skipped)
+    return f"Skip the comments and name the columns: {option}."
+
+
+def _find_comments(lines: Sequence[str]) -> list[str]:
+    """Return the lines at the beginning that are comments."""
+    return list(takewhile(lambda line: line.startswith("#"), lines))
 
 
 def looks_like_value(name: str) -> bool:

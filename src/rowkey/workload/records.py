@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
+from rowkey.messages import pluralize
 from rowkey.workload.sample_streams import (
     CONVERT_REMEDY,
     OTHER_FORMAT_REMEDY,
@@ -16,7 +18,7 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -154,7 +156,11 @@ class MalformedLines:
         path: the file.
         expected_format: what its lines should be.
         skipped_rows: where each is noted.
+<<<<<<< HEAD
         remedy: what to do if most lines do not follow the format, though they are text in UTF-8.
+=======
+        suggest: returns the remedy for lines with a number of values; empty if none is known.
+>>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
     """
 
     def __init__(
@@ -162,19 +168,34 @@ class MalformedLines:
         path: Path,
         expected_format: str,
         skipped_rows: SkippedRows,
+<<<<<<< HEAD
         remedy: str = OTHER_FORMAT_REMEDY,
+=======
+        suggest: Callable[[int], str] | None = None,
+>>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
     ) -> None:
         self.path = path
         self.expected_format = expected_format
         self.skipped_rows = skipped_rows
         self.remedy = remedy
         self.count = 0
+        self._suggest = suggest
+        self._value_counts: Counter[int] = Counter()
+        self._has_other_quotes = False
         self.first_line = ""
         self.has_invalid_bytes = False
         self.is_binary = False
 
-    def add(self, number: int, line: str) -> None:
-        """Note one line, which may be marked."""
+    def add(self, number: int, line: str, value_count: int = 0) -> None:
+        """Note one line.
+
+        Args:
+            number: its number in the file.
+            line: its text, which may be marked.
+            value_count: how many values it has, if the format counts them.
+        """
+        self._value_counts[value_count] += 1
+        self._has_other_quotes |= "'" in line or '\\"' in line
         byte = find_marked_byte(line)
         line = format_marked_text(line[:80]).rstrip("\0")  # a mark may be cut
         self.count += 1
@@ -192,7 +213,21 @@ class MalformedLines:
         """Return what to do about lines that do not follow the format."""
         if self.is_binary:
             return "Give a text file in UTF-8, neither compressed nor in a binary format."
+<<<<<<< HEAD
         return CONVERT_REMEDY if self.has_invalid_bytes else self.remedy
+=======
+        if self.has_invalid_bytes:
+            return CONVERT_REMEDY
+        # Lines with quotes that the format does not know have other values than those counted.
+        if self._suggest is None or self._has_other_quotes:
+            return OTHER_FORMAT_REMEDY
+        return self._suggest(self._find_usual_count()) or OTHER_FORMAT_REMEDY
+
+    def _find_usual_count(self) -> int:
+        """Return how many values most of the lines have; 0 if no number is that of most."""
+        [(value_count, line_count)] = self._value_counts.most_common(1)
+        return value_count if line_count * 2 > self.count else 0
+>>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
 
     def check_count(self, line_count: int) -> None:
         """Raise if most lines were malformed: then the format is wrong, not the lines.
@@ -201,10 +236,12 @@ class MalformedLines:
             SampleError: more than half of at least one line were misfits.
         """
         if self.count * 2 > line_count:
+            usual = self._find_usual_count()
+            found = f", most with {pluralize(usual, 'value')}" if usual else ""
             raise SampleError(
                 str(self.path),
-                f"{self.count:,} of {line_count:,} lines do not follow the format, the first of "
-                f"them {self.first_line}",
+                f"{self.count:,} of {line_count:,} lines do not follow the format{found}, the "
+                f"first of them {self.first_line}",
                 self.expected_format,
                 self._suggest_remedy(),
             )

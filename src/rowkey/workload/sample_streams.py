@@ -355,15 +355,21 @@ class MarkedUtf8Stream(io.RawIOBase):
         stream: any bytes.
         prefix: what is read first.
         progress: told what is handed on.
+        suffix: what is read last.
 
     >>> format_marked_text(MarkedUtf8Stream(io.BytesIO(b"caf\\xe9,1")).read(20).decode())
     'caf\\\\xe9,1'
     """
 
     def __init__(
-        self, stream: IO[bytes], prefix: bytes = b"", progress: ReadProgress | None = None
+        self,
+        stream: IO[bytes],
+        prefix: bytes = b"",
+        progress: ReadProgress | None = None,
+        suffix: bytes = b"",
     ) -> None:
         self._stream = stream
+        self._suffix = suffix
         self._progress = progress
         self._decoder = codecs.getincrementaldecoder("utf-8")(MARK_INVALID_BYTES)
         self._buffer = prefix
@@ -380,7 +386,7 @@ class MarkedUtf8Stream(io.RawIOBase):
             self._is_at_end = size < 0 or not block
             if not block.isascii() or self._decoder.getstate()[0] or self._is_at_end:
                 block = self._decoder.decode(block, final=self._is_at_end).encode()
-            self._buffer += block
+            self._buffer += block + self._suffix * self._is_at_end
         end = len(self._buffer) if size < 0 else size
         data, self._buffer = self._buffer[:end], self._buffer[end:]
         if self._progress is not None:

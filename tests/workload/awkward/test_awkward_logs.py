@@ -279,3 +279,44 @@ def test_the_years_that_rows_were_given_are_told(tmp_path: Path) -> None:
     assert 3 == sum(map(len, sample.read_events()))
     said = "the times of time have no year: by their order they are of 2023 to 2024"
     assert said in [str(one) for one in sample.assumptions]
+
+
+IIS = "#Software: IIS 10\n#Version: 1.0\n#Fields: date time s-ip cs-method client\n" + "".join(
+    f"2024-05-06 10:{n:02d}:00 10.1.1.1 GET 10.2.0.{n}\n" for n in range(60)
+)
+POSTGRES = "".join(
+    f"2024-05-06 10:{n:02d}:00.{n:03d} CEST [{n}] user@db LOG:  took {n} ms\n" for n in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (POSTGRES, {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S.%f} {message}"}),
+        (
+            IIS,
+            {
+                "kind": "columns",
+                "names": ["date", "time", "s-ip", "cs-method", "client"],
+                "skip_lines": 3,
+            },
+        ),
+    ],
+)
+def test_a_word_that_is_no_level_does_not_make_a_log_one_of_log4j(
+    tmp_path: Path, text: str, options: dict[str, Any]
+) -> None:
+    """A zone or an address after the time leaves it unrecognized, with options that read it."""
+    path = tmp_path / "server.log"
+    path.write_text(text)
+    field = "message" if "pattern" in options else "client"
+    assert [options] == find_options(get_refusal(path, {field: "text"}))
+    assert 60 == len(read_rows(path, {field: "text"}, options))
+
+
+@pytest.mark.parametrize("level", ["INFO", "warn", "[ERROR]", "D", "Information", "FATAL:"])
+def test_levels_of_any_spelling_are_levels(tmp_path: Path, level: str) -> None:
+    """The log is recognized, and its level is read as it is written."""
+    path = tmp_path / "server.log"
+    path.write_text(f"2024-05-06 10:00:00,123 {level} all is well\n" * 9)
+    assert {(level,)} == set(read_rows(path, {"level": "text"}))

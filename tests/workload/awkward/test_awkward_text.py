@@ -28,7 +28,7 @@ READ: dict[str, tuple[bytes, Any, list[tuple[Any, ...]]]] = {
     "quoted.csv": (b'host,n\n"web\n1",1\n"a,b",2\n', None, [("web\n1", 1), ("a,b", 2)]),
     "index.csv": (b",host,n\n0,web-1,1\n1,web-2,2\n", None, TWO),
     "ragged.csv": (b"host,n\nweb-1,1\nweb-9\nweb-2,2\nx,3,4\n", {"max_skipped": 0.5}, TWO),
-    "cut.csv": (b'host,n\nweb-1,1\nweb-2,2\n"web-', None, TWO),
+    "cut.csv": (b"host,n\nweb-1,1\nweb-2,2\nweb-", None, TWO),
     "title.csv": (b"Report\n\n" + PLAIN.encode(), {"skip_lines": 2}, TWO),
     "headerless.csv": (b"web-1,1\nweb-2,2\n", {"names": ["host", "n"]}, TWO),
     "twice.csv": (b"n,n\nweb-1,1\nweb-2,2\n", {"names": ["host", "n"], "skip_lines": 1}, TWO),
@@ -79,6 +79,16 @@ def test_another_encoding_is_refused_with_an_option_that_works(tmp_path: Path, n
 
 
 DRAFTED: dict[str, tuple[bytes, str, int]] = {
+    "latin.csv": (
+        "Ger\u00e4t;n\na;1\nb;2\n".encode("latin-1"),
+        "'Ger\\xe4t' contains the byte e4",
+        2,
+    ),
+    "latin.txt": (
+        "Ger\u00e4t n\na 1\nb 2\n".encode("latin-1"),
+        "'Ger\\xe4t' contains the byte e4",
+        2,
+    ),
     "values.csv": (b"web-1,1\nweb-2,2\n", "looks like a row of values", 2),
     "values.txt": (b"web-1 1\nweb-2 2\n", "looks like a row of values", 2),
     "times.csv": (b"web-1,03.11.2025 10:00\nweb-2,14.11.2025 10:00\n", "a row of values", 2),
@@ -86,6 +96,17 @@ DRAFTED: dict[str, tuple[bytes, str, int]] = {
     "twice.csv": (b"a,b,a\n1,2,3\n4,5,6\n", "several columns have the same name: 'a'", 2),
     "caret.csv": (b"a^b\n1^2\n2^3\n", "the file has one column, 'a^b'", 2),
     "colons.csv": (b"a:b\n1:2\n2:3\n", "the file has one column, 'a:b'", 2),
+    "commas.tsv": (b"a,b\n1,2\n2,3\n", "'a,b'; expected values separated by a tab.", 2),
+    "semicolons.tsv.gz": (gzip.compress(b"a;b\n1;2\n2;3\n"), "the file has one column, 'a;b'", 2),
+    "sep.csv": (b"sep=;\r\na;b\r\n1;2\r\n2;3\r\n", "'sep=;' declares a delimiter", 2),
+    "sep-comma.csv": (b"\xef\xbb\xbfSEP=,\na,b\n1,2\n2,3\n", "'SEP=,' declares a delimiter", 2),
+    "w3c.tsv": (b"#Version: 1.0\n#Fields: a b\n1\tx\n2\ty\n", "begins with a comment, '#Ver", 2),
+    "w3c.txt": (b"#Fields: a b\n1 x\n2 y\n", "begins with a comment, '#Fields: a b'", 2),
+    "comments.csv": (b"# by x, 1\n# of y\na,b\n1,2\n2,3\n", "with a comment, '# by x, 1'", 2),
+    "psql.txt": (b" a | b\n---+---\n 1 | 2\n 2 | 3\n 3 | 4\n", "names are separated by |", 3),
+    "trailing.csv": (b"a,b\n1,x,\n2,y,\n", "2 of 2 lines do not follow the format, most with 3", 2),
+    "more.csv": (b'a,b\n1,x,"y\nz"\n2,y,z\n', "most with 3 values, the first of them line 2", 2),
+    "dates.txt": (b"a  when\n1  2024-05-06 10:00\n2  2024-05-06 11:00\n", "most with 3 values", 2),
     "spaces.csv": (b"a b\n1 2\n2 3\n", "the file has one column, 'a b'", 2),
 }
 
@@ -109,6 +130,7 @@ def test_no_draft_is_made_of_a_wrong_header(tmp_path: Path, name: str) -> None:
         ("one-line.csv", b"host,n\n", "no rows after the line of column names"),
         ("empty.txt", b"", "the file is empty"),
         ("cut.csv.gz", gzip.compress(PLAIN.encode() * 999, mtime=0)[:-20], "cannot be read"),
+        ("utf-32.csv", PLAIN.encode("utf-32"), "the file is in UTF-32"),
         ("two-dates.csv", b"d1,d2,t1\n2024-01-01,2024-01-02,10:00\n", "belong together"),
     ],
 )
@@ -139,3 +161,21 @@ def test_row_numbers_of_data_frames_are_left_out_of_a_draft(tmp_path: Path) -> N
     assert ["host", "id"] == list(draft.design.fields)
     assert "u32" == draft.design.fields["id"].type.name
     assert "# The column '' is left out: it has no name" in draft.text
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.csv", b"#a,b\n1,2\n"), ("a.txt", b"#a b\n1 2\n")])
+def test_names_may_begin_with_a_number_sign(tmp_path: Path, name: str, data: bytes) -> None:
+    """One such line holds the names, as many programs write it."""
+    (tmp_path / name).write_bytes(data)
+    assert {"#a", "b"} == set(draft_design(tmp_path / name).design.fields)
+
+
+@pytest.mark.parametrize(
+    "data", [b"a,b\n1,'x,y'\n2,'y,z'\n", b'a,b\n1,"\\"x\\",y"\n2,"\\"y\\",z"\n']
+)
+def test_no_names_are_proposed_for_quotes_that_are_not_read(tmp_path: Path, data: bytes) -> None:
+    """Values in other quotes are divided, so that their number is not that of the columns."""
+    (tmp_path / "a.csv").write_bytes(data)
+    with pytest.raises(SampleError, match="2 of 2 lines do not follow the format") as caught:
+        draft_design(tmp_path / "a.csv")
+    assert [] == find_options(str(caught.value))

@@ -275,3 +275,47 @@ def test_addresses_are_no_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("v,ip\n" + "1,0.100.100.100\n" * 30)
     assert [(1, "0.100.100.100")] * 30 == read_rows(path, {"v": "u32", "ip": "ipv4"})
+
+
+@pytest.mark.parametrize(
+    ("times", "is_told"), [(["13/11/68", "14/11/69"], True), (["13/11/2068", "14/11/1969"], False)]
+)
+def test_the_century_of_short_years_is_told(
+    tmp_path: Path, times: list[str], is_told: bool
+) -> None:
+    """Years of two digits are those of the next century up to 68."""
+    path = tmp_path / "s.csv"
+    path.write_text("when\n" + "".join(f"{time}\n" for time in times))
+    sample = open_sample(path, Design("t", "[when]", fields={"when": "date"}).fields, None)
+    days = [row["when"] for events in sample.read_events() for row in events.rows.to_pylist()]
+    assert [2068, 1969] == [day.year for day in days]
+    assert is_told == (" with years from 1969 to 2068" in str(sample.assumptions[0]))
+
+
+def read_numbers(path: Path, text: str, options: Any = None) -> tuple[list[Any], str]:
+    """Return the numbers of the column v of a file, and what was assumed."""
+    path.write_text(text)
+    fields = Design("t", "[host]", fields={"v": "float64", "host": "text"}).fields
+    sample = open_sample(path, fields, None, options)
+    rows = [row for events in sample.read_events() for row in events.rows.to_pylist()]
+    return [row["v"] for row in rows], " ".join(map(str, sample.assumptions))
+
+
+def test_a_point_that_may_group_thousands_is_told(tmp_path: Path) -> None:
+    """Where semicolons separate values, 1.037 may be 1037; what is told reads it so."""
+    path = tmp_path / "a.csv"
+    numbers, told = read_numbers(path, "v;host\n1.037;a\n25.500;b\n")
+    remedy = 'if the point groups thousands, declare numbers = { v = "1.234,56" }'
+    assert ([1.037, 25.5], True) == (numbers, remedy in told)
+    options = {"kind": "csv", "numbers": {"v": "1.234,56"}}
+    assert [1037, 25500] == read_numbers(path, path.read_text(), options)[0]
+    for text in ("v;host\n1.037;a\n0.500;b\n", "v;host\n1.037;a\n5.5;b\n", "v,host\n1.037,a\n"):
+        numbers, told = read_numbers(path, text)
+        assert (1.037, False) == (numbers[0], "thousands" in told)
+
+
+def test_a_zero_before_a_comma_proves_that_it_marks_decimals(tmp_path: Path) -> None:
+    """No group of thousands follows a zero: `0,005` is no number of 1,234.56."""
+    numbers, told = read_numbers(tmp_path / "a.csv", "v;host\n0,005;a\n1,234;b\n")
+    assert [0.005, 1.234] == numbers
+    assert "the numbers of v are written as 1.234,56, such as 0,005" in told

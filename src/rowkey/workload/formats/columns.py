@@ -14,9 +14,14 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_names
+from rowkey.workload.header_names import check_comments, check_names, suggest_more_names
 from rowkey.workload.records import MalformedLines, build_batches
-from rowkey.workload.sample_streams import MARK_INVALID_BYTES, read_lines, resolve_columns
+from rowkey.workload.sample_streams import (
+    ESCAPE_INVALID_BYTES,
+    MARK_INVALID_BYTES,
+    read_lines,
+    resolve_columns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +31,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.workload.records import SkippedRows
+
+_MAX_COMMENT_LINES = 100
+"""First lines that may be comments."""
 
 
 class ColumnsFormat(SampleFormat):
@@ -66,12 +74,30 @@ class ColumnsFormat(SampleFormat):
         Raises:
             SampleError: it looks like values, or has a name twice.
         """
-        if not self.option_values["names"]:
-            check_names(path, self._read_header(path), self)
-
-    def _read_header(self, path: Path) -> list[str]:
-        """Return the words of the first line that is not skipped."""
+        if self.option_values["names"]:
+            return
         lines = read_lines(path, encoding=self.option_values["encoding"])
+        skipped = self.option_values["skip_lines"]
+        check_comments(path, list(islice(lines, skipped, skipped + _MAX_COMMENT_LINES)), self)
+        names = self._read_header(path, MARK_INVALID_BYTES)
+        if "|" in names[1:-1] and names[0] != "|":
+            option = self.suggest_options(kind="csv", delimiter="|")
+            raise SampleError(
+                f"{path}:{skipped + 1}",
+                "the names are separated by |",
+                "names separated by white space",
+                f"Declare the delimiter: {option}.",
+            )
+        check_names(path, names, self)
+
+    def _read_header(self, path: Path, errors: str = ESCAPE_INVALID_BYTES) -> list[str]:
+        """Return the words of the first line that is not skipped.
+
+        Args:
+            path: the file.
+            errors: what becomes of bytes that are not UTF-8, as `read_lines` has it.
+        """
+        lines = read_lines(path, errors=errors, encoding=self.option_values["encoding"])
         skipped = self.option_values["skip_lines"]
         return next(islice(lines, skipped, None), "").split()
 
@@ -79,7 +105,12 @@ class ColumnsFormat(SampleFormat):
         self, path: Path, width: int, header_lines: int, skipped_rows: SkippedRows
     ) -> Iterator[list[str | None]]:
         """Return the values of each line that has as many as there are columns."""
-        misfits = MalformedLines(path, f"{width} values on each line", skipped_rows)
+        misfits = MalformedLines(
+            path,
+            f"{width} values on each line",
+            skipped_rows,
+            lambda count: suggest_more_names([], width, count, self),
+        )
         number = 0
         for number, line in enumerate(
             read_lines(
@@ -96,5 +127,5 @@ class ColumnsFormat(SampleFormat):
             if len(values) == width:
                 yield [None if value in self.null_texts else value for value in values]
             else:
-                misfits.add(number, line)
+                misfits.add(number, line, len(values))
         misfits.check_count(number)

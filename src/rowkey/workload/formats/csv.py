@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
@@ -22,12 +22,19 @@ from rowkey.workload.contract import (
     SampleFormat,
     read_null_texts,
 )
-from rowkey.workload.header_names import check_names
+from rowkey.workload.header_names import (
+    check_comments,
+    check_names,
+    looks_like_value,
+    suggest_more_names,
+)
 from rowkey.workload.records import MalformedLines, build_text_batch
 from rowkey.workload.sample_streams import (
-    ESCAPE_INVALID_BYTES,
+    INVALID_BYTE_MARK,
+    MARK_INVALID_BYTES,
     MAX_LINE_BYTES,
     MarkedUtf8Stream,
+    format_marked_text,
     open_uncompressed,
     resolve_columns,
 )
@@ -53,6 +60,10 @@ _DETECTABLE_DELIMITERS = _COMMON_DELIMITERS[:4]
 _UNUSUAL_DELIMITERS = (":", "^", "#", "~", "!", "&", "\x01", "\x1f")
 """Delimiters to suggest for a file that would have one column."""
 _DETECTION_BYTES, _DETECTION_RECORDS = 1 << 16, 20
+_END_MARK = f"{INVALID_BYTE_MARK}$"
+"""Begins the line after the last one of a file, which only a quote that is not closed hides."""
+_MAX_REPEATS = 1_000
+"""Repetitions that a regular expression of RE2 may have."""
 _MIN_EQUAL_SHARE = 0.5
 """Minimum share of the first records that a delimiter divides into equally many values."""
 
@@ -89,6 +100,8 @@ class CsvFormat(SampleFormat):
         self.null_texts = read_null_texts(self.option_values)
         self._is_padded: bool | None = None
         """Whether a space follows each delimiter of the header line; None before it is read."""
+        self._has_joined_rows = False
+        """Whether a value was noted in which a quote may have joined rows."""
         # Nothing and a null that is written look alike to Arrow: neither is then an empty text.
         self.has_empty_nulls = not self.null_texts
         delimiter = self.option_values["delimiter"]
@@ -107,7 +120,7 @@ class CsvFormat(SampleFormat):
             try:
                 yield from self._read_stream(stream, path, columns, skipped_rows)
             except pa.ArrowInvalid as problem:
-                raise _build_csv_error(path, str(problem)) from None
+                raise self._build_csv_error(path, str(problem)) from None
 
     def read_column_names(self, path: Path, wanted_names: Collection[str] = ()) -> list[str] | None:
         """Return the names in the header line of a CSV file, or the declared ones."""
@@ -119,21 +132,91 @@ class CsvFormat(SampleFormat):
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
         """Return the line on which each of the given rows of a CSV file begins."""
         lines: dict[int, int] = {}
+        row, width = 0, len(self.option_values["names"] or ())
+        for line, record in self._read_records(path):
+            if not width:
+                width = len(record)
+                continue
+            row += len(record) == width
+            if len(record) == width and row in rows:
+                lines[row] = line
+            if len(lines) == len(rows):
+                break
+        return lines
+
+    def _read_records(self, path: Path) -> Iterator[tuple[int, list[str]]]:
+        """Yield the records of a CSV file, that of the names included, with their first lines.
+
+        Raises:
+            SampleError: one is longer than a line may be.
+        """
+        line = 1 + self.option_values["skip_lines"]
         with self._open_text(path) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-            csv.field_size_limit(MAX_LINE_BYTES)  # as long as a line may be
+            csv.field_size_limit(MAX_LINE_BYTES)
             reader = csv.reader(text, delimiter=self._find_delimiter(path))
-            names = self.option_values["names"] or next(reader, [])
-            skipped = self.option_values["skip_lines"]
-            row, line = 0, reader.line_num + 1 + skipped
-            for record in reader:
-                row += len(record) == len(names) and bool(record)
-                if len(record) == len(names) and row in rows:
-                    lines[row] = line
-                if len(lines) == len(rows):
-                    break
-                line = reader.line_num + 1 + skipped
-        return lines
+            try:
+                for record in reader:
+                    yield line, record
+                    line = 1 + self.option_values["skip_lines"] + reader.line_num
+            except csv.Error:
+                raise _build_length_error(path, line) from None
+
+    def _refuse_open_quote(self, path: Path) -> None:
+        """Raise an error about the last value of a file, whose quote is not closed.
+
+        Raises:
+            SampleError: always; it names the line of the quote.
+        """
+        line, record = 1, [""]
+        for line, record in self._read_records(path):  # noqa: B007 - the last one
+            pass
+        line += sum(len(re.findall(r"\r\n?|\n", value)) for value in record[:-1])
+        raise SampleError(
+            f"{path}:{line}",
+            "a quote is not closed before the end of the file",
+            "a quote at both ends of a quoted value",
+            'Close it, or write a quote that belongs to a value as "" in a quoted value: """a".',
+        )
+
+    def _build_csv_error(self, path: Path, problem: str) -> SampleError:
+        """Return an error for what Arrow reports, in clearer words where there are some."""
+        if "straddl" in problem:
+            records = self._read_records(path)
+            line, _ = max(records, key=lambda numbered: sum(map(len, numbered[1])))
+            return _build_length_error(path, line)
+        remedy = "Correct the file, or declare its format: [sample] format."
+        return SampleError(str(path), f"the file is not valid CSV: {problem}", remedy=remedy)
+
+    def _note_joined_rows(
+        self, batch: pa.RecordBatch, first_row: int, names: Sequence[str], path: Path
+    ) -> None:
+        """Note the first value in which a quote may have joined rows.
+
+        Args:
+            batch: rows of the file.
+            first_row: the number of the first of them.
+            names: all columns of the file.
+            path: the file.
+        """
+        found = _find_joined_rows(batch, names, self._find_delimiter(path))
+        if found is None:
+            return
+        place, column, count = found
+        row = first_row + place
+        self._has_joined_rows = True
+        self.assumptions.append(
+            Message(
+                "sample.joined_rows",
+                "a quoted value of {column} contains lines like the rows of {file}, {count:,} in "
+                "all: if they are rows, a quote is not closed in the row that begins on line "
+                "{line}",
+                column=column,
+                count=count,
+                file=shorten_text(path.name),
+                line=self.find_lines(path, {row}).get(row, 0),
+            )
+        )
 
     def check_header(self, path: Path) -> None:
         """Raise if the first line of a file without declared names does not look like names.
@@ -144,12 +227,29 @@ class CsvFormat(SampleFormat):
         if self.option_values["names"]:
             return
         with self._open_text(path) as stream:
-            names = _parse_names(
-                self._read_head(stream, path), self._find_delimiter(path), None, path
-            )
+            head = self._read_head(stream, path)
+        check_comments(path, self._read_first_lines(path), self)
+        self._check_separator_line(path, head)
+        names = _parse_names(head, self._find_delimiter(path), None, path)
         check_names(path, names, self)
         if len(names) == 1 and self.option_values["delimiter"] is None:
             self._check_single_column(path, names[0])
+
+    def _check_separator_line(self, path: Path, head: str) -> None:
+        """Raise if the first line declares the delimiter, as spreadsheets write it: `sep=;`.
+
+        Raises:
+            SampleError: it does.
+        """
+        if declared := re.fullmatch(r"(?i)sep=(.)[\r\n]*", head):
+            skipped = self.option_values["skip_lines"] + 1
+            option = self.suggest_options(delimiter=declared[1], skip_lines=skipped)
+            raise SampleError(
+                f"{path}:{skipped}",
+                f"the line {head.rstrip()!r} declares a delimiter to spreadsheets",
+                "the names of the columns",
+                f"Skip it: {option}.",
+            )
 
     def _check_single_column(self, path: Path, name: str) -> None:
         """Raise if the only column name contains a character that may separate values.
@@ -157,18 +257,23 @@ class CsvFormat(SampleFormat):
         Raises:
             SampleError: it does.
         """
-        with self._open_text(path) as stream:
-            lines = stream.read(_DETECTION_BYTES).decode("utf-8", "replace").splitlines()
-        rows = list(filter(None, lines[1:_DETECTION_RECORDS]))
-        for one in (*_UNUSUAL_DELIMITERS, " "):
+        rows = list(filter(None, self._read_first_lines(path)[1:_DETECTION_RECORDS]))
+        is_tabbed = self._find_delimiter(path) == "\t"
+        expected = "a tab" if is_tabbed else "a comma, a semicolon, a tab or |"
+        for one in (*_DETECTABLE_DELIMITERS, *_UNUSUAL_DELIMITERS, " "):
             count = name.strip().count(one)
             if count and all(row.count(one) >= count for row in rows):
                 raise SampleError(
                     f"{path}:1",
                     f"the file has one column, {shorten_text(name)!r}",
-                    "values separated by a comma, a semicolon, a tab or |",
+                    f"values separated by {expected}",
                     f"Declare the delimiter: {self.suggest_options(delimiter=one)}.",
                 )
+
+    def _read_first_lines(self, path: Path) -> list[str]:
+        """Return the first lines of a file, the last of which may be cut."""
+        with self._open_text(path) as stream:
+            return stream.read(_DETECTION_BYTES).decode("utf-8-sig", "replace").splitlines()
 
     def _refuse_padded_quotes(self, path: Path, delimiter: str) -> None:
         """Raise if a quote follows a delimiter and spaces: it does not begin a quoted value.
@@ -187,12 +292,17 @@ class CsvFormat(SampleFormat):
             )
 
     def _read_head(self, stream: IO[bytes], path: Path) -> str:
-        """Return the first record of a file; a file in UTF-16 is refused with the option."""
+        """Return the first record of a file as marked text; UTF-16 is refused with the option."""
         try:
             return _read_head(stream, path)
         except SampleError as problem:
             with open_uncompressed(path) as plain:
-                has_mark = plain.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
+                start = plain.read(4)
+            if start in (BOM_UTF32_LE, BOM_UTF32_BE):
+                remedy = "Convert it: iconv -f UTF-32 -t UTF-8 FILE."
+                what = "the file is in UTF-32, which is not read"
+                raise SampleError(str(path), what, "a text file in UTF-8", remedy) from None
+            has_mark = start.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
             if not has_mark or self.option_values["encoding"] != "utf-8":
                 raise
             mistake = problem.mistake
@@ -242,7 +352,7 @@ class CsvFormat(SampleFormat):
         """
         if self.option_values["names"]:
             return list(self.option_values["names"])
-        head = self._read_head(stream, path)
+        head = format_marked_text(self._read_head(stream, path))
         names = _parse_names(head, delimiter, columns, path)
         _check_delimiter(head, names, columns or (), path)
         if self._is_padded is None:
@@ -275,20 +385,31 @@ class CsvFormat(SampleFormat):
         names = self._read_names(stream, path, columns, delimiter)
         header_lines = self.option_values["skip_lines"] + (not self.option_values["names"])
         column_names = resolve_columns(names, columns, path)
-        misfits = MalformedLines(path, f"{len(names)} values on each line", skipped_rows)
+        misfits = MalformedLines(
+            path,
+            f"{len(names)} values on each line",
+            skipped_rows,
+            lambda count: suggest_more_names(names, len(names), count, self),
+        )
+
+        is_closed = False
 
         def skip(row: Any) -> str:
-            """Note a malformed line and tell Arrow to skip it."""
-            misfits.add(row.number + header_lines, row.text)
+            """Note a malformed line, or the line after the last one, and tell Arrow to skip it."""
+            nonlocal is_closed
+            if row.text.startswith(_END_MARK):
+                is_closed = True
+            else:
+                misfits.add(row.number + header_lines, row.text, row.actual_columns)
             return "skip"
 
         # Arrow strips a byte order mark from its input, even one that is part of the first value.
         # The header line had the file's own mark, so the input after it gets another one to strip.
         mark = b"" if self.option_values["names"] else BOM_UTF8
-        marked = MarkedUtf8Stream(stream, mark, self.progress)
-        reader = _open_reader(
-            marked,
-            column_names,
+        end = f"\n{_END_MARK}{delimiter * len(names)}".encode()
+        marked = MarkedUtf8Stream(stream, mark, self.progress, end)
+        reader = arrow.open_csv(
+            pa.PythonFile(marked, mode="r"),
             read_options=arrow.ReadOptions(
                 column_names=names, block_size=MAX_LINE_BYTES, use_threads=False
             ),
@@ -303,12 +424,20 @@ class CsvFormat(SampleFormat):
                 quoted_strings_can_be_null=False,
             ),
         )
-        count = 0
+        count, last_batch = 0, None
         for batch in reader:
+            if last_batch is not None:
+                yield last_batch
+            if not self._has_joined_rows:
+                self._note_joined_rows(batch, count + 1, names, path)
             count += batch.num_rows
             self.progress.delivered_bytes += MAX_LINE_BYTES
-            yield _drop_padding(batch, self.null_texts) if self._is_padded else batch
+            last_batch = _drop_padding(batch, self.null_texts) if self._is_padded else batch
         misfits.check_count(count + misfits.count)
+        # A quote that is not closed is known when everything is read, before its row is delivered.
+        if not is_closed:
+            self._refuse_open_quote(path)
+        yield build_text_batch([], column_names) if last_batch is None else last_batch
 
 
 def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.RecordBatch:
@@ -330,19 +459,49 @@ def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.Record
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-def _open_reader(
-    stream: MarkedUtf8Stream, columns: Sequence[str], **options: Any
-) -> Iterator[pa.RecordBatch]:
-    """Return the batches of a stream; one empty batch if it has no rows."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow
+def _find_joined_rows(
+    batch: pa.RecordBatch, names: Sequence[str], delimiter: str
+) -> tuple[int, str, int] | None:
+    """Return the first value whose further lines all look like rows; None if there is none.
 
-    try:
-        return iter(arrow.open_csv(pa.PythonFile(stream, mode="r"), **options))
-    except pa.ArrowInvalid as problem:
-        if not str(problem).startswith("Empty CSV file"):
-            raise
-        return iter([build_text_batch([], columns)])
+    A line looks like a row if it has as many values, and numbers, times and addresses among them
+    where the row has them. The line in which the value ends is complete in the last column only.
+
+    Args:
+        batch: rows of a file.
+        names: all columns of the file.
+        delimiter: the character between values.
+
+    Returns:
+        The place of its row in the batch, its column, and the number of its lines.
+    """
+    import pyarrow.compute as pc
+
+    width = len(names)
+    if not 1 < width <= _MAX_REPEATS:
+        return None
+    text = f"[^{re.escape(delimiter)}\n]*"
+    row = rf"^[^\n]*\n(?:{text}{re.escape(delimiter)}){{{width - 1}}}{text}(?:\n|$)"
+    places = [names.index(name) for name in batch.schema.names]
+    for name, number, column in zip(batch.schema.names, places, batch.columns, strict=True):
+        data = column.buffers()[2]
+        if data is None or b"\n" not in data.to_pybytes():
+            continue
+        is_likely = pc.match_substring_regex(column, row).fill_null(False)
+        for place in pc.indices_nonzero(is_likely).to_pylist():
+            lines = column[place].as_py().splitlines()[1:]
+            if number < width - 1:
+                lines.pop()
+            records = [line.split(delimiter) for line in lines]
+            if any(len(record) != width for record in records):
+                continue
+            values = [(other[place].as_py() or "").partition("\n")[0] for other in batch.columns]
+            forms = list(map(looks_like_value, values))
+            if any(forms) and all(
+                forms == [looks_like_value(record[n]) for n in places] for record in records
+            ):
+                return place, name, len(records)
+    return None
 
 
 def _detect_delimiter(stream: IO[bytes]) -> str:
@@ -375,7 +534,7 @@ def _measure_records(text: str, delimiter: str) -> list[int]:
 
 
 def _read_head(stream: IO[bytes], path: Path) -> str:
-    """Return the first record of a file, which may contain quoted line ends."""
+    """Return the first record of a file, which may contain quoted line ends, as marked text."""
     head = b""
     while line := stream.readline(MAX_LINE_BYTES + 1):
         head += line
@@ -394,7 +553,7 @@ def _read_head(stream: IO[bytes], path: Path) -> str:
         )
     if len(head) > MAX_LINE_BYTES:
         raise SampleError(f"{path}:1", "the line is longer than 1 MiB", "a header line")
-    return head.decode("utf-8-sig", ESCAPE_INVALID_BYTES)
+    return head.decode("utf-8-sig", MARK_INVALID_BYTES)
 
 
 def _parse_names(head: str, delimiter: str, columns: Sequence[str] | None, path: Path) -> list[str]:
@@ -448,12 +607,11 @@ def _check_delimiter(head: str, names: list[str], columns: Sequence[str], path: 
         )
 
 
-def _build_csv_error(path: Path, problem: str) -> SampleError:
-    """Return an error for what Arrow reports, in clearer words where there are some."""
-    if "straddl" in problem:
-        remedy = "Look for a quote that is not closed: it joins lines."
-        return SampleError(
-            str(path), "a line is longer than 1 MiB", "one record on each line", remedy
-        )
-    remedy = "Correct the file, or declare its format: [sample] format."
-    return SampleError(str(path), f"the file is not valid CSV: {problem}", remedy=remedy)
+def _build_length_error(path: Path, line: int) -> SampleError:
+    """Return an error about a record that is too long, which begins on a line."""
+    return SampleError(
+        f"{path}:{line}",
+        "the record that begins here is longer than 1 MiB",
+        "one record on each line",
+        "Look in it for a quote that is not closed: it joins lines.",
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.messages import Message, shorten_text, suggest_name
 from rowkey.workload.contract import ENCODING_OPTION, PluginOption, SampleFormat
+from rowkey.workload.header_names import suggest_comment_options
 from rowkey.workload.logs.known_logs import KNOWN_LOGS, build_known_log
 from rowkey.workload.logs.line_pattern import LinePattern, LogLayout
 from rowkey.workload.records import (
@@ -165,13 +166,16 @@ class LogFormat(SampleFormat):
         Raises:
             SampleError: always.
         """
-        example = self.suggest_options(pattern=_suggest_pattern(lines[0]))
+        remedy = suggest_comment_options(lines, self, kind="columns")
+        if not remedy:
+            example = self.suggest_options(pattern=_suggest_pattern(lines[0]))
+            remedy = f"Describe its lines, such as by {example}."
         raise SampleError(
             str(path),
             "the log is not recognized: its first lines follow no known pattern, the first of "
             f"them {shorten_text(lines[0][:80])!r}",
             f"lines of a known log: {', '.join(KNOWN_LOGS)}",
-            f"Describe its lines, such as by {example}.",
+            remedy,
         )
 
 
@@ -196,7 +200,7 @@ def _recognize_log(lines: list[str]) -> str:
     import pyarrow as pa
 
     array = pa.array(lines, pa.string())
-    counts = {name: int(build_known_log(name).parse_lines(array)[1].sum()) for name in KNOWN_LOGS}
+    counts = {name: build_known_log(name).count_lines(array) for name in KNOWN_LOGS}
     best = max(counts, key=lambda name: counts[name])
     return best if lines and counts[best] >= MIN_MATCHING_SHARE * len(lines) else ""
 

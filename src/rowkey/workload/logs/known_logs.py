@@ -14,6 +14,14 @@ _ACCESS_COLUMNS = (
     "client", "ident", "user", "time", "method", "path", "protocol", "status", "bytes", "referer",
     "agent",
 )  # fmt: skip
+_LEVEL = (
+    r"(?i)^[\[(<]?(trace|debug|verbose|config|fine|finer|finest|info|information|notice|success|audit|"
+    r"warn|warning|alert|err|error|severe|critical|crit|fatal|panic|emerg|emergency|all|off|"
+    r"[tdviwecf])[\])>]?[:,|]?$"
+)
+"""What a word must be to be the level of a line, in RE2."""
+_LEVEL_CHECKED_LOGS = frozenset(["log4j"])
+"""Logs whose patterns take any word after the time as the level, as no other text precedes it."""
 _KNOWN_LOGS: dict[str, tuple[str, ...]] = {
     "apache": (_ACCESS + ' "{referer:quoted}" "{agent:quoted}"', _ACCESS, _ACCESS + " {}"),
     "apache_error": (
@@ -89,4 +97,5 @@ def build_known_log(name: str) -> LogLayout:
     has_requests = any("request" in pattern.columns for pattern in patterns)
     columns = dict.fromkeys(name for pattern in patterns for name in pattern.columns)
     names = _ACCESS_COLUMNS if has_requests else tuple(columns)
-    return LogLayout(patterns, names, has_dashes=True, has_requests=has_requests)
+    level = _LEVEL if name in _LEVEL_CHECKED_LOGS else ""
+    return LogLayout(patterns, names, has_dashes=True, has_requests=has_requests, level=level)

@@ -103,17 +103,29 @@ class LogLayout:
         columns: all columns, in order.
         has_dashes: whether `-` stands for null.
         has_requests: whether a column `request` is split into a method, a path and a protocol.
+        level: what the column `level` must match for a line to count as one of the log, in RE2;
+            empty if it may be any word.
     """
 
     patterns: tuple[LinePattern, ...]
     columns: tuple[str, ...]
     has_dashes: bool = False
     has_requests: bool = False
+    level: str = ""
 
     @property
     def time_layouts(self) -> Mapping[str, TimeLayout]:
         """Return the layouts of the columns that are times."""
         return {name: one for p in self.patterns for name, one in p.time_layouts.items()}
+
+    def count_lines(self, lines: pa.Array) -> int:
+        """Return how many lines show that they are of the log."""
+        import pyarrow.compute as pc
+
+        batch, is_valid = self.parse_lines(lines)
+        if not self.level:
+            return int(is_valid.sum())
+        return int(pc.sum(pc.match_substring_regex(batch["level"], self.level)).as_py() or 0)
 
     def parse_lines(self, lines: pa.Array) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
         """Return the columns of the lines that follow, and which lines do."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.errors import SampleError
 from rowkey.messages import Message, shorten_text
+from rowkey.workload.contract import format_inline_table
 from rowkey.workload.values.number_layouts import NumberDetector
 from rowkey.workload.values.typed_columns import convert_column, is_text_column
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _WHOLE_FLOAT = r"^\s*([+-]?[0-9]+)\.0+\s*$"
 """A whole number with a point, as spreadsheets and data frames write it."""
+_POINT_OR_GROUP = r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$"
+"""A number whose point may mark decimals or group thousands."""
 
 
 def is_number_field(field: Field) -> bool:
@@ -84,13 +87,36 @@ class NumberColumn:
 
         self._is_decided = True
         texts = pc.unique(pc.utf8_trim_whitespace(array.drop_null()))
+        texts = texts.filter(pc.not_equal(texts, ""))
+        is_uncertain = pc.match_substring_regex(texts, _POINT_OR_GROUP)
+        if len(texts) and pc.all(is_uncertain).as_py():
+            self._note_point(texts[0].as_py())
         detector = NumberDetector()
-        detector.add_texts(texts.filter(pc.not_equal(texts, "")))
+        detector.add_texts(texts)
         detected = detector.decide()
         if detected is not None:
             refuse_uncertain_numbers(self._path, self._column, detected, self._format)
             self._layout = detected.layout
             self.assumptions.append(describe_numbers(self._column, detected))
+
+    def _note_point(self, example: str) -> None:
+        """Note that the point of numbers such as 1.234 is read as the mark of decimals.
+
+        It is certain unless semicolons separate values, which files with decimal commas need.
+        """
+        options = {**self._format.option_values, **self._format.detected_options}
+        if options.get("delimiter") != ";":
+            return
+        self.assumptions.append(
+            Message(
+                "sample.decimal_point",
+                "the numbers of {column} have a decimal point, such as {example}; if the point "
+                "groups thousands, declare numbers = {option}",
+                column=self._column,
+                example=shorten_text(example),
+                option=format_inline_table({self._column: "1.234,56"}),
+            )
+        )
 
 
 def refuse_uncertain_numbers(

@@ -48,9 +48,8 @@ class NumberLayout:
         groups, mark = _SEPARATORS[self.text]
         trimmed = pc.utf8_trim_whitespace(texts)
         group = f"[{re.escape(groups)}]"
-        pattern = (
-            rf"^[+-]?(?:[0-9]{{1,3}}(?:{group}[0-9]{{3}})+|[0-9]+)(?:{re.escape(mark)}[0-9]+)?$"
-        )
+        whole = f"[1-9][0-9]{{0,2}}(?:{group}[0-9]{{3}})+|[0-9]+"
+        pattern = f"^[+-]?(?:{whole})(?:{re.escape(mark)}[0-9]+)?$"
         is_number = pc.match_substring_regex(trimmed, pattern)
         plain = pc.replace_substring_regex(trimmed, group, "")
         plain = pc.replace_substring(plain, mark, ".")

@@ -380,21 +380,26 @@ def describe_layout(column: str, detected: DetectedLayout) -> Message:
     layout = detected.layout
     is_zoneless = layout.has_clock and "%" in layout.text and "%z" not in layout.text
     zone = Message("sample.utc", " in UTC") if is_zoneless else ""
+    rule = Message("sample.short_years", " with years from 1969 to 2068")
+    years = rule if "%y" in layout.text else ""
     if detected.has_proof:
         return Message(
             "sample.proven_layout",
-            "the times of {column} are read as {layout}{zone}: {example} fits no other order",
+            "the times of {column} are read as {layout}{zone}{years}: {example} fits no other "
+            "order",
             column=column,
             layout=layout.text,
             zone=zone,
+            years=years,
             example=example,
         )
     return Message(
         "sample.time_layout",
-        "the times of {column} are read as {layout}{zone}, such as {example}",
+        "the times of {column} are read as {layout}{zone}{years}, such as {example}",
         column=column,
         layout=layout.text,
         zone=zone,
+        years=years,
         example=example,
     )
 
