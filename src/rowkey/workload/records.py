@@ -156,11 +156,8 @@ class MalformedLines:
         path: the file.
         expected_format: what its lines should be.
         skipped_rows: where each is noted.
-<<<<<<< HEAD
         remedy: what to do if most lines do not follow the format, though they are text in UTF-8.
-=======
-        suggest: returns the remedy for lines with a number of values; empty if none is known.
->>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
+        suggest: returns a better remedy for lines with a number of values; empty if none is known.
     """
 
     def __init__(
@@ -168,11 +165,8 @@ class MalformedLines:
         path: Path,
         expected_format: str,
         skipped_rows: SkippedRows,
-<<<<<<< HEAD
         remedy: str = OTHER_FORMAT_REMEDY,
-=======
         suggest: Callable[[int], str] | None = None,
->>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
     ) -> None:
         self.path = path
         self.expected_format = expected_format
@@ -213,21 +207,17 @@ class MalformedLines:
         """Return what to do about lines that do not follow the format."""
         if self.is_binary:
             return "Give a text file in UTF-8, neither compressed nor in a binary format."
-<<<<<<< HEAD
-        return CONVERT_REMEDY if self.has_invalid_bytes else self.remedy
-=======
         if self.has_invalid_bytes:
             return CONVERT_REMEDY
         # Lines with quotes that the format does not know have other values than those counted.
         if self._suggest is None or self._has_other_quotes:
-            return OTHER_FORMAT_REMEDY
-        return self._suggest(self._find_usual_count()) or OTHER_FORMAT_REMEDY
+            return self.remedy
+        return self._suggest(self._find_usual_count()) or self.remedy
 
     def _find_usual_count(self) -> int:
         """Return how many values most of the lines have; 0 if no number is that of most."""
         [(value_count, line_count)] = self._value_counts.most_common(1)
         return value_count if line_count * 2 > self.count else 0
->>>>>>> 96e14113f1639add6a2698ac658e4d4f44d06120
 
     def check_count(self, line_count: int) -> None:
         """Raise if most lines were malformed: then the format is wrong, not the lines.
