@@ -109,7 +109,7 @@ class ColumnsFormat(SampleFormat):
             path,
             f"{width} values on each line",
             skipped_rows,
-            lambda count: suggest_more_names([], width, count, self),
+            suggest=lambda count: suggest_more_names([], width, count, self),
         )
         number = 0
         for number, line in enumerate(

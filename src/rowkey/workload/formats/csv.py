@@ -389,7 +389,7 @@ class CsvFormat(SampleFormat):
             path,
             f"{len(names)} values on each line",
             skipped_rows,
-            lambda count: suggest_more_names(names, len(names), count, self),
+            suggest=lambda count: suggest_more_names(names, len(names), count, self),
         )
 
         is_closed = False
