@@ -28,7 +28,7 @@ from rowkey.proposals import (
     list_candidates,
     plan_example_reads,
 )
-from rowkey.schema import format_key
+from rowkey.schema import NANOSECONDS, format_key
 from rowkey.simulate import TRIALS_PER_READ, Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Key
     from rowkey.lint import LintResult
-    from rowkey.plan import Plan
+    from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
     from rowkey.simulate import PhaseProgress, Simulation
@@ -57,8 +57,9 @@ FINALIST_TRIALS = 20
 """Trials of each read in which finalists are judged; a fifth of those of a verdict."""
 MAX_FINALISTS = 8
 """Keys that are judged by so many events."""
-MAX_REFUSALS, MAX_CHECKED = 6, 100
-"""Keys with warnings after which no other key of the same order of fields is checked, or none."""
+MAX_REFUSALS, MAX_CHECKED = 3, 100
+"""Keys with one warning after which no other key with the same term in front, or the same order of
+fields and number of buckets, is checked; and keys with warnings after which none is."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 MAX_REPEATS = 0.01
@@ -68,7 +69,7 @@ COST_STEP = 1.2
 SORT_PENALTY = 10
 """What a read costs that sorts all its rows to return the first few, compared with reading them."""
 RANGE_SHARE = 0.01
-"""Share of the rows that a range of a key covers in an estimate."""
+"""Share of the rows that a range of a key covers in an estimate, if its length is unknown."""
 
 
 @explain_shortage
@@ -264,19 +265,23 @@ class _KeySearch:
         own_key = format_key(design.key.terms), design.splits.algorithm
         finalists: dict[tuple[str, ...], Design] = {}
         refused: dict[tuple[str, ...], RefusedKey] = {}
-        refusals: Counter[tuple[str, ...]] = Counter()
+        refusals: Counter[tuple[object, str]] = Counter()
+        hopeless: set[object] = set()
         for candidate in _rank_candidates(self._estimate_costs(reads)):
             is_own = (candidate.key, candidate.splits) == own_key
-            if is_own or candidate.kind in finalists or refusals[candidate.order] == MAX_REFUSALS:
+            groups = {candidate.spread, (candidate.order, candidate.bucket_count)}
+            if is_own or candidate.kind in finalists or groups & hopeless:
                 continue
             with suppress(InvalidDesign):
                 proposed = apply_proposal(design, candidate)
                 if warning := self._find_warning(proposed):
                     refused.setdefault(candidate.kind, RefusedKey(candidate.key, warning))
-                    refusals[candidate.order] += 1
+                    reasons = [(group, warning.partition(":")[0]) for group in groups]
+                    refusals.update(reasons)
+                    hopeless |= {one[0] for one in reasons if refusals[one] == MAX_REFUSALS}
                 else:
                     finalists[candidate.kind] = proposed
-            if len(finalists) == MAX_FINALISTS or refusals.total() == MAX_CHECKED:
+            if len(finalists) == MAX_FINALISTS or refusals.total() >= 2 * MAX_CHECKED:
                 break
         self.refused += [one for kind, one in refused.items() if kind not in finalists]
         return list(finalists.values())
@@ -289,7 +294,8 @@ class _KeySearch:
     @cached_property
     def _known_codes(self) -> set[str]:
         """Return the codes of the warnings on the declared design."""
-        return {one.code for one in self._check_rules(self.design).filter_by_severity("warning")}
+        declared = self._sketch(self.design).lint_result
+        return {one.code for one in declared.filter_by_severity("warning")}
 
     def _check_rules(self, design: Design) -> LintResult:
         """Return the findings of the rules in a design, without those that count its rows."""
@@ -336,9 +342,9 @@ class _KeySearch:
         """Return the estimated operations a second of each read (column) under each candidate."""
         import numpy as np
 
-        limits = {read.name: read.limit for read in self.design.reads}
+        declared = {read.name: read for read in self.design.reads}
         costs = [
-            self._get_rate(read) * self._estimate_read(one.bound_key, read, limits[read.name])
+            self._get_rate(read) * self._estimate_read(one.bound_key, read, declared[read.name])
             for one in self.candidates
             for read in self.reads
         ]
@@ -356,9 +362,9 @@ class _KeySearch:
         """Return how often a read is asked in a second; once where no rate is declared."""
         return self._rates[read.name] or 1.0
 
-    def _estimate_read(self, key: Key, read: ExampleRead, limit: int | None) -> float:
+    def _estimate_read(self, key: Key, read: ExampleRead, declared: DeclaredRead) -> float:
         """Return an estimate of the operations of one answer of a read under a key."""
-        plan = plan_read(key, read.bounds, read.order)
+        plan, limit = plan_read(key, read.bounds, read.order), declared.limit
         pinned_parts = key.parts[: plan.pinned_count]
         pinned_fields = {
             name
@@ -373,20 +379,32 @@ class _KeySearch:
             if pinned_fields < pinned_fields.union(part.fields) <= read.given_fields
         )
         if set(read.bounds) - set(plan.residual_fields) - read.given_fields:
-            rows *= RANGE_SHARE
+            rows *= self._estimate_range_share(declared)
         if limit is not None and plan.needs_sort:
             rows *= SORT_PENALTY
         elif limit is not None:
-            rows = min(rows, limit * self._estimate_rows_per_match(plan, read) + plan.fan_out)
+            passed = limit * self._estimate_rows_per_match(plan, read, declared)
+            rows = min(rows, passed + plan.fan_out)
         return count_read_operations(plan.fan_out, max(rows, 1.0))
 
-    def _estimate_rows_per_match(self, plan: Plan, read: ExampleRead) -> float:
+    def _estimate_rows_per_match(
+        self, plan: Plan, read: ExampleRead, declared: DeclaredRead
+    ) -> float:
         """Return how many rows a read passes for each row that its remaining conditions keep."""
-        is_given = [name in read.given_fields for name in plan.residual_fields]
+        range_share = self._estimate_range_share(declared)
         return prod(
-            self._count_values(name) if given else 1 / RANGE_SHARE
-            for name, given in zip(plan.residual_fields, is_given, strict=True)
+            self._count_values(name) if name in read.given_fields else 1 / range_share
+            for name in plan.residual_fields
         )
+
+    def _estimate_range_share(self, read: DeclaredRead) -> float:
+        """Return which share of the rows a range of a read covers: of times by its span."""
+        time, rate = self.design.writes.time, self.design.writes.rate
+        span = read.get_span(time.name) if time is not None else None
+        if time is None or not span or not rate:
+            return RANGE_SHARE
+        rows = span * (time.type.unit_ns or 0) / NANOSECONDS["s"] * rate
+        return min(max(rows, 1.0) / self.row_count, 1.0)
 
     def _count_values(self, name: str) -> int:
         """Return how many values a field has; 1 if that is unknown."""

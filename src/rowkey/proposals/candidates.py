@@ -57,11 +57,17 @@ class Candidate(KeyProposal):
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """Return how its rows are spread, whatever the number of buckets."""
+        """Return how its rows are spread, whatever the number of buckets of a light value."""
         if self.front is None:
             return ()
         heavy = "heavy" if self.heavy_values else ""
-        return self.front.name, heavy, *sorted({ref.name for ref in find_field_refs(self.front)})
+        fields = sorted({ref.name for ref in find_field_refs(self.front)})
+        return self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields
+
+    @property
+    def bucket_count(self) -> object:
+        """Return the number of buckets or salts in front; None without any."""
+        return None if self.front is None else self.front.scalars[0]
 
     @property
     def order(self) -> tuple[str, ...]:
