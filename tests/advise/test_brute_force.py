@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from advise.test_key_search import check_picks
 from rowkey.advise import JudgedDesign, search
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
@@ -125,3 +126,17 @@ def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
         )
     ]
     assert [] == lost
+
+
+@pytest.mark.parametrize("seed", range(100, 300) if IS_LONG else (101,))
+def test_a_pick_is_clean_and_stays(seed: int) -> None:
+    """No pick is worse than the declared design, and asked again the search finds no better one."""
+    design, events = make_workload(seed)
+    advice = search(design, events)
+    check_picks(advice)
+    for pick in advice.picks[:1]:
+        again = search(pick.judged.design, events)
+        ranks = [one.judged.verdict.decisive.rank for one in again.picks]
+        assert pick.judged.verdict.decisive.rank <= min(ranks, default=2)
+        keys = [format_key(one.judged.design.key.terms) for one in again.picks]
+        assert format_key(pick.judged.design.key.terms) not in keys
