@@ -815,7 +815,7 @@ def test_every_cause_says_what_it_is() -> None:
 def test_heavy_values_are_the_same_before_and_after_a_replay() -> None:
     """The remedy lists all heavy values, also those whose rows the boundaries divide."""
     chance = random.Random(3)
-    hosts = chance.choices("abcdefgh", weights=(25, 15, 13, 11, 10, 9, 9, 8), k=MANY_EVENTS)
+    hosts = chance.choices("abcdefgh", weights=(30, 17, 14, 10, 8, 7, 7, 7), k=MANY_EVENTS)
     rows = [(host, n, START + n // 10) for n, host in enumerate(hosts)]
     splits = {"algorithm": "sample", "regions": 40}
     design = Design("t", "[host][ts][id]", fields=FIELDS, splits=splits, cluster={"servers": 10})
