@@ -812,6 +812,18 @@ def test_every_cause_says_what_it_is() -> None:
         assert (cause.__doc__ or "").strip()
 
 
+def test_a_date_in_front_is_a_front_from_the_next_day_on() -> None:
+    """Events of one date lie within one step of it, though a date has no unit of time."""
+    rows = {"day": ["2024-03-01"] * EVENTS, "id": [n * 7919 % 1_000 for n in range(EVENTS)]}
+    design = Design(
+        "t", "[day][id]", fields={"day": "date", "id": "u32"}, splits=SIXTEEN,
+        writes={"time": "day", "arrival": "clock", "rate": "50000/s", "sort": True},
+    )  # fmt: skip
+    found = run(design, pa.table(rows))
+    assert ("hot", 8.0) == (found.verdict.level, found.verdict.skew)
+    assert ["moving_front"] == [cause.code for cause in found.causes]
+
+
 def test_heavy_values_are_the_same_before_and_after_a_replay() -> None:
     """The remedy lists all heavy values, also those whose rows the boundaries divide."""
     chance = random.Random(3)

@@ -56,9 +56,12 @@ def find_leading_part(design: Design, facts: Mapping[str, FieldFacts]) -> Part |
 
 def _list_varying_parts(design: Design, facts: Mapping[str, FieldFacts]) -> Iterator[Part]:
     """Yield the key parts that differ between keys."""
+    time = design.writes.time
     for part in design.key.parts:
         distinct_counts = [facts[name].distinct_count for name in part.fields if name in facts]
         is_one_value = bool(part.fields) and distinct_counts == [1] * len(part.fields)
+        if time is not None and part.fields == (time.name,):
+            is_one_value = False  # all events of a sample may be of one day, but more days come
         if part.cardinality != 1 and not is_one_value:
             yield part
 
@@ -165,11 +168,13 @@ def is_within_one_step(
     part, name = find_leading_part(design, facts), find_clock_field(design, facts)
     if part is None or name is None:
         return False
-    if part.residue(name).is_empty and design.fields[name].type.unit_ns is None:
+    field = design.fields[name]
+    is_time = field.type.unit_ns is not None or field is design.writes.time  # a date has no unit
+    if part.residue(name).is_empty and not is_time:
         return False  # most events have one value, which is no step of a clock
     count = design.key.parts.index(part) + 1
     steps = Counter(take_leading_bytes(design.key, count, rows, keys))
-    return max(steps.values(), default=0) >= MIN_STEP_SHARE * len(keys)
+    return bool(steps) and max(steps.values()) >= MIN_STEP_SHARE * len(keys)
 
 
 def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:

@@ -89,6 +89,7 @@ def test_rows_within_a_quoted_value_are_told(
         "web-1,2024-05-06,m1",
         "see\nweb-1,2024-05-06 10:00:00,m1\nand more",
         "Dear all,\n1,2,3\n",
+        "Main Street\nParis, FR, EU",
     ],
 )
 def test_texts_of_several_lines_are_not_told_to_be_rows(tmp_path: Path, note: str) -> None:
@@ -97,4 +98,14 @@ def test_texts_of_several_lines_are_not_told_to_be_rows(tmp_path: Path, note: st
     path.write_text("host,when,note\n" + ROWS.replace("m20", f'"{note}"'))
     sample_format = CsvFormat({"kind": "csv"})
     list(sample_format.read_batches(path, None, SkippedRows()))
+    assert [] == sample_format.assumptions
+
+
+def test_an_address_of_two_lines_is_one_value(tmp_path: Path) -> None:
+    """The second line of a value before the last column ends in its row, whatever commas it has."""
+    path = tmp_path / "shops.csv"
+    path.write_text('id,address,n\n7,"Main Street\nParis, FR, EU",5\n8,"Side Street",6\n')
+    sample_format = CsvFormat({"kind": "csv"})
+    batches = list(sample_format.read_batches(path, None, SkippedRows()))
+    assert 2 == sum(batch.num_rows for batch in batches)
     assert [] == sample_format.assumptions

@@ -62,6 +62,8 @@ _UNUSUAL_DELIMITERS = (":", "^", "#", "~", "!", "&", "\x01", "\x1f")
 _DETECTION_BYTES, _DETECTION_RECORDS = 1 << 16, 20
 _END_MARK = f"{INVALID_BYTE_MARK}$"
 """Begins the line after the last one of a file, which only a quote that is not closed hides."""
+_MAX_EXAMINED = 1_000
+"""Values of a batch and column whose lines are compared with rows; a swallowed row is among few."""
 _MAX_REPEATS = 1_000
 """Repetitions that a regular expression of RE2 may have."""
 _MIN_EQUAL_SHARE = 0.5
@@ -488,12 +490,12 @@ def _find_joined_rows(
         if data is None or b"\n" not in data.to_pybytes():
             continue
         is_likely = pc.match_substring_regex(column, row).fill_null(False)
-        for place in pc.indices_nonzero(is_likely).to_pylist():
-            lines = column[place].as_py().splitlines()[1:]
-            if number < width - 1:
+        for place in pc.indices_nonzero(is_likely)[:_MAX_EXAMINED].to_pylist():
+            lines = [line.removesuffix("\r") for line in column[place].as_py().split("\n")[1:]]
+            if number < width - 1 or not lines[-1]:
                 lines.pop()
             records = [line.split(delimiter) for line in lines]
-            if any(len(record) != width for record in records):
+            if not records or any(len(record) != width for record in records):
                 continue
             values = [(other[place].as_py() or "").partition("\n")[0] for other in batch.columns]
             forms = list(map(looks_like_value, values))
