@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from rowkey.engines import OpenRegion
+from rowkey.engines import OpenRegion, get_time_ms
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.observe import CounterSnapshot, LiveLoad, watch_table
 from rowkey.observe.table_watch import TableWatch
@@ -24,6 +24,8 @@ FIELDS: dict[str, Any] = {"host": {"type": "text", "max_bytes": 16}, "ts": "time
 START_MS = 1_700_000_000_000
 ROWS_PER_LOOK = 1_000
 """Rows between two looks."""
+ROWS_PER_MS = 50
+"""Rows with one timestamp."""
 
 
 class Writer:
@@ -45,9 +47,13 @@ class Writer:
         """Let time pass, and write the rows of that time."""
         self.now += seconds
         if seconds:
-            with self.table.batch(10) as batch:  # each has a timestamp of its own
-                for number in (next(self.numbers) for _ in range(ROWS_PER_LOOK)):
-                    batch.put({"host": self.hosts(number), "ts": START_MS + number})
+            for _ in range(ROWS_PER_LOOK // ROWS_PER_MS):
+                with self.table.batch() as batch:
+                    for number in (next(self.numbers) for _ in range(ROWS_PER_MS)):
+                        batch.put({"host": self.hosts(number), "ts": START_MS + number})
+                written_ms = get_time_ms()
+                while get_time_ms() == written_ms:  # the order of rows is known to a millisecond
+                    pass
         self.looks += 1
         self.happens.get(self.looks, lambda: None)()
 

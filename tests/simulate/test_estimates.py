@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from rowkey.design import Design
-from rowkey.keys import ColumnBatch
 from rowkey.regions import Boundaries
 from rowkey.simulate import replay, run
 from rowkey.simulate.read_costs import ReadSimulator
@@ -34,9 +33,8 @@ def measure_read(key: str, rows: Sequence[tuple[str, int]], total: int, **read: 
         [pa.array([host for host, _ in rows]), pa.array([ts for _, ts in rows])],
         names=["host", "ts"],
     )
-    columns = ColumnBatch.from_batch(batch, [design.fields["host"], design.fields["ts"]])
     keys = design.key.encode_batch(batch, salts=np.zeros(len(rows), np.int64)).to_pylist()
-    return ReadSimulator(design, Boundaries(()), columns, keys, total).measure_read(design.reads[0])
+    return ReadSimulator(design, Boundaries(()), batch, keys, total).measure_read(design.reads[0])
 
 
 FOUR = [("a", 1), ("a", 2), ("a", 3), ("b", 1)]

@@ -276,7 +276,7 @@ def _assess_read(
         message = Message("verdict.read_error", "it cannot be run: {reason}", reason=cost.error)
         return Assessment("read", read.name, "poor", message)
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
-    message = _describe_read(cost, is_scan=is_scan)
+    message = _describe_read(simulation.design, cost, is_scan=is_scan)
     if read.rate is None:
         grade: Grade = "poor" if is_scan else "good"
         if finding is not None:
@@ -370,15 +370,15 @@ def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray
     return even
 
 
-def _describe_read(cost: ReadCost, *, is_scan: bool) -> Message:
+def _describe_read(design: Design, cost: ReadCost, *, is_scan: bool) -> Message:
     """Return what one answer of a read costs on average."""
     answer = Message(
         "verdict.read_cost",
         "an answer reads {rows} in {ranges} and {regions} for {returned} returned, on average",
-        rows=_count_rows(cost.read_rows),
+        rows=_count_rows(design, cost.read_rows),
         ranges=_count_ranges(cost.fan_out[0]),
         regions=_count_regions(cost.regions[0]),
-        returned=_count_rows(cost.returned_rows),
+        returned=_count_rows(design, cost.returned_rows),
     )
     if not is_scan:
         return answer
@@ -393,8 +393,12 @@ def _find_used_servers(simulation: Simulation) -> np.ndarray[Any, Any]:
     return used
 
 
-def _count_rows(number: float) -> Message:
-    """Return a number of rows as text."""
+def _count_rows(design: Design, number: float) -> Message:
+    """Return a number of rows as text: of events, where they share rows."""
+    if design.layout.has_shared_rows:
+        if number == 1:
+            return Message("count.event", "1 event")
+        return Message("count.events", "{number} events", number=_format_count(number))
     if number == 1:
         return Message("count.row", "1 row")
     return Message("count.rows", "{number} rows", number=_format_count(number))

@@ -86,7 +86,7 @@ SIMULATION_FIELDS = {
     "reads[].regions.mean": "regions touched, mean",
     "reads[].regions.margin": "its margin",
     "reads[].regions.most": "the most",
-    "reads[].rows_returned.mean": "rows of an answer, mean",
+    "reads[].rows_returned.mean": "rows of an answer, mean; events, where they share rows",
     "reads[].rows_returned.margin": "its margin",
     "reads[].rows_read.mean": "rows read for it, mean",
     "reads[].rows_read.margin": "its margin",

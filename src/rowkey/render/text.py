@@ -240,7 +240,8 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
         yield from (
             f"  {line}" for line in _format_skew_table(simulation.scaled_run.skews, width - 2)
         )
-    yield from (_format_read(read) for read in simulation.reads)
+    noun = "event" if simulation.design.layout.has_shared_rows else "row"
+    yield from (_format_read(read, noun) for read in simulation.reads)
     if simulation.total_read_load is not None:
         yield _format_read_load(simulation.total_read_load)
 
@@ -255,8 +256,13 @@ def _format_versions(design: Design) -> str:
     return f", as versions apart by {placed[0]}; {pluralize(kept, 'version')} of a cell {verb} kept"
 
 
-def _format_read(read: ReadCost) -> str:
-    """Return the line about the simulated cost of one read: means with their margins."""
+def _format_read(read: ReadCost, noun: str) -> str:
+    """Return the line about the simulated cost of one read: means with their margins.
+
+    Args:
+        read: the read.
+        noun: what it reads: rows, or events that share rows.
+    """
     if read.error:
         return f"read {read.name}: {read.error}"
     margins = read.margins
@@ -264,8 +270,8 @@ def _format_read(read: ReadCost) -> str:
         f"read {read.name}, mean: {_format_mean(read.fan_out[0], margins.fan_out, 'range')} "
         f"(at most {read.fan_out[1]:,}), "
         f"{_format_mean(read.regions[0], margins.regions, 'region')} (at most "
-        f"{read.regions[1]:,}), {_format_mean(read.read_rows, margins.read_rows, 'row')} read for "
-        f"{_format_mean(read.returned_rows, margins.returned_rows, 'row')} returned"
+        f"{read.regions[1]:,}), {_format_mean(read.read_rows, margins.read_rows, noun)} read for "
+        f"{_format_mean(read.returned_rows, margins.returned_rows, noun)} returned"
     )
     if read.is_full_scan:
         text += "; nothing in the key narrows it"

@@ -57,6 +57,11 @@ class Layout:
         """Whether a row may hold several events, told apart by their qualifiers."""
         return self.qualifier_prefix is not None
 
+    @property
+    def has_one_family(self) -> bool:
+        """Whether all cells of an event lie in one family."""
+        return len({slot.family for slot in self.slots}) == 1
+
     @cached_property
     def slots(self) -> tuple[CellSlot, ...]:
         """The cells that an event may have, in their order in a row."""

@@ -194,6 +194,11 @@ class QualifierPrefix:
         self.width_bytes = None if None in widths else sum(width or 0 for width in widths)
         """The length of the prefix in bytes, if all rows have the same; else None."""
 
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The fields that it encodes: the times of slices, then those placed in the qualifier."""
+        return tuple(field.name for field in (*(one.field for one in self.slices), *self.fields))
+
     def _build_key(self) -> Key:
         """Return a key whose parts are those of the prefix, followed by the column's name."""
         words = {

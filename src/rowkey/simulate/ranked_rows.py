@@ -210,11 +210,13 @@ def find_last_rows(
         rows = start + np.flatnonzero(is_matching[start:stop])
         range_rows = rows[-row_limit:] if plan.is_backwards else rows[:row_limit]
         skipped = len(plan.ranges[number].prefix)
-        candidates += [(keys[at][skipped:], number) for at in range_rows.tolist()]
+        candidates += [(keys[at][skipped:], number, at) for at in range_rows.tolist()]
     candidates.sort(reverse=plan.is_backwards)
-    last, last_range = candidates[row_limit - 1]
+    last, last_range, last_row = candidates[row_limit - 1]
     return [
-        _find_last_row(
+        last_row
+        if number == last_range
+        else _find_last_row(
             keys, stretch, one.prefix + last, number - last_range, is_backwards=plan.is_backwards
         )
         for number, (one, stretch) in enumerate(zip(plan.ranges, spans, strict=True))
@@ -229,7 +231,7 @@ def _find_last_row(
     *,
     is_backwards: bool,
 ) -> int | None:
-    """Return the last row that a merge scans in one range before it stops.
+    """Return the last row that a merge scans in a range before it takes its last row from another.
 
     Args:
         keys: the rows, ascending.
@@ -242,8 +244,6 @@ def _find_last_row(
     start, stop = span
     if start == stop:
         return None
-    if range_offset == 0:
-        return bisect_left(keys, key, start, stop)
     # All rows of the range that come before the one that was taken are passed; then one is seen.
     passed = bisect_right if range_offset < 0 else bisect_left
     at = passed(keys, key, start, stop)

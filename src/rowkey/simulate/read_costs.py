@@ -10,11 +10,13 @@ from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
+from rowkey.keys import ColumnBatch
 from rowkey.messages import pluralize
 from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilter
 from rowkey.regions import locate_key_array
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
+from rowkey.simulate.sorted_rows import SortedRows
 from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
 from rowkey.workload import count_read_operations
 
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
+    import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.keys import ColumnBatch
     from rowkey.regions import Boundaries
+    from rowkey.schema import Bounds
     from rowkey.simulate.ranked_rows import RankedColumn
     from rowkey.simulate.row_scale import RowScale
 
@@ -61,7 +64,7 @@ class ReadCost:
         name: its name.
         fan_out: ranges read for one answer, mean and most.
         regions: regions touched, mean and most.
-        returned_rows: rows of the answer, mean.
+        returned_rows: rows of the answer, mean; events, where they share rows.
         read_rows: rows read for them, mean.
         residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
@@ -138,8 +141,8 @@ class ReadSimulator:
     Args:
         design: the design.
         boundaries: where its regions begin.
-        columns: the sampled rows, in the order of their arrival.
-        keys: the row key of each; of rows with one key the last stands.
+        events: the sampled events, in the order of their arrival.
+        keys: the row key of each; of events that overwrite each other the last stands.
         row_count: how many rows the table holds, before `scale`.
         scale: how many more rows the table has when it is in use; None if no more.
         max_trials: trials of each read at most.
@@ -150,23 +153,25 @@ class ReadSimulator:
         self,
         design: Design,
         boundaries: Boundaries,
-        columns: ColumnBatch,
+        events: pa.RecordBatch,
         keys: Sequence[bytes],
         row_count: int,
         scale: RowScale | None = None,
         max_trials: int = TRIALS_PER_READ,
         ranked_columns: dict[str, RankedColumn] | None = None,
     ) -> None:
-        self.keys, last_rows = _sort_keys(keys)
         self.design = design
         self.boundaries = boundaries
-        self.columns = columns
+        self.columns = ColumnBatch.from_batch(
+            events, [design.fields[name] for name in events.schema.names]
+        )
         self.row_count = row_count
         self._scale = scale
         self._max_trials = max_trials
         self._planner = ReadPlanner(design.key)
-        self._row_keys = keys
-        self._ranked_rows = RankedRows(columns, last_rows, ranked_columns)
+        self._event_keys = keys
+        self._rows = SortedRows(design, events, keys)
+        self._ranked_rows = RankedRows(self.columns, self._rows.order, ranked_columns)
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:
         """Measure the cost of a read, with parameter values from the sample."""
@@ -176,9 +181,7 @@ class ReadSimulator:
             trial_values = TrialValues(read, self.columns, self._ranked_rows)
             for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
-                trials_by_place[place] = self._run_trial(
-                    read, values, [self._row_keys[one] for one in row_numbers]
-                )
+                trials_by_place[place] = self._run_trial(read, values, row_numbers)
                 remaining_ranges -= trials_by_place[place].fan_out
                 if remaining_ranges <= 0:
                     break
@@ -216,38 +219,36 @@ class ReadSimulator:
         """Return the region of each sampled row."""
         import pyarrow as pa
 
-        return locate_key_array(self.boundaries, pa.array(self._row_keys, pa.binary()))
+        return locate_key_array(self.boundaries, pa.array(self._event_keys, pa.binary()))
 
     @cached_property
     def _region_starts(self) -> np.ndarray[Any, Any]:
         """Return the index of the first sampled key of each region, and the number of keys."""
         import numpy as np
 
-        starts = [bisect_left(self.keys, split) for split in self.boundaries.splits]
-        return np.array([0, *starts, len(self.keys)], np.int64)
+        starts = [bisect_left(self._rows.keys, split) for split in self.boundaries.splits]
+        return np.array([0, *starts, len(self._rows)], np.int64)
 
     def _run_trial(
-        self, read: DeclaredRead, values: Mapping[int | str, Any], own_keys: Sequence[bytes]
+        self, read: DeclaredRead, values: Mapping[int | str, Any], own_events: Sequence[int]
     ) -> _ReadTrial:
         """Run a read once and return its cost.
 
         Args:
             read: the read.
             values: the values of its parameters.
-            own_keys: keys of the rows that the values are from; the first decided the others.
+            own_events: the events that the values are from; the first decided the others.
         """
         import numpy as np
 
         bounds = read.build_bounds(values)
         plan = self._planner.plan(bounds, read.order)
-        row_spans = [
-            (bisect_left(self.keys, one.start), self._find_stop(one.stop)) for one in plan.ranges
-        ]
+        row_spans = [self._rows.find_span(one.start, one.stop) for one in plan.ranges]
         starts, stops = np.array(row_spans, np.intp).reshape(-1, 2).T
         is_matching = self._find_fitting_rows(
             row_spans, ResidualFilter(plan.residual_fields, bounds, read.fields)
         )
-        places = np.array([bisect_left(self.keys, key) for key in set(own_keys)], np.intp)
+        places = np.unique(self._rows.places[own_events])
         # Ranges ascend and are disjoint: only the last one that starts at or before a row can
         # contain it.
         range_numbers = np.searchsorted(starts, places, "right") - 1
@@ -258,30 +259,39 @@ class ReadSimulator:
         )
         matching = int(np.count_nonzero(is_matching))
         matching_own = int(is_matching[covered_places].sum())
-        covered, covered_own = int((stops - starts).sum()), len(covered_places)
+        sums = self._rows.count_read(bounds)
+        covered = int((sums[stops] - sums[starts]).sum())
+        covered_own = int((sums[covered_places + 1] - sums[covered_places]).sum())
         each, others = self._count_rows_for_each(len(places)), covered - covered_own
         matching_factor, _ = self._compute_factors(read)
         returned = matching_own + each * (matching - matching_own) * matching_factor
-        scanned = covered_own + each * others * self._compute_scan_factor(read, plan)
+        scan_factor = self._compute_scan_factor(read, plan, bounds)
+        scanned = covered_own + each * others * scan_factor
         scanned = max(scanned, returned)
-        if plan.is_point:  # a range of one key holds one row
+        if plan.is_point and not self.design.layout.has_shared_rows:  # a key is one row
             returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
         if read.limit is not None and returned > read.limit:
             if plan.serves_order or plan.serves_backwards or not read.order:
                 row_limit = max(round(matching * read.limit / returned), 1)
-                last_rows = find_last_rows(plan, self.keys, row_spans, is_matching, row_limit)
+                last_rows = [
+                    self._rows.extend_to_whole_row(at, is_backwards=plan.is_backwards)
+                    for at in find_last_rows(
+                        plan, self._rows.keys, row_spans, is_matching, row_limit
+                    )
+                ]
                 spans = [
                     self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
                     for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
                 ]
                 row_spans = cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards)
-                scan_count = sum(stop - start for start, stop in row_spans)
+                scan_count = sum(int(sums[stop] - sums[start]) for start, stop in row_spans)
                 heads = sum(at is not None for at in last_rows) - 1
                 # A read of the whole table skips as many rows for each row as in the sample.
                 scanned = min(scanned, read.limit * (scan_count - heads) / row_limit + heads)
             returned = float(read.limit)
-        load = self._measure_load(own_keys[0], spans, row_spans, scanned)
+        own_key = self._event_keys[own_events[0]]
+        load = self._measure_load(own_key, spans, row_spans, scanned)
         return _ReadTrial.from_plan(plan, returned, scanned, load)
 
     def _measure_load(
@@ -339,16 +349,20 @@ class ReadSimulator:
         names = [name for name in read.equality_fields if name not in residual_fields]
         return self._scale.compute_factors(read, names, resolution_ns)
 
-    def _compute_scan_factor(self, read: DeclaredRead, plan: Plan) -> float:
+    def _compute_scan_factor(self, read: DeclaredRead, plan: Plan, bounds: Bounds) -> float:
         """Return how many rows a sampled row stands for within the ranges of a plan.
 
-        They hold the rows of the read's time if the key narrows it, in whole steps of the part that
-        does, such as days; else those of all times.
+        They hold the rows of the read's time if qualifiers narrow it, or if the key does, then in
+        whole steps of the part that does, such as days; else those of all times.
         """
         timely, other = self._compute_factors(read, plan.residual_fields)
-        if self._scale is None or plan.is_full_scan:
+        if self._scale is None:
             return other
         time = self._scale.time_field
+        if self._rows.is_narrowed_by(time, bounds):
+            return timely
+        if plan.is_full_scan:
+            return other
         steps = [
             part.resolution_ns or 0
             for part in self.design.key.parts[: plan.pinned_count + 1]
@@ -365,7 +379,7 @@ class ReadSimulator:
         """Return which rows lie in some spans and meet all conditions of a residual filter."""
         import numpy as np
 
-        is_fitting = np.zeros(len(self.keys), np.bool_)
+        is_fitting = np.zeros(len(self._rows), np.bool_)
         if 2 * sum(stop - start for start, stop in spans) < len(is_fitting):
             rows = np.concatenate([np.arange(*span) for span in spans] or [np.empty(0, np.intp)])
             is_fitting[rows] = self._ranked_rows.build_mask(residual, rows)
@@ -381,7 +395,7 @@ class ReadSimulator:
         Args:
             source_count: rows that the values of a trial are from; each stands for itself.
         """
-        others = len(self.keys) - source_count
+        others = len(self._rows) - source_count
         return max(self.row_count - source_count, 0) / others if others else 1.0
 
     def _find_touched_regions(
@@ -402,28 +416,10 @@ class ReadSimulator:
             return regions
         if self.design.splits.needs_sample:
             start, stop = row_span
-            regions = self.boundaries.find_regions(self.keys[start], self.keys[stop - 1] + b"\0")
-        region = self.boundaries.locate_key(self.keys[last_row])
+            keys = self._rows.keys
+            regions = self.boundaries.find_regions(keys[start], keys[stop - 1] + b"\0")
+        region = self.boundaries.locate_key(self._rows.keys[last_row])
         return range(region, regions.stop) if is_backwards else range(regions.start, region + 1)
-
-    def _find_stop(self, stop: bytes) -> int:
-        """Return the index of the first sampled key at or after a stop key."""
-        return bisect_left(self.keys, stop) if stop else len(self.keys)
-
-
-def _sort_keys(keys: Sequence[bytes]) -> tuple[list[bytes], np.ndarray[Any, Any]]:
-    """Return the distinct keys, ascending, and the index of the last row with each."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    array = pa.array(keys, pa.binary())
-    order = pc.array_sort_indices(array)
-    ordered = array.take(order)
-    is_last = np.ones(len(keys), np.bool_)
-    is_last[:-1] = pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False)
-    places = np.flatnonzero(is_last)
-    return ordered.take(pa.array(places)).to_pylist(), order.to_numpy()[places].astype(np.intp)
 
 
 def _summarize_trials(

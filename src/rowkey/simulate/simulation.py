@@ -15,14 +15,13 @@ from rowkey.hotspots import (
     is_within_one_step,
     recognise_causes,
 )
-from rowkey.keys import ColumnBatch
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
-from rowkey.simulate.row_scale import RowScale, measure_persistence, measure_time_density
+from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import expect_next_step, judge_skew
@@ -243,15 +242,13 @@ class Simulation:
         rows = estimate_table_rows(
             design.layout, design.families, design.writes, self.source.row_counts
         )
-        if design.layout.has_shared_rows:  # these are events, which may write the same rows
+        if design.layout.has_shared_rows:
             replayed = self.operation_count
         if rows is not None:
             growth = rows / replayed if replayed else 1.0
         else:  # it only grows: it holds at least what came in the time of the sample
             growth = 1.0 if density is None else density.sample_factor
         growth = max(growth, 1.0)
-        if design.layout.has_shared_rows:
-            growth -= (growth - 1) * measure_persistence(sampled_rows, list(design.key.fields))
         return RowScale(sampled_rows, growth, density, measurements, is_bounded=rows is not None)
 
     @cached_property
@@ -260,15 +257,15 @@ class Simulation:
         if not self.design.reads or not self.sampled_keys:
             return []
         rows = self.sampled_rows
-        fields = [self.design.fields[name] for name in rows.schema.names]
+        is_shared = self.design.layout.has_shared_rows
         sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
         simulator = ReadSimulator(
             self.replay.design,
             self.boundaries,
-            ColumnBatch.from_batch(rows, fields),
+            rows,
             self.sampled_keys,
-            self.replay.row_counter.distinct_count,
+            self.operation_count if is_shared else self.replay.row_counter.distinct_count,
             self._build_row_scale(measurements),
             self.max_read_trials,
             measurements.setdefault(("ranks",), {}),

@@ -1,7 +1,7 @@
 """What a region server can bear, and how much of that a workload takes.
 
-The unit is one operation: a put of one row, a get, or a scan's request to one region. Rows that a
-scan reads cost a fraction of an operation each.
+The unit is one operation: a put of one row, or a read's request to one region. Each row read there
+costs a fraction of an operation, and so does each event, where events share rows.
 """
 
 from __future__ import annotations

@@ -224,14 +224,11 @@ def _prove_reads(
         why = "many events share a row, which a region counts once for each part it reads"
     if why or not design.reads:
         return [ReadProof(read.name, reason=why) for read in design.reads]
-    from rowkey.keys import ColumnBatch
-
     rows = replay.sampled_rows
-    columns = ColumnBatch.from_batch(rows, [design.fields[name] for name in rows.schema.names])
     simulator = ReadSimulator(
         design,
         boundaries,
-        columns,
+        rows,
         encode_keys(design, rows, _choose_salts(design, rows)),
         len(keys),
     )

@@ -195,8 +195,7 @@ class Scan:
         and are read forward.
         """
         layout = self.design.layout
-        is_one = len({slot.family for slot in layout.slots}) == 1
-        return layout.has_shared_rows and is_one and not self.is_reverse
+        return layout.has_shared_rows and layout.has_one_family and not self.is_reverse
 
     @property
     def token(self) -> str | None:
