@@ -16,7 +16,7 @@ from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilte
 from rowkey.regions import locate_key_array
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
-from rowkey.simulate.sorted_rows import SortedRows
+from rowkey.simulate.rows_by_key import RowsByKey
 from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
 from rowkey.workload import count_read_operations
 
@@ -170,7 +170,7 @@ class ReadSimulator:
         self._max_trials = max_trials
         self._planner = ReadPlanner(design.key)
         self._event_keys = keys
-        self._rows = SortedRows(design, events, keys)
+        self._rows = RowsByKey(design, events, keys)
         self._ranked_rows = RankedRows(self.columns, self._rows.order, ranked_columns)
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:

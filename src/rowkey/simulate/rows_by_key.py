@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Bounds
 
 
-class SortedRows:
+class RowsByKey:
     """The distinct rows among sampled events, by row key and by their place in a shared row.
 
     Args:
