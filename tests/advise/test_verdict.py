@@ -191,3 +191,16 @@ def test_few_events_are_no_verdict() -> None:
     writes = JudgedDesign(design).verdict.decisive
     assert ("fair", "20 events are too few to judge the writes") == (writes.grade, writes.message)
     assert "Give a sample of 100 events or more." == writes.remedy
+
+
+def test_answers_that_are_too_large_are_not_blamed_on_the_key() -> None:
+    """Where the rows returned fill all servers, the remedy is to return fewer of them."""
+    read = {"name": "all", "where": "host = ? and ts >= ? and ts < ?", "span": "10s"}
+    for rate, grade, remedy in [
+        ("10/s", "good", ""),
+        ("200000/s", "poor", "No key makes these answers cheaper"),
+    ]:
+        verdict = judge(SPREAD_KEY, {**read, "rate": rate}, writes={"rate": "5000/s"})
+        [found] = [one for one in verdict.assessments if one.name == "all"]
+        assert grade == found.grade
+        assert found.remedy[: len(remedy)] == remedy

@@ -256,6 +256,14 @@ def _format_rate(rate: float) -> str:
     return f"{rounded:,.0f}/{unit}" if rounded >= 100 else f"{rounded:g}/{unit}"
 
 
+_LARGE_ANSWERS = Message(
+    "verdict.large_answers",
+    "No key makes these answers cheaper, because the rows that they return are too many: ask for a "
+    "shorter time or fewer rows (limit), ask less often, or keep sums of them in a table of their "
+    "own.",
+)
+
+
 def _assess_reads(simulation: Simulation, findings: Sequence[Finding]) -> Iterator[Assessment]:
     """Yield the grade of each declared read."""
     found = {
@@ -309,6 +317,11 @@ def _assess_read_load(
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
     grade = _grade_waste(simulation.design, server_count, load.rate, cost, is_scan=is_scan)
     grade = _choose_worse(grade, _grade_utilization(utilization))
+    # What the answers alone take of all servers, however the key spreads them.
+    least = load.rate * _count_needed_operations(cost) / get_capacity(simulation.design)[0]
+    least /= simulation.design.cluster.servers
+    is_too_much = grade != "good" and _grade_utilization(least) == grade
+    remedy = _LARGE_ANSWERS if is_too_much else ""
     rate, share = _format_rate(load.rate), _format_share(utilization)
     if load.servers.level == "even" or server_count == 1:
         message = Message(
@@ -318,7 +331,7 @@ def _assess_read_load(
             rate=rate,
             utilization=share,
         )
-        return Assessment("read", read.name, grade, message, utilization=utilization)
+        return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
     message = Message(
         "verdict.read_uneven",
         "{cost}; at {rate} the busiest of {servers} servers takes {skew}× its fair share (even "
@@ -336,11 +349,12 @@ def _assess_read_load(
     # Every answer of a scan reads all rows: the value that it asks for is not the reason.
     hot_spot = None if is_scan else find_read_hot_spot(simulation, read, load)
     if hot_spot is None:
-        return Assessment("read", read.name, grade, message, utilization=utilization)
+        return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+    remedy = remedy or hot_spot.remedy
     message = Message(
         "verdict.read_because", "{figures}: {reason}", figures=message, reason=hot_spot.message
     )
-    return Assessment("read", read.name, grade, message, hot_spot.remedy, utilization=utilization)
+    return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
 
 
 def _grade_waste(
@@ -349,12 +363,16 @@ def _grade_waste(
     """Return the grade of a read by what it wastes, at its rate, of the servers it can use."""
     capacity, regions = get_capacity(design)[0] * servers, cost.regions[0]
     operations = count_read_operations(regions, cost.read_rows)
-    needed = count_read_operations(min(regions, 1), min(cost.returned_rows, cost.read_rows))
-    waste = rate * (operations - needed) / capacity
+    waste = rate * (operations - _count_needed_operations(cost)) / capacity
     if waste > POOR_WASTE:
         return "poor"
     is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
     return "fair" if is_point_scan or (is_scan and waste > FAIR_WASTE) else "good"
+
+
+def _count_needed_operations(cost: ReadCost) -> float:
+    """Return the operations of an answer whose rows lie together and are all returned."""
+    return count_read_operations(min(cost.regions[0], 1), min(cost.returned_rows, cost.read_rows))
 
 
 def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray[Any, Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         KeyColumn,
         propose_first_keys,
     )
-    from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES, propose_heavy_key
+    from rowkey.proposals.heavy_key import MAX_HEAVY_VALUES, list_heavy_values, propose_heavy_key
     from rowkey.proposals.key_proposal import (
         PER_BUCKET,
         KeyProposal,
@@ -52,7 +52,7 @@ else:
             "bucket_fields": "ExampleRead has_enough_values plan_example_reads",
             "candidates": "Candidate list_candidates",
             "first_keys": "MIN_SPREADING_VALUES FirstKeyProposal KeyColumn propose_first_keys",
-            "heavy_key": "MAX_HEAVY_VALUES propose_heavy_key",
+            "heavy_key": "MAX_HEAVY_VALUES list_heavy_values propose_heavy_key",
             "key_proposal": (
                 "PER_BUCKET KeyProposal apply_proposal format_more_regions format_quantile_splits "
                 "has_bucket_splits"
@@ -96,6 +96,7 @@ __all__ = [
     "has_only_times",
     "is_heavy",
     "list_candidates",
+    "list_heavy_values",
     "plan_example_reads",
     "propose_bucket_count",
     "propose_first_keys",

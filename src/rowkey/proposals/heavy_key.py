@@ -11,6 +11,7 @@ from rowkey.proposals.spreading_terms import (
     BUCKET_TRANSFORM,
     BUCKETS_PER_SERVER,
     count_heavy_buckets,
+    is_heavy,
     strip_spreading_terms,
 )
 from rowkey.schema import Constant, FieldRef, FunctionCall, format_key
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
 MAX_HEAVY_VALUES = 8
 """Most heavy values that a proposal lists, because the list is part of the bytes of a table."""
+
+
+def list_heavy_values(
+    facts: Mapping[str, FieldFacts], name: str, servers: int
+) -> list[tuple[Any, float]]:
+    """Return the values of a field that are heavy by its facts, each with its share."""
+    known = facts[name].heaviest_values if name in facts else ()
+    return [one for one in known if is_heavy(one[1], servers)][:MAX_HEAVY_VALUES]
 
 
 def propose_heavy_key(

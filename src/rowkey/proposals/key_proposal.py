@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,16 @@ class KeyProposal:
         """Return the proposed key and splits as a design file writes them."""
         return " and ".join(
             filter(None, (f"key = {format_toml_value(self.key)}", self.splits_text))
+        )
+
+    @property
+    def heavy_text(self) -> str:
+        """Return the proposed key with its heavy values, and what becomes of them."""
+        ((name, values),) = self.heavy_values.items()
+        listed = json.dumps(values, ensure_ascii=False)
+        return (
+            f"{self.toml_text} with heavy = {listed} under {name}: these values are spread, and "
+            "their reads ask several buckets; all others keep one"
         )
 
 

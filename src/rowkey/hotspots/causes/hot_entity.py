@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from rowkey.proposals import (
     MIN_VALUES_PER_REGION,
     format_wider_bucket,
     is_heavy,
+    list_heavy_values,
     propose_heavy_key,
     propose_spread_key,
 )
@@ -101,7 +101,7 @@ class HotEntityCause(Cause):
             "region at a time"
         )
         bound = servers * top.load
-        listed = _list_heavy_values(facts, top.name, servers)[:MAX_HEAVY_VALUES]
+        listed = list_heavy_values(facts, top.name, servers)
         proposal = propose_heavy_key(design, facts, [top.name], listed)
         figures = {
             "fields": [top.name],
@@ -161,7 +161,7 @@ def _find_hot_values(
     heavy = [one for one in hot if one in met or is_heavy(one.share, servers)]
     shares = {values.get_first_value(one.code): one.share for one in heavy}
     # Boundaries may divide further heavy values, but behind a bucket those lie in one region too.
-    shares = dict(_list_heavy_values(result.facts, values.names[0], servers)) | shares
+    shares = dict(list_heavy_values(result.facts, values.names[0], servers)) | shares
     listed = sorted(shares.items(), key=lambda one: -one[1])[:MAX_HEAVY_VALUES]
     proposal = propose_heavy_key(result.design, result.facts, values.names, listed)
     figures = {
@@ -182,14 +182,6 @@ def _find_hot_values(
         remedy,
         explained=explained,
     )
-
-
-def _list_heavy_values(
-    facts: Mapping[str, FieldFacts], name: str, servers: int
-) -> list[tuple[Any, float]]:
-    """Return the values of a field that are heavy by its facts, each with its share."""
-    known = facts[name].heaviest_values if name in facts else ()
-    return [one for one in known if is_heavy(one[1], servers)]
 
 
 def _find_divided_values(result: LoadResult) -> CauseFinding | None:
@@ -286,12 +278,7 @@ def _format_remedy(
         return (
             f"Use {spread.toml_text}, which spreads the rows of each value; {spread.cost_phrase}."
         )
-    ((name, values),) = proposal.heavy_values.items()
-    return (
-        f"Try {proposal.toml_text} with heavy = "
-        f"{json.dumps(values, ensure_ascii=False)} under {name}: these values are spread, and "
-        "their reads ask several buckets; all others keep one."
-    )
+    return f"Try {proposal.heavy_text}."
 
 
 def _build_proposal_figures(proposal: KeyProposal | None) -> dict[str, Any] | None:
