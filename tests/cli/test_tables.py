@@ -191,6 +191,10 @@ def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     assert "ts: no value is given; a row is found by host, ts. Write, for example, " in missing.err
     [call] = re.findall(r"rowkey get things\.toml host=web-1 ts=(\S+);", missing.err)
     assert "has no row" in run_on_things("get", "host=web-1", f"ts={call}").err
+    nothing = run_on_things("get")
+    assert "host, ts: no value is given; a row is found by host, ts. Write, for " in nothing.err
+    [host, ts] = re.findall(r"rowkey get things\.toml host=(\S+) ts=(\S+)\.", nothing.err)[0]
+    assert "has no row" in run_on_things("get", f"host={host}", f"ts={ts}").err
 
 
 def test_times_are_shown_as_date_and_time(things_folder: Path) -> None:

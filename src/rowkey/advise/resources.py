@@ -229,8 +229,8 @@ def _estimate_load_servers(
     if region_load > bearable:
         reason = Message(
             "resources.busiest_region",
-            "no number of servers is enough: the busiest region, of {regions}, takes "
-            "{load} operations a second, and a server should take {bearable} at most, {share} of "
+            "no number of servers is enough: the busiest region, of {regions} with writes, "
+            "takes {load} operations a second, and a server should take {bearable} at most, {share} of "
             "its capacity",
             regions=f"{regions:,}",
             load=f"{region_load:,.0f}",

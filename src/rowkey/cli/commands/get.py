@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION
-@click.argument("values", nargs=-1, required=True, metavar="FIELD=VALUE…")
+@click.argument("values", nargs=-1, metavar="FIELD=VALUE…")
 @OUTPUT_FORMAT_OPTION
 def command(design: str, url: str, values: tuple[str, ...], output: str) -> int:
     """Print one row; exits with 1 if the table has no such row.
@@ -69,9 +69,10 @@ def _describe_missing_fields(
         for name, field in fields.items()
         if name in missing_names
     ]
-    given = " ".join(map(shlex.quote, values))
-    return (
+    given = list(map(shlex.quote, values))
+    text = (
         f"{', '.join(missing_names)}: no value is given; a row is found by {', '.join(fields)}. "
-        f"Write, for example, rowkey get {design} {given} {' '.join(examples)}; or find rows by "
-        f"some of the fields: rowkey scan {design} --where {given}."
+        f"Write, for example, rowkey get {design} {' '.join([*given, *examples])}"
     )
+    scan = f"rowkey scan {design} --where {' '.join(given)}"
+    return f"{text}; or find rows by some of the fields: {scan}." if given else f"{text}."
