@@ -198,9 +198,28 @@ def test_answers_that_are_too_large_are_not_blamed_on_the_key() -> None:
     read = {"name": "all", "where": "host = ? and ts >= ? and ts < ?", "span": "10s"}
     for rate, grade, remedy in [
         ("10/s", "good", ""),
-        ("200000/s", "poor", "No key makes these answers cheaper"),
+        ("200000/s", "poor", "No key makes these answers cheaper: use "),
     ]:
         verdict = judge(SPREAD_KEY, {**read, "rate": rate}, writes={"rate": "5000/s"})
         [found] = [one for one in verdict.assessments if one.name == "all"]
         assert grade == found.grade
         assert found.remedy[: len(remedy)] == remedy
+
+
+def test_large_values_count_more() -> None:
+    """Writing 80 kB costs as much as two small events, and reading them as three rows."""
+    (writes, read), (large_writes, large_read) = (
+        [
+            one.utilization
+            for one in judge(
+                SPREAD_KEY,
+                {"name": "one", "where": "host = ? and ts = ?", "rate": "1000/s"},
+                writes={"rate": "4000/s"},
+                fields={**FIELDS, "line": {"type": "text", "max_bytes": size}},
+            ).assessments
+            if one.utilization is not None
+        ]
+        for size in (200, 160_000)  # of which half is used on average
+    )
+    assert pytest.approx(2.0, rel=0.01) == large_writes / writes
+    assert pytest.approx(3.0 / 1.05, rel=0.01) == large_read / read

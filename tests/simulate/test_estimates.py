@@ -34,7 +34,9 @@ def measure_read(key: str, rows: Sequence[tuple[str, int]], total: int, **read: 
         names=["host", "ts"],
     )
     keys = design.key.encode_batch(batch, salts=np.zeros(len(rows), np.int64)).to_pylist()
-    return ReadSimulator(design, Boundaries(()), batch, keys, total).measure_read(design.reads[0])
+    return ReadSimulator(design, Boundaries(()), batch, keys, total, 100).measure_read(
+        design.reads[0]
+    )
 
 
 FOUR = [("a", 1), ("a", 2), ("a", 3), ("b", 1)]

@@ -40,7 +40,7 @@ def measure_read(key: str, events: Sequence[Event], **read: Any) -> tuple[ReadCo
     hosts, times = zip(*events, strict=True)
     batch = pa.record_batch([pa.array(hosts), pa.array(times)], names=["host", "ts"])
     keys = design.key.encode_batch(batch, salts=np.zeros(len(events), np.int64)).to_pylist()
-    simulator = ReadSimulator(design, Boundaries(()), batch, keys, len(events))
+    simulator = ReadSimulator(design, Boundaries(()), batch, keys, len(events), 100)
     return simulator.measure_read(design.reads[0]), list(simulator.generate_values(design.reads[0]))
 
 

@@ -202,11 +202,9 @@ class JudgedDesign:
         """
         from rowkey.workload import count_read_operations
 
+        every_row = count_read_operations(1, self.simulation.operation_count, self.event_bytes)
         return sum(
-            (read.rate or 1.0)
-            * count_read_operations(
-                cost.regions[0], self.simulation.operation_count if cost.error else cost.read_rows
-            )
+            (read.rate or 1.0) * (every_row if cost.error else cost.operations)
             for read, cost in zip(self.design.reads, self.simulation.reads, strict=True)
         )
 

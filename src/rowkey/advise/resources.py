@@ -15,7 +15,7 @@ from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
 from rowkey.workload import (
     FamilySize,
     SampledEvents,
-    count_read_operations,
+    count_write_operations,
     estimate_table_bytes,
     measure_family_sizes,
 )
@@ -81,14 +81,17 @@ def estimate_resources(simulation: Simulation) -> Resources:
     Cost: at most 16,384 events are encoded and compressed, in about a second.
     """
     design = simulation.design
-    writes, reads = design.writes.peak_rate, _sum_read_operations(simulation)
+    rate, reads = design.writes.peak_rate, _sum_read_operations(simulation)
     sizes, problem = _measure_sizes(simulation)
     rows = _estimate_kept_events(simulation, sizes)
     disk = _estimate_disk(design, sizes, rows)
-    if writes is None:
+    if rate is None:
         operations = servers = ResourceFigure(None, reason=_NO_RATE)
     else:
-        formula = f"{writes:,.0f} writes + {reads:,.0f} operations of reads"
+        each = count_write_operations(simulation.event_bytes)
+        writes = rate * each
+        of_each = f" of {each:.2g} operations" if each > 1 else ""
+        formula = f"{rate:,.0f} writes{of_each} + {reads:,.0f} operations of reads"
         operations = ResourceFigure(writes + reads, formula)
         bytes_once = sum(sizes[name].disk_bytes * (rows[name] or 0) for name in sizes)
         servers = _estimate_servers(simulation, writes, reads, bytes_once)
@@ -110,7 +113,7 @@ _NO_PRICE = "declare price_per_server_hour or price_per_gib_month under [cluster
 def _sum_read_operations(simulation: Simulation) -> float:
     """Return the operations a second of all reads that have a rate and can be run."""
     return sum(
-        read.rate * count_read_operations(cost.regions[0], cost.read_rows)
+        read.rate * cost.operations
         for read, cost in zip(simulation.design.reads, simulation.reads, strict=False)
         if read.rate is not None and not cost.error
     )
@@ -230,8 +233,8 @@ def _estimate_load_servers(
         reason = Message(
             "resources.busiest_region",
             "no number of servers is enough: the busiest region, of {regions} with writes, "
-            "takes {load} operations a second, and a server should take {bearable} at most, {share} of "
-            "its capacity",
+            "takes {load} operations a second, and a server should take {bearable} at most, "
+            "{share} of its capacity",
             regions=f"{regions:,}",
             load=f"{region_load:,.0f}",
             bearable=f"{bearable:,.0f}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.advise.read_hot_spot import find_read_hot_spot
@@ -14,7 +15,7 @@ from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
     POOR_WASTE,
-    count_read_operations,
+    count_write_operations,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
     """Return the grade of the writes from their skew and the load of the busiest server."""
     design, verdict = simulation.design, simulation.verdict
     servers, rate = design.cluster.servers, design.writes.peak_rate
-    capacity, _ = get_capacity(design)
+    capacity = _compute_write_capacity(simulation)
     if simulation.is_thin:
         return _assess_few_events(simulation)
     skew = max(verdict.skew, 1.0)
@@ -143,7 +144,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
             level=_describe_level(simulation),
             share=_describe_share(simulation),
             rate=_format_rate(capacity * servers / skew),
-            capacity=_describe_capacity(design),
+            capacity=_describe_capacity(simulation),
         )
         return Assessment("writes", "", grade, message, remedy, code)
     utilization = rate * skew / servers / capacity
@@ -160,7 +161,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         share=_describe_share(simulation),
         rate=_format_rate(rate),
         utilization=_format_share(utilization),
-        capacity=_describe_capacity(design),
+        capacity=_describe_capacity(simulation),
     )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
 
@@ -204,15 +205,31 @@ def _describe_share(simulation: Simulation) -> Message:
     )
 
 
-def _describe_capacity(design: Design) -> Message:
+def _describe_capacity(simulation: Simulation) -> Message:
     """Return the capacity of a server as text, and whether it is declared or assumed."""
-    capacity, is_declared = get_capacity(design)
+    capacity, is_declared = get_capacity(simulation.design)
     number = f"{capacity:,.0f}"
+    message = Message("verdict.assumed_capacity", "assumed capacity: {capacity}/s", capacity=number)
     if is_declared:
-        return Message(
+        message = Message(
             "verdict.declared_capacity", "declared capacity: {capacity}/s", capacity=number
         )
-    return Message("verdict.assumed_capacity", "assumed capacity: {capacity}/s", capacity=number)
+    each = count_write_operations(simulation.event_bytes)
+    if each == 1:
+        return message
+    return Message(
+        "verdict.large_events",
+        "{capacity}, of which an event of {size} kB takes {operations}",
+        capacity=message,
+        size=f"{simulation.event_bytes / 1_000:,.0f}",
+        operations=f"{each:.2g}",
+    )
+
+
+def _compute_write_capacity(simulation: Simulation) -> float:
+    """Return how many events of their size a server can write a second."""
+    each = count_write_operations(simulation.event_bytes)
+    return get_capacity(simulation.design)[0] / each
 
 
 def _grade_utilization(utilization: float) -> Grade:
@@ -254,14 +271,6 @@ def _format_rate(rate: float) -> str:
     unit, seconds = next((one for one in units if rate * one[1] >= 1), units[-1])
     rounded = float(f"{rate * seconds:.3g}")
     return f"{rounded:,.0f}/{unit}" if rounded >= 100 else f"{rounded:g}/{unit}"
-
-
-_LARGE_ANSWERS = Message(
-    "verdict.large_answers",
-    "No key makes these answers cheaper, because the rows that they return are too many: ask for a "
-    "shorter time or fewer rows (limit), ask less often, or keep sums of them in a table of their "
-    "own.",
-)
 
 
 def _assess_reads(simulation: Simulation, findings: Sequence[Finding]) -> Iterator[Assessment]:
@@ -317,11 +326,7 @@ def _assess_read_load(
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
     grade = _grade_waste(simulation.design, server_count, load.rate, cost, is_scan=is_scan)
     grade = _choose_worse(grade, _grade_utilization(utilization))
-    # What the answers alone take of all servers, however the key spreads them.
-    least = load.rate * _count_needed_operations(cost) / get_capacity(simulation.design)[0]
-    least /= simulation.design.cluster.servers
-    is_too_much = grade != "good" and _grade_utilization(least) == grade
-    remedy = _LARGE_ANSWERS if is_too_much else ""
+    remedy = _advise_on_large_answers(simulation.design, cost, load, grade)
     rate, share = _format_rate(load.rate), _format_share(utilization)
     if load.servers.level == "even" or server_count == 1:
         message = Message(
@@ -357,22 +362,31 @@ def _assess_read_load(
     return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
 
 
+def _advise_on_large_answers(
+    design: Design, cost: ReadCost, load: ReadLoad, grade: Grade
+) -> Message | str:
+    """Return the remedy of a read whose answers alone deserve its grade, whatever the key is."""
+    needed = load.rate * cost.needed_operations / get_capacity(design)[0]
+    if grade == "good" or _grade_utilization(needed / design.cluster.servers) != grade:
+        return ""
+    return Message(
+        "verdict.large_answers",
+        "No key makes these answers cheaper: use {servers} servers, or ask for fewer rows (limit, "
+        "a shorter time), less often, or from a cache.",
+        servers=f"{ceil(needed / FAIR_UTILIZATION):,}",
+    )
+
+
 def _grade_waste(
     design: Design, servers: int, rate: float, cost: ReadCost, *, is_scan: bool
 ) -> Grade:
     """Return the grade of a read by what it wastes, at its rate, of the servers it can use."""
-    capacity, regions = get_capacity(design)[0] * servers, cost.regions[0]
-    operations = count_read_operations(regions, cost.read_rows)
-    waste = rate * (operations - _count_needed_operations(cost)) / capacity
+    capacity = get_capacity(design)[0] * servers
+    waste = rate * (cost.operations - cost.needed_operations) / capacity
     if waste > POOR_WASTE:
         return "poor"
     is_point_scan = is_scan and cost.returned_rows <= MAX_ROWS_OF_POINT_READ
     return "fair" if is_point_scan or (is_scan and waste > FAIR_WASTE) else "good"
-
-
-def _count_needed_operations(cost: ReadCost) -> float:
-    """Return the operations of an answer whose rows lie together and are all returned."""
-    return count_read_operations(min(cost.regions[0], 1), min(cost.returned_rows, cost.read_rows))
 
 
 def _estimate_utilizations(simulation: Simulation, load: ReadLoad) -> np.ndarray[Any, Any]:
@@ -483,7 +497,7 @@ def _estimate_write_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]
     loads = replay.placements.sum_by_server(replay.writes)
     rate = design.writes.peak_rate or 0.0
     shares: np.ndarray[Any, Any] = loads / max(simulation.operation_count, 1)
-    return shares * (rate / get_capacity(design)[0])
+    return shares * (rate / _compute_write_capacity(simulation))
 
 
 def _get_measured_load(finding: Finding) -> str:

@@ -72,6 +72,7 @@ class ReadCost:
         assumption: what was assumed to run it, or an empty string.
         error: why it could not be run, or an empty string.
         margins: how far the means may lie from the true ones.
+        row_bytes: bytes of a row, or of an event where they share rows, mean.
         load: where its operations fall; None if it could not be run.
     """
 
@@ -86,12 +87,24 @@ class ReadCost:
     assumption: str = ""
     error: str = ""
     margins: ReadMargins = ReadMargins()
+    row_bytes: float = 0.0
     load: AnswerLoad | None = field(default=None, compare=False, repr=False)
 
     @property
     def amplification(self) -> float | None:
         """Return the rows read for each row returned; None if nothing was returned."""
         return self.read_rows / self.returned_rows if self.returned_rows else None
+
+    @property
+    def operations(self) -> float:
+        """Return the operations of an answer, mean."""
+        return count_read_operations(self.regions[0], self.read_rows, self.row_bytes)
+
+    @property
+    def needed_operations(self) -> float:
+        """Return the operations of the answer if its rows lay together and were all returned."""
+        rows = min(self.returned_rows, self.read_rows)
+        return count_read_operations(min(self.regions[0], 1), rows, self.row_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +157,7 @@ class ReadSimulator:
         events: the sampled events, in the order of their arrival.
         keys: the row key of each; of events that overwrite each other the last stands.
         row_count: how many rows the table holds, before `scale`.
+        row_bytes: the mean bytes of a row.
         scale: how many more rows the table has when it is in use; None if no more.
         max_trials: trials of each read at most.
         ranked_columns: the indexes made so far of the same rows for other designs.
@@ -156,6 +170,7 @@ class ReadSimulator:
         events: pa.RecordBatch,
         keys: Sequence[bytes],
         row_count: int,
+        row_bytes: float,
         scale: RowScale | None = None,
         max_trials: int = TRIALS_PER_READ,
         ranked_columns: dict[str, RankedColumn] | None = None,
@@ -166,6 +181,7 @@ class ReadSimulator:
             events, [design.fields[name] for name in events.schema.names]
         )
         self.row_count = row_count
+        self._row_bytes = row_bytes
         self._scale = scale
         self._max_trials = max_trials
         self._planner = ReadPlanner(design.key)
@@ -202,6 +218,7 @@ class ReadSimulator:
             "; ".join(filter(None, assumptions)),
             self._row_regions[trial_values.row_numbers],
             len(self.boundaries),
+            self._row_bytes,
         )
 
     def generate_values(self, read: DeclaredRead) -> Iterator[dict[int | str, Any]]:
@@ -327,7 +344,8 @@ class ReadSimulator:
             return TrialLoad(origin, regions, np.empty(0))
         counts = count_rows_before(self._region_starts[regions + 1])
         counts = counts - count_rows_before(self._region_starts[regions])
-        operations_per_row = count_read_operations(0, read_rows) / max(int(counts.sum()), 1)
+        operations_per_row = count_read_operations(0, read_rows, self._row_bytes)
+        operations_per_row /= max(int(counts.sum()), 1)
         operations = count_read_operations(1, 0) + counts * operations_per_row
         return TrialLoad(origin, regions, operations)
 
@@ -428,6 +446,7 @@ def _summarize_trials(
     assumption: str,
     row_regions: np.ndarray[Any, Any],
     region_count: int,
+    row_bytes: float,
 ) -> ReadCost:
     """Return the cost of a read, averaged over its trials.
 
@@ -437,6 +456,7 @@ def _summarize_trials(
         assumption: what was assumed to run them.
         row_regions: the region of each row whose values may be asked for.
         region_count: how many regions there are.
+        row_bytes: the mean bytes of a row.
     """
     import numpy as np
 
@@ -459,6 +479,7 @@ def _summarize_trials(
             _compute_margin([one.returned_rows for one in trials]),
             _compute_margin([one.read_rows for one in trials]),
         ),
+        row_bytes=row_bytes,
         load=AnswerLoad(
             tuple(one.load for one in trials),
             np.bincount(row_regions, minlength=region_count) / len(row_regions),

@@ -266,6 +266,7 @@ class Simulation:
             rows,
             self.sampled_keys,
             self.operation_count if is_shared else self.replay.row_counter.distinct_count,
+            self.event_bytes,
             self._build_row_scale(measurements),
             self.max_read_trials,
             measurements.setdefault(("ranks",), {}),

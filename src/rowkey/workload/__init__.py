@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         FAIR_WASTE,
         POOR_WASTE,
         count_read_operations,
+        count_write_operations,
     )
     from rowkey.workload.table_size import estimate_table_bytes, estimate_table_rows
     from rowkey.workload.values.calendar_digits import is_calendar_number
@@ -80,7 +81,8 @@ else:
                 "split_events"
             ),
             "sample_summary": "KeyedEvents SampleSummary",
-            "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations",
+            "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations "
+            "count_write_operations",
             "table_size": "estimate_table_bytes estimate_table_rows",
             "values.calendar_digits": "is_calendar_number",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
@@ -134,6 +136,7 @@ __all__ = [
     "choose_format",
     "convert_rows",
     "count_read_operations",
+    "count_write_operations",
     "describe_layout",
     "describe_numbers",
     "estimate_table_bytes",

@@ -231,6 +231,7 @@ def _prove_reads(
         rows,
         encode_keys(design, rows, _choose_salts(design, rows)),
         len(keys),
+        cells.sum_heap_bytes() / len(keys),
     )
     prover = ReadProver(table, keys, boundaries, simulator, cells.sum_heap_bytes() / len(keys))
     proofs = list(map(prover.prove_read, design.reads))
