@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -235,11 +236,12 @@ def load_file(
     Cost: 1 to 3 µs a row on an embedded engine.
     """
     design = table.design
-    options = format_options or choose_format(Path(path), design.sample_format, design.sample_path)
+    path = path if isinstance(path, Path) else Path(path)
+    options = format_options or choose_format(path, design.sample_format, design.sample_path)
     sample = open_sample(path, design.fields, None, options).match_columns()
     sample.can_be_empty = True
     read_options = (str(design.key), _describe_fields(design), repr(options), shuffle)
-    checkpoint = _LoadCheckpoint(table, Path(path), read_options)
+    checkpoint = _LoadCheckpoint(table, path, read_options)
     rows_before = 0 if restart else checkpoint.read_row_count()
     if rows_before and on_resume is not None:
         on_resume(rows_before)
@@ -262,6 +264,7 @@ def load_file(
         raise
     checkpoint.delete_row_count()
     left_out = sample.skipped_rows.merge(refused)
+    sample.locate_rows(left_out)
     absent = tuple(name for name in design.fields if name not in sample.fields)
     return FileLoadResult(
         row_count - rows_before - refused.count,
@@ -269,14 +272,8 @@ def load_file(
         left_out,
         absent,
         tuple(sample.assumptions),
-        tuple(left_out.format_problems(_find_lines(sample, left_out))),
+        tuple(left_out.format_problems()),
     )
-
-
-def _find_lines(sample: SampleFile, skipped_rows: SkippedRows) -> dict[int, int]:
-    """Return the line in the file of each row left out; empty if the file cannot be read again."""
-    rows = {row for row, _ in skipped_rows.problems if row is not None}
-    return sample.format.find_lines(sample.path, rows) if rows and sample.path.is_file() else {}
 
 
 def _describe_fields(design: Design) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -308,6 +305,7 @@ def _check_refused_share(sample: SampleFile, left_out: SkippedRows, rows_read: i
         SampleError: at least 1,000 rows are refused, and more than half of those read.
     """
     if left_out.count >= MIN_REFUSED_TO_STOP and 2 * left_out.count > rows_read:
+        sample.locate_rows(left_out)
         problem = f"{left_out.count:,} of {rows_read:,} rows are refused; {left_out.first_problem}"
         remedy = (
             "The load has stopped; rows that were not refused may be in the table. "
@@ -332,7 +330,7 @@ class _LoadCheckpoint:
             else ""
         )
         stat = path.stat() if path.exists() else None
-        identity = (str(path.resolve()), stat and stat.st_size, stat and stat.st_mtime_ns)
+        identity = (os.fspath(path.resolve()), stat and stat.st_size, stat and stat.st_mtime_ns)
         digest = sha256(repr((*identity, read_options)).encode()).hexdigest()
         self.note_key = _NOTE_PREFIX + digest[:16]
         self.saved_at_s = time.monotonic()

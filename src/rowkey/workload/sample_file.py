@@ -192,6 +192,7 @@ class SampleFile:
         if empty:
             missing = expand_names(self.format.joins, [name for name in columns if name in empty])
             self.format.check_columns_exist(self.path, missing)
+        self.locate_rows(self.skipped_rows)
         self._check_kept_share(kept_count)
         decisions = (said for one in self._written_columns.values() for said in one.assumptions)
         warnings = (era.warning for era in eras)
@@ -341,6 +342,17 @@ class SampleFile:
             ", and ".join([first, *(one.removeprefix(":").strip() for one in others)]), row
         )
 
+    def locate_rows(self, skipped_rows: SkippedRows) -> None:
+        """Find the lines of the skipped rows whose problems are kept, if the file has lines.
+
+        Cost: the file is read again up to the last of the rows whose lines are not known yet.
+        """
+        rows = {row for row, _ in skipped_rows.problems if row is not None}
+        known = self.format.known_lines
+        if rows - known.keys() and self.path.is_file():
+            known |= self.format.find_lines(self.path, rows)
+        skipped_rows.lines = {row: known[row] for row in rows if row in known}
+
     def _compute_clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
         """Return the times of the events in milliseconds since 1970; None without a time field."""
         return None if self.time is None else to_clock_ms(self.time, batch.column(self.time.name))
@@ -431,7 +443,8 @@ def open_sample(
         SampleError: the format is unknown, or its options are wrong.
     """
     if isinstance(sample, (str, Path)):
-        return SampleFile(Path(sample), build_format(Path(sample), format_options), fields, time)
+        path = sample if isinstance(sample, Path) else Path(sample)
+        return SampleFile(path, build_format(path, format_options), fields, time)
     recording = record_sample(sample, format_options)
     return SampleFile(recording.path, recording.format, fields, time, recording=recording)
 
@@ -453,7 +466,7 @@ def record_sample(
     if isinstance(sample, RecordedSample):
         return sample
     if isinstance(sample, (str, Path)):
-        path = Path(sample)
+        path = sample if isinstance(sample, Path) else Path(sample)
         return RecordedSample(path, build_format(path, format_options), format_options)
     return ArrowSource(sample, format_options)
 

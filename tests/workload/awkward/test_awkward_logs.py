@@ -265,7 +265,7 @@ def test_a_line_that_does_not_fit_is_named_by_its_number_in_the_file(tmp_path: P
     design = Design("t", "[host]", fields={"host": "text", "n": "u32"})
     sample = open_sample(path, design.fields, None, {"kind": "log", "pattern": "{host} {n}"})
     assert 3 == sum(map(len, sample.read_events()))
-    assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems({})
+    assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems()
 
 
 def test_the_years_that_rows_were_given_are_told(tmp_path: Path) -> None:

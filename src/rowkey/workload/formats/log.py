@@ -142,6 +142,25 @@ class LogFormat(SampleFormat):
             return None
         return list(self._find_layout(path).columns)
 
+    def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        """Return the line of each of the given rows of a log."""
+        import pyarrow as pa
+
+        layout, first_row = self._find_layout(path), 1
+        found: dict[int, int] = {}
+        for lines in _group_lines(self._read_lines(path)):
+            _, is_valid = layout.parse_lines(pa.array([line for _, line in lines], pa.string()))
+            places = is_valid.nonzero()[0].tolist()
+            found |= {
+                row: lines[places[row - first_row]][0]
+                for row in rows
+                if first_row <= row < first_row + len(places)
+            }
+            first_row += len(places)
+            if len(found) == len(rows):
+                break
+        return found
+
     def _find_layout(self, path: Path) -> LogLayout:
         """Return the layout of the lines, declared or recognized."""
         self.detect_options(path)
