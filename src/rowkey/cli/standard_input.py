@@ -15,7 +15,10 @@ _FORMAT_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 """First bytes of formats that need no declaration."""
 _META_KEY = "rowkey.standard_input"
 _NAME = "standard input"
-_SystemPath = Path if TYPE_CHECKING else type(Path())
+if TYPE_CHECKING:
+    _SystemPath = Path
+else:
+    _SystemPath = type(Path())
 
 
 class StandardInputCopy(_SystemPath):

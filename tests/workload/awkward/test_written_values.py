@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from rowkey.design import Design
 from rowkey.workload import open_sample
@@ -319,3 +320,17 @@ def test_a_zero_before_a_comma_proves_that_it_marks_decimals(tmp_path: Path) -> 
     numbers, told = read_numbers(tmp_path / "a.csv", "v;host\n0,005;a\n1,234;b\n")
     assert [0.005, 1.234] == numbers
     assert "the numbers of v are written as 1.234,56, such as 0,005" in told
+
+
+def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
+    """Midnight is no more than the day; a note has the number of the others and one of them."""
+    texts = ["2024-03-04T10:11:12", "2024-03-05 00:00", "2024-03-06", "2024-03-07T23:30:00-05:00"]
+    (tmp_path / "a.csv").write_text("d\n" + "".join(f"{text}\n" for text in texts))
+    times = pa.array([1_709_546_400, 1_709_596_800], pa.timestamp("s"))
+    parquet.write_table(pa.table({"d": times}), tmp_path / "a.parquet")
+    for name, count in (("a.csv", 2), ("a.parquet", 1)):
+        sample = open_sample(tmp_path / name, Design("t", "[d]", fields={"d": "date"}).fields, None)
+        days = [str(day)[:10] for one in sample.read_events() for day in one.rows["d"].to_pylist()]
+        assert ["2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"][: len(days)] == days
+        said = f"{count} values of d have a time of day, such as 2024-03-04"
+        assert [said] == [one[: len(said)] for one in sample.assumptions if "time of day" in one]

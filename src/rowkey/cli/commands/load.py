@@ -101,6 +101,12 @@ def _check_argument_order(design: str, file: str) -> None:
 def _format_result(result: FileLoadResult) -> list[str]:
     """Return the lines that summarize a finished load."""
     lines = [format_row_count(result.row_count, "written")]
+    if result.repeat_count:
+        about = "" if result.is_exact_count else "about "
+        lines.append(
+            f"{about}{format_row_count(result.repeat_count, 'of these')} repeat the row key of "
+            "another row of the file; of rows with one key, the last written is read"
+        )
     if result.absent_fields:
         lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")
     lines += [f"assumed: {sentence}" for sentence in result.assumptions]
