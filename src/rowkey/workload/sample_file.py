@@ -175,13 +175,9 @@ class SampleFile:
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self._read_raw(columns):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
-            arrays = [
-                self._convert_column(f, raw.column(sources[name]))
-                for name, f in self.fields.items()
-            ]
-            batch, kept_rows = self._drop_incomplete_rows(
-                arrays, [raw.column(sources[name]) for name in self.fields]
-            )
+            values = [self._get_values(name, raw.column(sources[name])) for name in self.fields]
+            arrays = list(map(self._convert_column, self.fields.values(), values))
+            batch, kept_rows = self._drop_incomplete_rows(arrays, values)
             numbers = kept_rows + (self.read_count + 1)
             self.read_count += raw.num_rows
             kept_count += batch.num_rows
@@ -279,6 +275,11 @@ class SampleFile:
     def _note_assumptions(self, sentences: Iterable[str]) -> None:
         """Note assumptions, each once however often the file is read."""
         self.assumptions += [said for said in sentences if said and said not in self.assumptions]
+
+    def _get_values(self, name: str, array: pa.Array) -> pa.Array:
+        """Return the values that the file has for a field; null where it has none, such as NaN."""
+        column = self._written_columns.get(name)
+        return column.replace_nans(array) if isinstance(column, NumberColumn) else array
 
     def _convert_column(self, declared: Field, array: pa.Array) -> pa.Array:
         """Return a column as values of its field."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -334,3 +335,27 @@ def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
         assert ["2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"][: len(days)] == days
         said = f"{count} values of d have a time of day, such as 2024-03-04"
         assert [said] == [one[: len(said)] for one in sample.assumptions if "time of day" in one]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> None:
+    """The rows are kept, and a note has the number of such values; else the rows are named."""
+    path = tmp_path / name
+    numbers = [1.5, float("nan"), 2.5, float("nan"), *[3.5] * 5]
+    if name == "a.csv":
+        path.write_text("n,x\n" + "".join(f"{n},{x}\n" for n, x in enumerate(numbers)))
+    elif name == "a.jsonl":
+        path.write_text("".join(f"{json.dumps({'n': n, 'x': x})}\n" for n, x in enumerate(numbers)))
+    else:
+        parquet.write_table(pa.table({"n": range(len(numbers)), "x": numbers}), path)
+    optional: dict[str, Any] = {"n": "u8", "x": {"type": "float64", "nullable": True}}
+    sample = open_sample(path, Design("t", "[n]", fields=optional).fields, None)
+    values = [x for events in sample.read_events() for x in events.rows["x"].to_pylist()]
+    assert [1.5, None, 2.5, None, *[3.5] * 5] == values
+    said = "2 values of x are NaN, which no field holds: x is null there"
+    assert [said] == list(map(str, sample.assumptions))
+    required = Design("t", "[n]", fields={"n": "u8", "x": "float64"}).fields
+    sample = open_sample(path, required, None)
+    assert 7 == sum(len(events) for events in sample.read_events())
+    place = {"a.csv": "line 3", "a.jsonl": "line 2", "a.parquet": "row 2"}[name]
+    assert sample.skipped_rows.first_problem.lower().startswith(f"{place}: x is")

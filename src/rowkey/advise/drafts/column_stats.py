@@ -113,9 +113,12 @@ class ColumnStats:
     def add_values(self, array: pa.Array) -> None:
         """Add a batch of values to the statistics."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         if isinstance(array.type, pa.DictionaryType):
             array = array.cast(array.type.value_type)
+        if pa.types.is_floating(array.type):  # NaN is no value of any type
+            array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
         self.row_count += len(array)
         self.null_count += array.null_count
         if pa.types.is_null(array.type):
