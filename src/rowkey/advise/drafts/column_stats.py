@@ -113,12 +113,8 @@ class ColumnStats:
     def add_values(self, array: pa.Array) -> None:
         """Add a batch of values to the statistics."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        if isinstance(array.type, pa.DictionaryType):
-            array = array.cast(array.type.value_type)
-        if pa.types.is_floating(array.type):  # NaN is no value of any type
-            array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+        array = _to_plain_values(array)
         self.row_count += len(array)
         self.null_count += array.null_count
         if pa.types.is_null(array.type):
@@ -419,6 +415,18 @@ class ColumnStats:
         if self.has_equal_numbers and not is_like_measure(self.name):
             return "as float64, different texts would be equal"
         return ""
+
+
+def _to_plain_values(array: pa.Array) -> pa.Array:
+    """Return values without a dictionary, and null for NaN, which no field holds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return array
 
 
 def _find_integer_range(texts: pa.Array) -> tuple[int, int]:
