@@ -96,11 +96,15 @@ class InvalidDesign(RowkeyError, ValueError):
     Args:
         mistakes: every mistake found, in the order of the file.
         source: name of the file, printed before each line and column.
+        is_unreadable: whether the file could not be read, so that nothing is known of its design.
     """
 
-    def __init__(self, mistakes: Iterable[Mistake], source: str = "") -> None:
+    def __init__(
+        self, mistakes: Iterable[Mistake], source: str = "", *, is_unreadable: bool = False
+    ) -> None:
         self.mistakes = tuple(mistakes)
         self.source = source
+        self.is_unreadable = is_unreadable
         super().__init__("\n".join(self._format_sentences()))
 
     def _format_sentences(self) -> Iterator[str]:

@@ -13,6 +13,8 @@ import pytest
 from pyarrow import parquet
 
 from rowkey.advise import draft_design
+from rowkey.advise.drafts.column_stats import ColumnStats, guess_field
+from rowkey.advise.drafts.text_forms import SeenNumbers
 from rowkey.errors import SampleError
 
 if TYPE_CHECKING:
@@ -256,3 +258,33 @@ def test_a_typed_file_without_rows_has_no_line_of_names(tmp_path: Path) -> None:
     for name in ("a.parquet", "a.jsonl"):
         with pytest.raises(SampleError, match="no rows; expected columns with distinct names"):
             draft_design(tmp_path / name)
+
+
+DIVIDED: dict[str, tuple[str, list[str], list[str]]] = {
+    "versions": ("ver", [f"1.{n}" for n in range(1, 10)], [f"1.{n}" for n in range(10, 31)]),
+    "dates": ("day", ["2024-01-31", "2024-02-01"] * 9, ["01.02.2024"] * 9),
+    "digits": ("day", ["20240131", "20240201"] * 9, ["01.02.2024"] * 9),
+    "measures": ("value", [f"{n / 7:.3f}" for n in range(99)], [f"{n / 7}" for n in range(99)]),
+}
+
+
+@pytest.mark.parametrize("name", DIVIDED)
+def test_the_type_of_a_column_does_not_depend_on_batches(name: str) -> None:
+    """Texts in later batches than others count as if all were in one."""
+    column, first, later = DIVIDED[name]
+    guesses = []
+    for batches in ([first, later], [first + later], [[text] for text in first + later]):
+        stats = ColumnStats(column)
+        for texts in batches:
+            stats.add_values(pa.array(texts))
+        guess = guess_field(stats)
+        guesses.append(guess and guess.options["type"])
+    assert [guesses[0]] * 3 == guesses
+
+
+def test_equal_numbers_are_found_among_very_many_in_any_batches() -> None:
+    """Of more numbers than are kept, those with small hashes stand for all."""
+    texts = [f"{n}.5" for n in range(100_000)]
+    seen = SeenNumbers()
+    assert not seen.add_texts(pa.array(texts))
+    assert seen.add_texts(pa.array([f"{text}0" for text in texts[:50_000]]))

@@ -196,7 +196,7 @@ def test_exit_codes() -> None:
         "check wrong.toml": 1,
         "check logs.toml wrong.toml": 1,
         "check wrong.toml --fail-on never": 1,
-        "check nothing.toml": 1,
+        "check nothing.toml": 2,
         "check": 2,
         "check --nothing": 2,
         "encode wrong.toml": 2,

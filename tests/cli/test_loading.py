@@ -271,7 +271,9 @@ def test_a_file_of_rows_that_are_mostly_refused_is_not_read_on(logs: Path) -> No
     Path("wrong.csv").write_text("host,ts\n" + f"{LONG},1\n" * 1_100)
     done = run("load", "logs.toml", "wrong.csv", *PLACE_OPTION)
     assert (2, 1) == (done.code, done.err.count("\n"))
-    assert "wrong.csv: 1,000 of 1,022 rows are refused; row 1: key: the key has 40,010 " in done.err
+    assert (
+        "wrong.csv: 1,000 of 1,022 rows are refused; line 2: key: the key has 40,010 " in done.err
+    )
     assert "rows that were not refused may be in the table" in done.err
 
 
@@ -475,3 +477,26 @@ def test_a_value_out_of_range_in_one_batch_of_a_typed_file(tmp_path: Path) -> No
             done = load_file(table, tmp_path / "n.parquet", shuffle=shuffle)
             assert (199_999, 1) == (done.row_count, done.left_out.count)
             assert 199_999 == table.count()
+
+
+def test_a_load_that_stops_in_the_file_tells_how_many_rows_it_has_written(logs: Path) -> None:
+    """A quote that is not closed at the end is found after the rows before it are written."""
+    del logs
+    lines = [f"web-{n % 7},{FIRST + n}\n" for n in range(200_000)]
+    Path("open.csv").write_text("host,ts\n" + "".join(lines) + '"web,1\n')
+    done = run("load", "logs.toml", "open.csv", *PLACE_OPTION)
+    written = count_rows()
+    assert (2, True) == (done.code, 0 < written < 200_001)
+    assert f"The load has written {written:,} rows before it stopped here" in done.err
+
+
+def test_rows_that_repeat_a_row_key_are_counted(logs: Path) -> None:
+    """Also where the equal keys are in different batches of the file."""
+    del logs
+    lines = [f"web,{FIRST + n % 40_000}\n" for n in range(60_000)]
+    Path("again.csv").write_text("host,ts\n" + "".join(lines))
+    done = run("load", "logs.toml", "again.csv", *PLACE_OPTION)
+    note = "20,000 rows of these repeat the row key of another row of the file; of rows with one "
+    assert (0, "60,000 rows written") == (done.code, done.err.splitlines()[0])
+    assert f"{note}key, the last written is read" == done.err.splitlines()[1]
+    assert 40_000 == count_rows()

@@ -69,3 +69,18 @@ def test_a_large_standard_input_is_refused(folder: Path, monkeypatch: pytest.Mon
     assert 2 == found.code
     assert "standard input has more than 1,000 bytes. Save it to a file" in found.err
     assert [] == list((folder / "temporary").iterdir())
+
+
+def test_messages_and_results_call_standard_input_by_its_name(folder: Path) -> None:
+    """No refusal, note, verdict or report has the path of the copy."""
+    run("init", "-", "--sample-format", "csv", "-o", "a.toml", stdin=ROWS)
+    assert "made from standard input: 900 rows" in Path("a.toml").read_text()
+    options = ("--sample", "-", "--sample-format", "csv")
+    simulated = run("simulate", "a.toml", *options, stdin=ROWS)
+    assert "900 events: standard input\n" in simulated.out
+    refused = run("simulate", "a.toml", *options, stdin=ROWS + '"open')
+    assert "rowkey: standard input:902: a quote is not closed" in refused.err
+    run("report", "a.toml", *options, "-o", "a.html", stdin=ROWS)
+    advised = run("advise", "a.toml", *options, "--write", "b.toml", stdin=ROWS)
+    outputs = (simulated, refused, advised, Path("a.html").read_text(), Path("a.toml").read_text())
+    assert not any(str(folder / "temporary") in str(output) for output in outputs)

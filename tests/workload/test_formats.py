@@ -423,7 +423,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "twice.csv": (b"host,n,ts,note,host\na,1,1,x,b\n", "2 columns 'host'"),
     "types.csv": (
         b"host,n,ts,note\na,one,1,x\nb,two,2,x\n",
-        "2 of 2 rows cannot be read as events: row 1",
+        "2 of 2 rows cannot be read as events: line 2",
     ),
     "types.jsonl": (
         b'{"host": "a", "n": 1.5, "ts": 1}\n' * 3,

@@ -153,3 +153,14 @@ def test_lines_keep_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert all(data == b"%d" % number for number, data in numbers[1:-1])
     assert 40 == sum(block.line_count for block in blocks)
     assert [b"1\n2\n", b"3"] == [part.data for part in LineBlock(1, b"1\n2\n3").split(2)]
+
+
+def test_a_name_with_dots_in_front_of_nested_objects_is_read(tmp_path: Path) -> None:
+    """Each listed column is read, wherever the file joins the steps to its value by dots."""
+    path = tmp_path / "a.jsonl"
+    lines = ['{"a.b": {"c": 1}, "x": {"y.z": 2}}', '{"a": {"b": {"c": 3}}, "x.y": {"z": 4}}']
+    path.write_text("\n".join(lines * 100))
+    sample_format = FORMATS["json_lines"]({"kind": "json_lines"})
+    [batch] = sample_format.read_batches(path, None, SkippedRows())
+    assert {"a.b.c": ["1", "3"] * 100, "x.y.z": ["2", "4"] * 100} == batch.to_pydict()
+    assert ["a.b.c", "x.y.z"] == sample_format.read_column_names(path, ["a.b.c", "x.y.z"])

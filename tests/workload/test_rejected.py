@@ -45,15 +45,15 @@ def get_first_problem(sample: SampleFile) -> str:
 @pytest.mark.parametrize(
     ("kind", "good", "bad", "said"),
     [
-        ("decimal", "0.5", "0.25", "row 2: v is '0.25'; expected decimal, precision 5, scale 1"),
-        ("decimal", "1", "123456", "row 2: v is '123456'; expected decimal, precision 5, scale 1"),
-        ("u8", "1", "300", "row 2: v is '300'; expected u8, 0..255"),
-        ("u8", "1", "one", "row 2: v is 'one'; expected u8"),
-        ("timestamp_s", "1700000000", "noon", "row 2: v is 'noon'; expected timestamp_s, s since"),
-        ("choice", "a", "c", "row 2: v is 'c'; expected choice, one of a, b"),
-        ("bool", "true", "perhaps", "row 2: v is 'perhaps'; expected bool, true, false, 1 or 0"),
-        ("u8", "1", "", "row 2 has no u8 for v"),
-        ("u8", "1", "x\x1by" * 40, "row 2: v is 'x\\x1byx"),
+        ("decimal", "0.5", "0.25", "line 3: v is '0.25'; expected decimal, precision 5, scale 1"),
+        ("decimal", "1", "123456", "line 3: v is '123456'; expected decimal, precision 5, scale 1"),
+        ("u8", "1", "300", "line 3: v is '300'; expected u8, 0..255"),
+        ("u8", "1", "one", "line 3: v is 'one'; expected u8"),
+        ("timestamp_s", "1700000000", "noon", "line 3: v is 'noon'; expected timestamp_s, s since"),
+        ("choice", "a", "c", "line 3: v is 'c'; expected choice, one of a, b"),
+        ("bool", "true", "perhaps", "line 3: v is 'perhaps'; expected bool, true, false, 1 or 0"),
+        ("u8", "1", "", "line 3 has no u8 for v"),
+        ("u8", "1", "x\x1by" * 40, "line 3: v is 'x\\x1byx"),
     ],
 )
 def test_a_value_that_does_not_fit_is_shown(
@@ -74,7 +74,7 @@ def test_what_is_no_day_of_a_column_of_days_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     good, bad = '{"host": "h", "v": 20240131}\n', '{"host": "h", "v": 20241331}\n'
     path.write_text(good * MAX_BATCH_RECORDS + bad)
-    said = f"row {MAX_BATCH_RECORDS + 1}: v is '20241331'; expected a date or time as digits"
+    said = f"line {MAX_BATCH_RECORDS + 1}: v is '20241331'; expected a date or time as digits"
     assert get_first_problem(open_field_sample(path, "timestamp_s")).startswith(said)
 
 

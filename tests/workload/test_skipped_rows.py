@@ -64,3 +64,23 @@ def test_a_sample_without_a_readable_row_is_refused(tmp_path: Path) -> None:
     """Even if all rows may be skipped, one must be read."""
     with pytest.raises(SampleError, match="25 of 25 rows cannot be read as events"):
         count_rows(tmp_path / "rows.csv", 25, 25, max_skipped=1.0)
+
+
+SAME_MISTAKE: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a.csv": ("title\nhost,n\nweb-1,1\n\nweb-2,x\n", {"skip_lines": 1}, "line 5"),
+    "a.jsonl": ('{"host": "web-1", "n": 1}\n\n{"host": "web-2", "n": "x"}\n', {}, "line 3"),
+    "a.log": ("web-1 1\nno\n\nweb-2 x\nweb-3 3\n", {"pattern": "{host:word} {n}"}, "line 4"),
+}
+
+
+@pytest.mark.parametrize("name", SAME_MISTAKE)
+def test_a_skipped_row_of_a_text_is_named_by_its_line(tmp_path: Path, name: str) -> None:
+    """Judging and loading name the same line, counted from 1 with the header and empty lines."""
+    text, options, place = SAME_MISTAKE[name]
+    (tmp_path / name).write_text(text)
+    design = Design("t", "[host]", fields={"host": "text", "n": "u8"})
+    kind = {"csv": "csv", "jsonl": "json_lines", "log": "log"}[name.partition(".")[2]]
+    sample = open_sample(tmp_path / name, design.fields, None, {"kind": kind, **options})
+    sample.can_be_empty = True
+    list(sample.read_events())
+    assert f"{place}: n is 'x'; expected u8" in "\n".join(sample.skipped_rows.format_problems())

@@ -137,7 +137,7 @@ def test_a_row_that_is_not_utf8_is_told_by_its_number(tmp_path: Path) -> None:
     """The message names the row, the field and the byte."""
     path = tmp_path / "s.csv"
     path.write_bytes(b"host,n,note,share\na,1,,\ncaf\xe9,2,,\nb,3,,\n")
-    what = "row 2: host contains the byte e9, which is not UTF-8; iconv converts the file"
+    what = "line 3: host contains the byte e9, which is not UTF-8; iconv converts the file"
     assert what == load_events(path)[0].left_out.first_problem
 
 

@@ -1,9 +1,9 @@
 """The click group: finds the commands, prints errors as sentences, and sets the exit code.
 
-Exit codes: 0 success, 1 findings or a hot design, 2 wrong usage or a broken file, 3 a verification
-found differences, 4 something outside rowkey is missing or broken such as a cluster or a disk,
-70 a bug in rowkey, 130 interrupted, 141 the reader closed the output before its end, 143 ended by
-SIGTERM.
+Exit codes: 0 success, 1 what was judged is bad or rows were left out, 2 wrong usage or a file that
+cannot be read, 3 a verification found differences, 4 something outside rowkey is missing or broken
+such as a cluster or a disk, 70 a bug in rowkey, 130 interrupted, 141 the reader closed the output
+before its end, 143 ended by SIGTERM.
 
 `rowkey --help` stays quick: it imports no other package of rowkey.
 """

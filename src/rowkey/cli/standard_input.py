@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -14,9 +14,26 @@ _CHUNK_BYTES = 1 << 20
 _FORMAT_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 """First bytes of formats that need no declaration."""
 _META_KEY = "rowkey.standard_input"
+_NAME = "standard input"
+if TYPE_CHECKING:
+    _SystemPath = Path
+else:
+    _SystemPath = type(Path())
 
 
-def resolve_input_file(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
+class StandardInputCopy(_SystemPath):
+    """The path of a copy of standard input, which messages call `standard input`."""
+
+    def __str__(self) -> str:
+        return _NAME
+
+    def __fspath__(self) -> str:
+        return super().__str__()
+
+
+def resolve_input_file(
+    context: click.Context, _: click.Parameter, path: str | None
+) -> str | Path | None:
     """Return the path of a file argument; for `-` that of a temporary copy of standard input.
 
     The copy is removed when the command ends.
@@ -36,16 +53,16 @@ def resolve_input_file(context: click.Context, _: click.Parameter, path: str | N
     # A context is not closed if a later argument is wrong; then the folder goes with the context.
     context.call_on_close(finalize(context, rmtree, folder, ignore_errors=True))
     copy = _copy_standard_input(Path(folder))
-    context.meta[_META_KEY] = str(copy)
-    return str(copy)
+    context.meta[_META_KEY] = True
+    return copy
 
 
-def is_standard_input(path: str) -> bool:
+def is_standard_input(path: str | Path) -> bool:
     """Return whether a path is the copy of standard input that the running command reads."""
-    return click.get_current_context().meta.get(_META_KEY) == path
+    return isinstance(path, StandardInputCopy)
 
 
-def _copy_standard_input(folder: Path) -> Path:
+def _copy_standard_input(folder: Path) -> StandardInputCopy:
     """Return a new file with the bytes of standard input.
 
     Raises:
@@ -57,7 +74,7 @@ def _copy_standard_input(folder: Path) -> Path:
     stream: IO[bytes] = sys.stdin.buffer
     block = stream.read(_CHUNK_BYTES)
     suffix = next((end for mark, end in _FORMAT_MARKS.items() if block.startswith(mark)), "")
-    path = folder / f"standard-input{suffix}"
+    path = StandardInputCopy(folder / f"{_NAME}{suffix}")
     size = 0
     try:
         with path.open("wb") as copy:
@@ -71,7 +88,7 @@ def _copy_standard_input(folder: Path) -> Path:
                 copy.write(block)
                 block = stream.read(_CHUNK_BYTES)
     except OSError as problem:
-        what = f"standard input cannot be copied to {path}: {problem.strerror or problem}"
+        what = f"standard input cannot be copied to {folder}: {problem.strerror or problem}"
         remedy = "Free space on that disk, or set TMPDIR to a folder on another one."
         raise Unavailable("standard input", what, remedy=remedy) from None
     return path

@@ -175,14 +175,15 @@ def read_design_text(path: Path) -> str:
         raise_shortage(problem, path)
         what = f"the file cannot be read: {getattr(problem, 'strerror', None) or problem}"
         mistake = Mistake("", what, remedy="Check the path and its permissions.")
-        raise InvalidDesign([mistake], str(path)) from None
+        raise InvalidDesign([mistake], str(path), is_unreadable=True) from None
     if not is_file:
         mistake = Mistake("", "the path is not a regular file", "a TOML file with a design")
-        raise InvalidDesign([mistake], str(path))
+        raise InvalidDesign([mistake], str(path), is_unreadable=True)
     if path.suffix.lower() in EVENT_SUFFIXES:
         what = f"a file named {path.suffix} holds events, not a design"
         remedy = f"Draft a design from it: rowkey init {path} -o {path.stem}.toml"
-        raise InvalidDesign([Mistake("", what, "a TOML file with a design", remedy)], str(path))
+        mistake = Mistake("", what, "a TOML file with a design", remedy)
+        raise InvalidDesign([mistake], str(path), is_unreadable=True)
     if len(data) > MAX_DESIGN_BYTES:
         raise _attach_source(build_size_error(f"{path.stat().st_size:,} bytes"), str(path))
     try:
@@ -193,7 +194,7 @@ def read_design_text(path: Path) -> str:
         what = f"the byte {data[problem.start]:02x} at offset {problem.start:,} is not UTF-8"
         remedy = "Save the file as UTF-8."
         mistake = Mistake("", what, "TOML in UTF-8", remedy, line, column)
-        raise InvalidDesign([mistake], str(path)) from None
+        raise InvalidDesign([mistake], str(path), is_unreadable=True) from None
 
 
 def _read_prefix(path: Path) -> bytes:

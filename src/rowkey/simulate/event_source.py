@@ -318,16 +318,14 @@ def _read_keyed_events(
 
     All are added to the summary. Batches are small enough for the length of the keys.
     """
-    first = 0
     for batch in sample.read_events():
         for events in split_events(_encode_repeated_texts(batch), key.min_bytes):
             keyed_events = events
             if not key.has_coded_fields and not _can_encode(key, events):
-                keyed_events = _drop_refused_rows(key, events, first, sample.skipped_rows)
+                keyed_events = _drop_refused_rows(key, events, sample.skipped_rows)
             summary.add(events, keyed_events)
             if len(keyed_events):
                 yield keyed_events
-            first += len(events)
 
 
 def _encode_repeated_texts(events: EventBatch) -> EventBatch:
@@ -348,22 +346,22 @@ def _can_encode(key: Key, events: EventBatch) -> bool:
     return True
 
 
-def _drop_refused_rows(
-    key: Key, events: EventBatch, first: int, skipped_rows: SkippedRows
-) -> EventBatch:
+def _drop_refused_rows(key: Key, events: EventBatch, skipped_rows: SkippedRows) -> EventBatch:
     """Return the events of a batch with a valid row key, and record the others as skipped."""
     import numpy as np
     import pyarrow as pa
 
     columns = ColumnBatch.from_batch(events.rows, list(key.fields.values()))
     has_key = np.ones(len(events), np.bool_)
+    assert events.row_numbers is not None, "the events are read from a sample"
     for index, row in enumerate(columns.iterate_rows(list(key.fields))):
         try:
             key.encode(row, salt=0)
         except RowError as problem:
             has_key[index] = False
             reason = problem.mistake.problem
-            skipped_rows.note(1, f"event {first + index + 1} has no valid row key: {reason}")
+            number = int(events.row_numbers[index])
+            skipped_rows.note(1, f" has no valid row key: {reason}", number)
     clock_ms = None if events.clock_ms is None else events.clock_ms[has_key]
     return EventBatch(events.rows.filter(pa.array(has_key)), clock_ms)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
@@ -13,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog import TABLE_ID_ATTRIBUTE
 from rowkey.errors import InvalidArgument, RowError, SampleError
 from rowkey.keys import add_row_number, validate_batch
+from rowkey.messages import pluralize
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.row_writer import to_row_error
 from rowkey.workload import (
+    DistinctCounter,
     SkippedRows,
     choose_format,
     convert_rows,
@@ -129,27 +133,46 @@ def _put_converted_block(
             yield converted.num_rows, problem
 
 
-def _put_rows(state: GenerationState, rows: pa.RecordBatch, timestamp: int) -> None:
-    """Put a block of rows, or none of them if one is refused."""
+def _put_rows(
+    state: GenerationState,
+    rows: pa.RecordBatch,
+    timestamp: int,
+    key_counter: DistinctCounter | None = None,
+) -> None:
+    """Put a block of rows, or none of them if one is refused; count their row keys."""
     design = state.active_design
     salts = compute_load_salts(design, rows) if design.key.is_salted else None
     blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
     state.writer.store.load_blocks(blocks)
+    if key_counter is not None:
+        import numpy as np
+
+        keys = blocks[0].rows
+        key_counter.add(np.fromiter(map(hash, keys.to_pylist()), np.int64, len(keys)).view("u8"))
 
 
 def _put_block(
-    state: GenerationState, rows: pa.RecordBatch, timestamp: int
+    state: GenerationState,
+    rows: pa.RecordBatch,
+    timestamp: int,
+    key_counter: DistinctCounter | None = None,
 ) -> Iterator[tuple[int, RowError]]:
     """Put a block of rows, and yield the index of each that cannot be put, with its error.
 
     The other rows are written once the iterator is exhausted.
+
+    Args:
+        state: the state of the table.
+        rows: the rows.
+        timestamp: that of their cells.
+        key_counter: counts the row keys that are written.
 
     Cost: for each refused row twice the logarithm of the number of rows, in smaller puts.
     """
     if not rows.num_rows:
         return
     try:
-        _put_rows(state, rows, timestamp)
+        _put_rows(state, rows, timestamp, key_counter)
     except (InvalidArgument, RowError) as refusal:
         if rows.num_rows == 1:
             yield 0, to_row_error(refusal) if isinstance(refusal, InvalidArgument) else refusal
@@ -158,7 +181,7 @@ def _put_block(
         return
     half = rows.num_rows // 2
     for start, some in ((0, rows.slice(0, half)), (half, rows.slice(half))):
-        for index, problem in _put_block(state, some, timestamp):
+        for index, problem in _put_block(state, some, timestamp, key_counter):
             yield start + index, problem
 
 
@@ -190,6 +213,9 @@ class FileLoadResult:
         absent_fields: nullable fields that the file has no column for.
         assumptions: what the file does not say and was guessed, as sentences.
         problems: the first ten rows left out, each with its line in the file and the reason.
+        repeat_count: rows written now that have the row key of an earlier one; None where rows of
+            the file share a row of the table by design.
+        is_exact_count: whether `repeat_count` is exact, as it is up to half a million row keys.
     """
 
     row_count: int
@@ -198,6 +224,8 @@ class FileLoadResult:
     absent_fields: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    repeat_count: int | None = None
+    is_exact_count: bool = True
 
 
 @explain_shortage
@@ -235,21 +263,27 @@ def load_file(
     Cost: 1 to 3 µs a row on an embedded engine.
     """
     design = table.design
-    options = format_options or choose_format(Path(path), design.sample_format, design.sample_path)
+    path = path if isinstance(path, Path) else Path(path)
+    options = format_options or choose_format(path, design.sample_format, design.sample_path)
     sample = open_sample(path, design.fields, None, options).match_columns()
     sample.can_be_empty = True
     read_options = (str(design.key), _describe_fields(design), repr(options), shuffle)
-    checkpoint = _LoadCheckpoint(table, Path(path), read_options)
+    checkpoint = _LoadCheckpoint(table, path, read_options)
     rows_before = 0 if restart else checkpoint.read_row_count()
     if rows_before and on_resume is not None:
         on_resume(rows_before)
     row_count, refused = rows_before, SkippedRows()
-    rows: Iterable[_NumberedRows] = ((one.rows, one.row_numbers) for one in sample.read_events())
+    key_counter = None
+    if not design.layout.has_shared_rows and design.layout.cell_timestamp is None:
+        key_counter = DistinctCounter()
+    rows: Iterable[_NumberedRows] = _read_rows(
+        sample, count_written=lambda: row_count - rows_before - refused.count
+    )
     if shuffle:
         rows = _shuffle_rows(rows)
     try:
         for batch, numbers in _skip_rows(rows, rows_before):
-            for number, problem in _put_batch(table, batch, numbers):
+            for number, problem in _put_batch(table, batch, numbers, key_counter):
                 refused.note(1, f": {problem}", number)
                 _check_refused_share(sample, refused, row_count - rows_before + batch.num_rows)
             row_count += batch.num_rows
@@ -262,6 +296,7 @@ def load_file(
         raise
     checkpoint.delete_row_count()
     left_out = sample.skipped_rows.merge(refused)
+    sample.locate_rows(left_out)
     absent = tuple(name for name in design.fields if name not in sample.fields)
     return FileLoadResult(
         row_count - rows_before - refused.count,
@@ -269,14 +304,35 @@ def load_file(
         left_out,
         absent,
         tuple(sample.assumptions),
-        tuple(left_out.format_problems(_find_lines(sample, left_out))),
+        tuple(left_out.format_problems()),
+        None if key_counter is None else key_counter.repeat_count,
+        key_counter is None or key_counter.is_exact,
     )
 
 
-def _find_lines(sample: SampleFile, skipped_rows: SkippedRows) -> dict[int, int]:
-    """Return the line in the file of each row left out; empty if the file cannot be read again."""
-    rows = {row for row, _ in skipped_rows.problems if row is not None}
-    return sample.format.find_lines(sample.path, rows) if rows and sample.path.is_file() else {}
+def _read_rows(sample: SampleFile, count_written: Callable[[], int]) -> Iterator[_NumberedRows]:
+    """Yield the rows of a file.
+
+    Args:
+        sample: the file.
+        count_written: returns how many of its rows are written so far.
+
+    Raises:
+        SampleError: the file cannot be read any further; it says how many rows are written.
+    """
+    try:
+        for events in sample.read_events():
+            yield events.rows, events.row_numbers
+    except SampleError as problem:
+        mistake, count = problem.mistake, count_written()
+        if not count:
+            raise
+        again = (
+            f"The load has written {pluralize(count, 'row')} before it stopped here; load the "
+            "corrected file again: rows with the same keys are overwritten."
+        )
+        remedy = f"{mistake.remedy} {again}".strip()
+        raise SampleError(mistake.path, mistake.problem, mistake.expected, remedy) from None
 
 
 def _describe_fields(design: Design) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -288,11 +344,13 @@ _NumberedRows = tuple["pa.RecordBatch", Any]
 """Rows, and the number of each in the file."""
 
 
-def _put_batch(table: Table, batch: pa.RecordBatch, numbers: Any) -> Iterator[tuple[int, RowError]]:
+def _put_batch(
+    table: Table, batch: pa.RecordBatch, numbers: Any, key_counter: DistinctCounter | None
+) -> Iterator[tuple[int, RowError]]:
     """Put rows of a file, and yield the number of each refused row, with its error."""
-    first = 0
+    first, put_block = 0, partial(_put_block, key_counter=key_counter)
     for some in _split_blocks(batch):
-        for index, problem in _write_block(table.get_state(), some, _put_block):
+        for index, problem in _write_block(table.get_state(), some, put_block):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 
@@ -308,6 +366,7 @@ def _check_refused_share(sample: SampleFile, left_out: SkippedRows, rows_read: i
         SampleError: at least 1,000 rows are refused, and more than half of those read.
     """
     if left_out.count >= MIN_REFUSED_TO_STOP and 2 * left_out.count > rows_read:
+        sample.locate_rows(left_out)
         problem = f"{left_out.count:,} of {rows_read:,} rows are refused; {left_out.first_problem}"
         remedy = (
             "The load has stopped; rows that were not refused may be in the table. "
@@ -332,7 +391,7 @@ class _LoadCheckpoint:
             else ""
         )
         stat = path.stat() if path.exists() else None
-        identity = (str(path.resolve()), stat and stat.st_size, stat and stat.st_mtime_ns)
+        identity = (os.fspath(path.resolve()), stat and stat.st_size, stat and stat.st_mtime_ns)
         digest = sha256(repr((*identity, read_options)).encode()).hexdigest()
         self.note_key = _NOTE_PREFIX + digest[:16]
         self.saved_at_s = time.monotonic()

@@ -301,6 +301,8 @@ class SampleFormat(ABC):
             raise InvalidArgument(MAX_SKIPPED_OPTION.name, what, MAX_SKIPPED_OPTION.allowed)
         self.progress = ReadProgress()
         """How far the file is read that was opened last, where a format lets it watch."""
+        self.known_lines: dict[int, int] = {}
+        """The lines of rows that were looked for in the file that was opened last."""
         self.detected_options: dict[str, Any] = {}
         """Options that were not declared and were detected in the file that was opened last."""
         self.assumptions: list[str] = []

@@ -18,7 +18,7 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -41,15 +41,18 @@ class SkippedRows:
         count: how many rows or lines.
         problems: the first of them: the row's number from 1, or None if the text names its line;
             and what is wrong with it.
+        lines: the line of the file on which each of these rows begins, by the number of the row;
+            empty where the file has no lines.
     """
 
     count: int = 0
     problems: list[tuple[int | None, str]] = field(default_factory=list)
+    lines: dict[int, int] = field(default_factory=dict)
 
     @property
     def first_problem(self) -> str:
         """Return the problem of the first skipped row; empty if there is none."""
-        return _format_problem(*self.problems[0]) if self.problems else ""
+        return next(iter(self.format_problems()), "")
 
     def note(self, count: int, problem: str, row: int | None = None) -> None:
         """Count some rows, and keep the problem of the first.
@@ -81,25 +84,18 @@ class SkippedRows:
     def merge(self, other: SkippedRows) -> SkippedRows:
         """Return the skipped rows of this and another part of a file, in order."""
         problems = [*self.problems, *other.problems][:MAX_SKIPPED_ROWS_NAMED]
-        return SkippedRows(self.count + other.count, problems)
+        return SkippedRows(self.count + other.count, problems, {**self.lines, **other.lines})
 
-    def format_problems(self, lines: Mapping[int, int]) -> list[str]:
-        """Return the problems, each with the line of the file where that is known.
-
-        Args:
-            lines: the line of each row whose line is known, by the number of the row.
-        """
+    def format_problems(self) -> list[str]:
+        """Return the problems, each with its line of the file, or its row where none is known."""
         return [
-            f"line {lines[row]}{text}"
-            if row is not None and row in lines
-            else _format_problem(row, text)
+            text
+            if row is None
+            else f"line {self.lines[row]}{text}"
+            if row in self.lines
+            else f"row {row}{text}"
             for row, text in self.problems
         ]
-
-
-def _format_problem(row: int | None, text: str) -> str:
-    """Return a problem with its row, on one line."""
-    return text if row is None else f"row {row}{text}"
 
 
 def build_batches(records: Iterable[Record], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

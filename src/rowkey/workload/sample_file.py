@@ -175,13 +175,9 @@ class SampleFile:
         empty = {sources[name] for name, f in self.fields.items() if not f.nullable}
         for raw in self._read_raw(columns):
             empty -= {name for name in empty if raw.column(name).null_count < raw.num_rows}
-            arrays = [
-                self._convert_column(f, raw.column(sources[name]))
-                for name, f in self.fields.items()
-            ]
-            batch, kept_rows = self._drop_incomplete_rows(
-                arrays, [raw.column(sources[name]) for name in self.fields]
-            )
+            values = [self._get_values(name, raw.column(sources[name])) for name in self.fields]
+            arrays = list(map(self._convert_column, self.fields.values(), values))
+            batch, kept_rows = self._drop_incomplete_rows(arrays, values)
             numbers = kept_rows + (self.read_count + 1)
             self.read_count += raw.num_rows
             kept_count += batch.num_rows
@@ -192,6 +188,7 @@ class SampleFile:
         if empty:
             missing = expand_names(self.format.joins, [name for name in columns if name in empty])
             self.format.check_columns_exist(self.path, missing)
+        self.locate_rows(self.skipped_rows)
         self._check_kept_share(kept_count)
         decisions = (said for one in self._written_columns.values() for said in one.assumptions)
         warnings = (era.warning for era in eras)
@@ -279,6 +276,11 @@ class SampleFile:
         """Note assumptions, each once however often the file is read."""
         self.assumptions += [said for said in sentences if said and said not in self.assumptions]
 
+    def _get_values(self, name: str, array: pa.Array) -> pa.Array:
+        """Return the values that the file has for a field; null where it has none, such as NaN."""
+        column = self._written_columns.get(name)
+        return column.replace_nans(array) if isinstance(column, NumberColumn) else array
+
     def _convert_column(self, declared: Field, array: pa.Array) -> pa.Array:
         """Return a column as values of its field."""
         if declared.type.is_sequence and not declared.nullable and self.format.has_empty_nulls:
@@ -340,6 +342,17 @@ class SampleFile:
         self.skipped_rows.add_problem(
             ", and ".join([first, *(one.removeprefix(":").strip() for one in others)]), row
         )
+
+    def locate_rows(self, skipped_rows: SkippedRows) -> None:
+        """Find the lines of the skipped rows whose problems are kept, if the file has lines.
+
+        Cost: the file is read again up to the last of the rows whose lines are not known yet.
+        """
+        rows = {row for row, _ in skipped_rows.problems if row is not None}
+        known = self.format.known_lines
+        if rows - known.keys() and self.path.is_file():
+            known |= self.format.find_lines(self.path, rows)
+        skipped_rows.lines = {row: known[row] for row in rows if row in known}
 
     def _compute_clock(self, batch: pa.RecordBatch) -> np.ndarray[Any, Any] | None:
         """Return the times of the events in milliseconds since 1970; None without a time field."""
@@ -431,7 +444,8 @@ def open_sample(
         SampleError: the format is unknown, or its options are wrong.
     """
     if isinstance(sample, (str, Path)):
-        return SampleFile(Path(sample), build_format(Path(sample), format_options), fields, time)
+        path = sample if isinstance(sample, Path) else Path(sample)
+        return SampleFile(path, build_format(path, format_options), fields, time)
     recording = record_sample(sample, format_options)
     return SampleFile(recording.path, recording.format, fields, time, recording=recording)
 
@@ -453,7 +467,7 @@ def record_sample(
     if isinstance(sample, RecordedSample):
         return sample
     if isinstance(sample, (str, Path)):
-        path = Path(sample)
+        path = sample if isinstance(sample, Path) else Path(sample)
         return RecordedSample(path, build_format(path, format_options), format_options)
     return ArrowSource(sample, format_options)
 

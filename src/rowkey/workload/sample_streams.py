@@ -374,6 +374,8 @@ class MarkedUtf8Stream(io.RawIOBase):
         self._decoder = codecs.getincrementaldecoder("utf-8")(MARK_INVALID_BYTES)
         self._buffer = prefix
         self._is_at_end = False
+        self.line_end_count = 0
+        """Line feeds that were handed on."""
 
     def readable(self) -> bool:
         """Return True: the stream can be read."""
@@ -389,6 +391,7 @@ class MarkedUtf8Stream(io.RawIOBase):
             self._buffer += block + self._suffix * self._is_at_end
         end = len(self._buffer) if size < 0 else size
         data, self._buffer = self._buffer[:end], self._buffer[end:]
+        self.line_end_count += data.count(b"\n")
         if self._progress is not None:
             self._progress.prefetched_bytes += len(data)
         return data

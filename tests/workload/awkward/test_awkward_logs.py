@@ -265,7 +265,7 @@ def test_a_line_that_does_not_fit_is_named_by_its_number_in_the_file(tmp_path: P
     design = Design("t", "[host]", fields={"host": "text", "n": "u32"})
     sample = open_sample(path, design.fields, None, {"kind": "log", "pattern": "{host} {n}"})
     assert 3 == sum(map(len, sample.read_events()))
-    assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems({})
+    assert ["line 4 does not follow the format: 'wrong'"] == sample.skipped_rows.format_problems()
 
 
 def test_the_years_that_rows_were_given_are_told(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ POSTGRES = "".join(
 @pytest.mark.parametrize(
     ("text", "options"),
     [
-        (POSTGRES, {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S.%f} {message}"}),
+        (POSTGRES, {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S.%f %z} {message}"}),
         (
             IIS,
             {
@@ -320,3 +320,49 @@ def test_levels_of_any_spelling_are_levels(tmp_path: Path, level: str) -> None:
     path = tmp_path / "server.log"
     path.write_text(f"2024-05-06 10:00:00,123 {level} all is well\n" * 9)
     assert {(level,)} == set(read_rows(path, {"level": "text"}))
+
+
+ZONES = {
+    "CEST": "{time:%Y-%m-%d %H:%M:%S} {text}",
+    "PDT": "{time:%Y-%m-%d %H:%M:%S} {zone:word} {text}",
+    "+0530": "{time:%Y-%m-%d %H:%M:%S} +0530 {text}",
+}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_zone_that_a_pattern_does_not_read_is_refused_with_the_option(
+    tmp_path: Path, zone: str
+) -> None:
+    """The refusal names a pattern that reads the zone; the times are never taken for UTC."""
+    path = tmp_path / "app.log"
+    path.write_text(f"2024-07-01 12:00:00 {zone} started\n" * 3)
+    fields = {"time": "timestamp_s", "text": "text"}
+    message = get_refusal(path, fields, {"kind": "log", "pattern": ZONES[zone]})
+    assert f"the zone {zone} follows the times of time" in message
+    [options] = find_options(message)
+    hour = {"CEST": "10:00", "PDT": "19:00", "+0530": "06:30"}[zone]
+    assert [(f"2024-07-01T{hour}:00", "started")] * 3 == read_rows(path, fields, options)
+
+
+def test_a_zone_of_several_meanings_is_noted(tmp_path: Path) -> None:
+    """CST is a zone of Chicago and of Shanghai: the times are UTC, and a note says so."""
+    path = tmp_path / "app.log"
+    path.write_text("2024-07-01 12:00:00 CST started\n" * 3)
+    design = Design("t", "[time]", fields={"time": "timestamp_s", "text": "text"})
+    options = {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S} {text}"}
+    sample = open_sample(path, design.fields, None, options)
+    list(sample.read_events())
+    [said] = sample.assumptions
+    assert said.startswith("the times of time are read as UTC, though CST follows them")
+
+
+@pytest.mark.parametrize("text", ["UTC", "INFO", "GETTING", "ESTABLISHED", "-", "+0000"])
+def test_words_after_times_that_are_no_other_zone_are_not_refused(
+    tmp_path: Path, text: str
+) -> None:
+    """A level or a method after a time is no zone, and UTC is how the times are read."""
+    path = tmp_path / "app.log"
+    path.write_text(f"2024-07-01 12:00:00 {text} a\n" * 3)
+    options = {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S} {text}"}
+    rows = read_rows(path, {"time": "timestamp_s", "text": "text"}, options)
+    assert [("2024-07-01T12:00:00", f"{text} a")] * 3 == rows

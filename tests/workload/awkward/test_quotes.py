@@ -6,10 +6,12 @@ import csv
 import io
 import re
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from rowkey.errors import SampleError
+from rowkey.workload.formats import csv as csv_format
 from rowkey.workload.formats.csv import CsvFormat
 from rowkey.workload.records import SkippedRows
 from workload.awkward.files import read_rows
@@ -109,3 +111,30 @@ def test_an_address_of_two_lines_is_one_value(tmp_path: Path) -> None:
     batches = list(sample_format.read_batches(path, None, SkippedRows()))
     assert 2 == sum(batch.num_rows for batch in batches)
     assert [] == sample_format.assumptions
+
+
+def test_rows_within_a_column_that_is_not_read_are_told_too(tmp_path: Path) -> None:
+    """Rows that two quotes join to a value vanish with its column, so all columns are searched."""
+    path = tmp_path / "events.csv"
+    rows = ROWS.replace(",m20", ',"m20').replace(",m30", ',"m30')
+    path.write_text("host,when,note\n" + rows)
+    sample_format = CsvFormat({"kind": "csv"})
+    batches = list(sample_format.read_batches(path, ["host"], SkippedRows()))
+    assert 40 == sum(batch.num_rows for batch in batches)
+    [said] = sample_format.assumptions
+    assert said.startswith("a quoted value of note contains lines like the rows of events.csv, 10")
+
+
+@pytest.mark.parametrize("columns", [None, ["host"]])
+def test_joined_rows_are_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: list[str] | None
+) -> None:
+    """Later passes over the same file do not search it again."""
+    path = tmp_path / "events.csv"
+    path.write_text("host,when,note\n" + ROWS.replace("m20", '"m\n20"'))
+    search = Mock(wraps=csv_format.find_joined_rows)
+    monkeypatch.setattr(csv_format, "find_joined_rows", search)
+    sample_format = CsvFormat({"kind": "csv"})
+    for _ in range(3):
+        list(sample_format.read_batches(path, columns, SkippedRows()))
+    assert (1 if columns is None else 2) == search.call_count

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from rowkey.design import Design
 from rowkey.workload import open_sample
@@ -319,3 +321,41 @@ def test_a_zero_before_a_comma_proves_that_it_marks_decimals(tmp_path: Path) -> 
     numbers, told = read_numbers(tmp_path / "a.csv", "v;host\n0,005;a\n1,234;b\n")
     assert [0.005, 1.234] == numbers
     assert "the numbers of v are written as 1.234,56, such as 0,005" in told
+
+
+def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
+    """Midnight is no more than the day; a note has the number of the others and one of them."""
+    texts = ["2024-03-04T10:11:12", "2024-03-05 00:00", "2024-03-06", "2024-03-07T23:30:00-05:00"]
+    (tmp_path / "a.csv").write_text("d\n" + "".join(f"{text}\n" for text in texts))
+    times = pa.array([1_709_546_400, 1_709_596_800], pa.timestamp("s"))
+    parquet.write_table(pa.table({"d": times}), tmp_path / "a.parquet")
+    for name, count in (("a.csv", 2), ("a.parquet", 1)):
+        sample = open_sample(tmp_path / name, Design("t", "[d]", fields={"d": "date"}).fields, None)
+        days = [str(day)[:10] for one in sample.read_events() for day in one.rows["d"].to_pylist()]
+        assert ["2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"][: len(days)] == days
+        said = f"{count} values of d have a time of day, such as 2024-03-04"
+        assert [said] == [one[: len(said)] for one in sample.assumptions if "time of day" in one]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> None:
+    """The rows are kept, and a note has the number of such values; else the rows are named."""
+    path = tmp_path / name
+    numbers = [1.5, float("nan"), 2.5, float("nan"), *[3.5] * 5]
+    if name == "a.csv":
+        path.write_text("n,x\n" + "".join(f"{n},{x}\n" for n, x in enumerate(numbers)))
+    elif name == "a.jsonl":
+        path.write_text("".join(f"{json.dumps({'n': n, 'x': x})}\n" for n, x in enumerate(numbers)))
+    else:
+        parquet.write_table(pa.table({"n": range(len(numbers)), "x": numbers}), path)
+    optional: dict[str, Any] = {"n": "u8", "x": {"type": "float64", "nullable": True}}
+    sample = open_sample(path, Design("t", "[n]", fields=optional).fields, None)
+    values = [x for events in sample.read_events() for x in events.rows["x"].to_pylist()]
+    assert [1.5, None, 2.5, None, *[3.5] * 5] == values
+    said = "2 values of x are NaN, which no field holds: x is null there"
+    assert [said] == list(map(str, sample.assumptions))
+    required = Design("t", "[n]", fields={"n": "u8", "x": "float64"}).fields
+    sample = open_sample(path, required, None)
+    assert 7 == sum(len(events) for events in sample.read_events())
+    place = {"a.csv": "line 3", "a.jsonl": "line 2", "a.parquet": "row 2"}[name]
+    assert sample.skipped_rows.first_problem.lower().startswith(f"{place}: x is")

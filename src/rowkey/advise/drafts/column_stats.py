@@ -16,8 +16,8 @@ from rowkey.advise.drafts.text_forms import (
     MAX_SAFE_DIGITS,
     NULL_TEXTS,
     TEXT_FORMS,
+    SeenNumbers,
     count_fraction_digits,
-    have_equal_numbers,
     is_calendar_day,
     is_calendar_second,
     is_exact_float,
@@ -47,6 +47,9 @@ MIN_TEXT_BYTES = 64
 MIN_DECIMAL_DIGITS = 18
 """Digits at least of a decimal of which fewer than `MIN_VALUES_FOR_FACTS` were seen: as many as 8
 bytes hold."""
+MAX_PLAIN_TEXTS = 1_000
+"""Different texts of a form that needs no layout that are kept, for the case that later batches
+have other forms."""
 EARLIEST_S, LATEST_S = 631_152_000, 4_102_444_800
 """1990 and 2100 in seconds since 1970: of the four units of time one at most brings a count there,
 for they are 1,000 apart."""
@@ -101,6 +104,9 @@ class ColumnStats:
     early_count: int = 0
     has_clock: bool = False
     first_value: str = ""
+    _seen_numbers: SeenNumbers = field(default_factory=SeenNumbers)
+    _plain_texts: pa.Array | None = None
+    """The first different texts of batches in which all had a form that needs no layout."""
     _times: LayoutDetector | None = None
     _numbers: NumberDetector | None = None
 
@@ -108,8 +114,7 @@ class ColumnStats:
         """Add a batch of values to the statistics."""
         import pyarrow as pa
 
-        if isinstance(array.type, pa.DictionaryType):
-            array = array.cast(array.type.value_type)
+        array = _to_plain_values(array)
         self.row_count += len(array)
         self.null_count += array.null_count
         if pa.types.is_null(array.type):
@@ -254,10 +259,30 @@ class ColumnStats:
             self._add_written_instants(pc.utf8_trim_whitespace(array), distinct)
         self._detect_layouts(distinct)
 
+    def _keep_plain_texts(self, texts: pa.Array) -> None:
+        """Keep the first different texts, up to a limit."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        kept = pa.array([], pa.string()) if self._plain_texts is None else self._plain_texts
+        if len(kept) < MAX_PLAIN_TEXTS:
+            texts = pc.unique(pa.concat_arrays([kept, texts.cast(pa.string())]))
+            self._plain_texts = texts.slice(0, MAX_PLAIN_TEXTS)
+
     def _detect_layouts(self, texts: pa.Array) -> None:
         """Find the layout of texts that are no times or numbers by themselves."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
         if not len(texts):
             return
+        is_standard = bool(_STANDARD_FORMS & self.possible_forms) or "number" in self.possible_forms
+        if is_standard:
+            self._keep_plain_texts(texts)
+        elif self._plain_texts is not None and self.time_layout is None:
+            # Later texts have another form, so the layout must fit the earlier ones too.
+            texts = pc.unique(pa.concat_arrays([self._plain_texts, texts.cast(pa.string())]))
+            self._plain_texts = None
         if self.time_layout is not None:
             self._measure_times(texts)
         elif "number" in self.possible_forms:
@@ -373,7 +398,7 @@ class ColumnStats:
         """Note what numbers would lose as floating-point numbers."""
         import pyarrow.compute as pc
 
-        self.has_equal_numbers = self.has_equal_numbers or have_equal_numbers(texts)
+        self.has_equal_numbers = self.has_equal_numbers or self._seen_numbers.add_texts(texts)
         if not self.has_long_numbers:
             long_texts = texts.filter(pc.greater(pc.binary_length(texts), MAX_SAFE_DIGITS))
             self.has_long_numbers = not all(map(is_exact_float, long_texts.to_pylist()))
@@ -390,6 +415,18 @@ class ColumnStats:
         if self.has_equal_numbers and not is_like_measure(self.name):
             return "as float64, different texts would be equal"
         return ""
+
+
+def _to_plain_values(array: pa.Array) -> pa.Array:
+    """Return values without a dictionary, and null for NaN, which no field holds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return array
 
 
 def _find_integer_range(texts: pa.Array) -> tuple[int, int]:

@@ -100,17 +100,55 @@ def is_exact_float(text: str) -> bool:
     return Decimal(f"{number:.{len(digits) - 1}e}") == Decimal(text)
 
 
-def have_equal_numbers(texts: pa.Array) -> bool:
-    """Return whether different texts are one number, such as 1.1 and 1.10; zeros do not count."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+MAX_COMPARED_NUMBERS = 1 << 14
+"""Different texts of numbers that are compared; of more, a part that depends on the numbers."""
 
-    try:
-        numbers = texts.cast(pa.float64())
-    except pa.ArrowInvalid:  # some have a plus sign
-        numbers = pa.array(map(float, texts.to_pylist()), pa.float64())
-    numbers = numbers.filter(pc.not_equal(numbers, 0.0))
-    return int(pc.count_distinct(numbers).as_py()) < len(numbers)
+
+class SeenNumbers:
+    """The different texts of a column of numbers, to find two that are one number.
+
+    Of many numbers those are kept whose hash is small, whichever batch they are in, so that the
+    answer does not depend on how the file is divided.
+    """
+
+    def __init__(self) -> None:
+        self._texts: pa.Array | None = None
+        self._level = 0
+
+    def add_texts(self, texts: pa.Array) -> bool:
+        """Add different texts; return whether two are one number, such as 1.1 and 1.10.
+
+        Zeros do not count.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        texts = texts.cast(pa.string())
+        if self._texts is not None:
+            texts = pc.unique(pa.concat_arrays([self._texts, texts]))
+        try:
+            numbers = texts.cast(pa.float64())
+        except pa.ArrowInvalid:  # some have a plus sign
+            numbers = pa.array(map(float, texts.to_pylist()), pa.float64())
+        while True:
+            is_kept = self._choose_numbers(numbers)
+            texts, numbers = texts.filter(is_kept), numbers.filter(is_kept)
+            if len(texts) <= MAX_COMPARED_NUMBERS:
+                break
+            self._level += 1
+        self._texts = texts
+        return int(pc.count_distinct(numbers).as_py()) < len(numbers)
+
+    def _choose_numbers(self, numbers: pa.Array) -> pa.Array:
+        """Return which numbers are not 0, and have a small hash if they are many."""
+        import numpy as np
+        import pyarrow as pa
+
+        values = numbers.to_numpy()
+        hashes = values.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(32)
+        hashes *= np.uint64(0x9E3779B97F4A7C15)
+        return pa.array((values != 0) & (hashes <= np.uint64((1 << 64 - self._level) - 1)))
 
 
 def is_calendar_day(text: str) -> bool:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @PROGRESS_OPTION
 def command(
     design: str,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     write_path: str | None,
     output: str,

@@ -22,6 +22,8 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import escape_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design
     from rowkey.lint import FixedDesign, LintResult, Severity
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and nothing else.")
 def command(
     designs: tuple[str, ...],
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -73,7 +75,8 @@ def command(
     Rules use the sample if one is given or declared, and the declaration alone otherwise. The
     comment `# rowkey: allow NAME - reason` on the line of a finding, or above it, allows the
     finding. A fix never changes the key and keeps comments. Exits with 1 if a file has mistakes, if
-    it has findings of the severity that --fail-on gives, or if --diff prints changes.
+    it has findings of the severity that --fail-on gives, or if --diff prints changes; with 2 if a
+    file cannot be read.
 
     \b
     rowkey check logs.toml
@@ -86,12 +89,12 @@ def command(
     from rowkey.render import CheckedFile, build_mistakes_document
 
     severity = None if fail_on == NEVER_FAIL else cast("Severity", fail_on)
-    checked, documents, is_bad = [], [], False
+    checked, documents, is_bad, is_unreadable = [], [], False, False
     for path in designs:
         try:
             design = Design.read(path)
         except InvalidDesign as problem:
-            is_bad = True
+            is_bad, is_unreadable = True, is_unreadable or problem.is_unreadable
             checked.append(CheckedFile(path, problem.mistakes))
             documents.append(build_mistakes_document(path, problem.mistakes))
             if output == "text":
@@ -121,7 +124,7 @@ def command(
         print_json(documents[0] if len(documents) == 1 else documents)
     elif output != "text":
         _print_notices(checked, output, severity)
-    return 1 if is_bad else 0
+    return 2 if is_unreadable else int(is_bad)
 
 
 def _show_check(

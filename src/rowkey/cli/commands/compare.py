@@ -19,6 +19,8 @@ from rowkey.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rowkey.design import Design
 
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 @PROGRESS_OPTION
 def command(
     designs: tuple[str, ...],
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     output: str,
     seed: int,

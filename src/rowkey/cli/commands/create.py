@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -14,6 +16,9 @@ from rowkey.cli.options import (
 )
 from rowkey.cli.tables import TABLE_URL_OPTION
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @define_command("Run", "Create a table, split into regions as designed.")
 @DESIGN_ARGUMENT
@@ -25,7 +30,7 @@ from rowkey.cli.tables import TABLE_URL_OPTION
 def command(
     design: str,
     url: str,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     seed: int,
     progress: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from rowkey.cli.options import (
     SEED_OPTION,
     print_lines,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @define_command("Design", "Print a script that creates the table, for HBase's shell or Java.")
@@ -29,7 +33,11 @@ from rowkey.cli.options import (
 @SAMPLE_FORMAT_OPTION
 @SEED_OPTION
 def command(
-    design: str, dialect: str, sample: str | None, format_options: dict[str, str] | None, seed: int
+    design: str,
+    dialect: str,
+    sample: str | Path | None,
+    format_options: dict[str, str] | None,
+    seed: int,
 ) -> None:
     """Print a script that creates the table of a design, the same table as `create` creates.
 

@@ -22,6 +22,8 @@ from rowkey.cli.options import (
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rowkey.advise import JudgedDesign
     from rowkey.explanations import Explanation
 
@@ -41,7 +43,7 @@ def command(
     where: tuple[str, ...],
     order: str,
     limit: int | None,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     output: str,
 ) -> None:

@@ -39,7 +39,7 @@ from rowkey.cli.standard_input import is_standard_input, resolve_input_file
 @SEED_OPTION
 @PROGRESS_OPTION
 def command(
-    sample: str,
+    sample: str | Path,
     format_options: dict[str, str] | None,
     output: str | None,
     table: str | None,

@@ -24,6 +24,7 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Self
 
     from rowkey.cli.screen import Progress
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @PROGRESS_OPTION
 def command(
     design: str,
-    file: str,
+    file: str | Path,
     url: str,
     format_options: dict[str, str] | None,
     progress: str,
@@ -63,7 +64,7 @@ def command(
     """
     from rowkey.table import load_file
 
-    _check_argument_order(design, file)
+    _check_argument_order(design, str(file))
     with (
         open_existing_table(design, url) as table,
         LoadProgress(can_resume=not is_standard_input(file)) as load_progress,
@@ -100,6 +101,12 @@ def _check_argument_order(design: str, file: str) -> None:
 def _format_result(result: FileLoadResult) -> list[str]:
     """Return the lines that summarize a finished load."""
     lines = [format_row_count(result.row_count, "written")]
+    if result.repeat_count:
+        about = "" if result.is_exact_count else "about "
+        lines.append(
+            f"{about}{format_row_count(result.repeat_count, 'of these')} repeat the row key of "
+            "another row of the file; of rows with one key, the last written is read"
+        )
     if result.absent_fields:
         lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")
     lines += [f"assumed: {sentence}" for sentence in result.assumptions]

@@ -25,6 +25,7 @@ from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 EXIT_CODES = {"exact": 0, "partly": 0, "unknown": 1, "different": 3}
 """The exit code of what a proof comes to."""
@@ -66,7 +67,7 @@ def _print_error_notes() -> Iterator[None]:
 def command(
     design: str,
     url: str,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     phases: int,
     output: str,

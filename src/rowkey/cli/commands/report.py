@@ -24,6 +24,7 @@ from rowkey.cli.options import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     from rowkey.advise import Comparison, JudgedDesign
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 @PROGRESS_OPTION
 def command(
     designs: tuple[str, ...],
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     output: str | None,
     lang: str,
@@ -122,7 +123,7 @@ def command(
 class _JudgeOptions(NamedTuple):
     """The options that all designs of a report are judged with."""
 
-    sample: str | None
+    sample: str | Path | None
     format_options: Mapping[str, Any] | None
     second_half: bool
     seed: int

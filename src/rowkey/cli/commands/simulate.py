@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from rowkey.cli.grouped_command import define_command
@@ -17,6 +19,9 @@ from rowkey.cli.options import (
     print_json,
     show_phases,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @define_command("Judge", "Replay events: a verdict on writes and reads, and why.")
@@ -35,7 +40,7 @@ from rowkey.cli.options import (
 @FAIL_ON_GRADE_OPTION
 def command(
     design: str,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     output: str,
     seed: int,

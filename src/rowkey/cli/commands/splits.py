@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from rowkey.cli.grouped_command import define_command
@@ -15,6 +17,9 @@ from rowkey.cli.options import (
     print_lines,
     print_notes,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @define_command("Judge", "Print region boundaries, and how many regions there should be.")
@@ -34,7 +39,7 @@ from rowkey.cli.options import (
 @SEED_OPTION
 def command(
     design: str | None,
-    sample: str | None,
+    sample: str | Path | None,
     format_options: dict[str, str] | None,
     algorithm: str | None,
     regions: int | None,

@@ -28,7 +28,7 @@ from rowkey.workload.header_names import (
     looks_like_value,
     suggest_more_names,
 )
-from rowkey.workload.records import MalformedLines, build_text_batch
+from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
 from rowkey.workload.sample_streams import (
     INVALID_BYTE_MARK,
     MARK_INVALID_BYTES,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.workload.records import SkippedRows
 
 MAX_NAME_CHARACTERS = 1 << 17
 """Characters of the name of a column."""
@@ -102,8 +101,8 @@ class CsvFormat(SampleFormat):
         self.null_texts = read_null_texts(self.option_values)
         self._is_padded: bool | None = None
         """Whether a space follows each delimiter of the header line; None before it is read."""
-        self._has_joined_rows = False
-        """Whether a value was noted in which a quote may have joined rows."""
+        self._is_searched = False
+        """Whether a complete pass has looked for values in which a quote may have joined rows."""
         # Nothing and a null that is written look alike to Arrow: neither is then an empty text.
         self.has_empty_nulls = not self.null_texts
         delimiter = self.option_values["delimiter"]
@@ -192,21 +191,24 @@ class CsvFormat(SampleFormat):
 
     def _note_joined_rows(
         self, batch: pa.RecordBatch, first_row: int, names: Sequence[str], path: Path
-    ) -> None:
-        """Note the first value in which a quote may have joined rows.
+    ) -> int:
+        """Note the first value in which a quote may have joined rows; the search then ends.
 
         Args:
             batch: rows of the file.
             first_row: the number of the first of them.
             names: all columns of the file.
             path: the file.
+
+        Returns:
+            How many line ends the values have.
         """
-        found = _find_joined_rows(batch, names, self._find_delimiter(path))
+        line_end_count, found = find_joined_rows(batch, names, self._find_delimiter(path))
         if found is None:
-            return
+            return line_end_count
         place, column, count = found
         row = first_row + place
-        self._has_joined_rows = True
+        self._is_searched = True
         self.assumptions.append(
             Message(
                 "sample.joined_rows",
@@ -219,6 +221,16 @@ class CsvFormat(SampleFormat):
                 line=self.find_lines(path, {row}).get(row, 0),
             )
         )
+        return line_end_count
+
+    def _search_all_columns(self, path: Path) -> None:
+        """Look for joined rows in the columns that are not read too, in a pass of its own."""
+        progress = self.progress.prefetched_bytes, self.progress.delivered_bytes
+        with self._open_text(path) as stream:
+            for _ in self._read_stream(stream, path, None, SkippedRows()):
+                if self._is_searched:
+                    break
+        self.progress.prefetched_bytes, self.progress.delivered_bytes = progress
 
     def check_header(self, path: Path) -> None:
         """Raise if the first line of a file without declared names does not look like names.
@@ -418,20 +430,14 @@ class CsvFormat(SampleFormat):
             parse_options=arrow.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
-            convert_options=arrow.ConvertOptions(
-                column_types=dict.fromkeys(column_names, pa.string()),
-                include_columns=column_names,
-                null_values=["", *self.null_texts],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
+            convert_options=self._build_convert_options(column_names),
         )
-        count, last_batch = 0, None
+        count, line_end_count, last_batch = 0, 1, None
         for batch in reader:
             if last_batch is not None:
                 yield last_batch
-            if not self._has_joined_rows:
-                self._note_joined_rows(batch, count + 1, names, path)
+            if not self._is_searched:
+                line_end_count += self._note_joined_rows(batch, count + 1, names, path)
             count += batch.num_rows
             self.progress.delivered_bytes += MAX_LINE_BYTES
             last_batch = _drop_padding(batch, self.null_texts) if self._is_padded else batch
@@ -439,7 +445,25 @@ class CsvFormat(SampleFormat):
         # A quote that is not closed is known when everything is read, before its row is delivered.
         if not is_closed:
             self._refuse_open_quote(path)
+        # Line ends that neither rows nor values that are read have are in other columns.
+        is_complete = marked.line_end_count <= count + misfits.count + line_end_count
+        if not (self._is_searched or is_complete or columns is None or len(names) == 1):
+            self._search_all_columns(path)
+        self._is_searched = True
         yield build_text_batch([], column_names) if last_batch is None else last_batch
+
+    def _build_convert_options(self, column_names: Sequence[str]) -> Any:
+        """Return how Arrow converts some columns: to texts, or null where nothing is written."""
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        return arrow.ConvertOptions(
+            column_types=dict.fromkeys(column_names, pa.string()),
+            include_columns=column_names,
+            null_values=["", *self.null_texts],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
 
 
 def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.RecordBatch:
@@ -461,9 +485,9 @@ def _drop_padding(batch: pa.RecordBatch, null_texts: Sequence[str]) -> pa.Record
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-def _find_joined_rows(
+def find_joined_rows(
     batch: pa.RecordBatch, names: Sequence[str], delimiter: str
-) -> tuple[int, str, int] | None:
+) -> tuple[int, tuple[int, str, int] | None]:
     """Return the first value whose further lines all look like rows; None if there is none.
 
     A line looks like a row if it has as many values, and numbers, times and addresses among them
@@ -475,19 +499,23 @@ def _find_joined_rows(
         delimiter: the character between values.
 
     Returns:
-        The place of its row in the batch, its column, and the number of its lines.
+        How many line ends the values have; and the place of its row in the batch, its column, and
+        the number of its lines.
     """
     import pyarrow.compute as pc
 
     width = len(names)
     if not 1 < width <= _MAX_REPEATS:
-        return None
+        return 0, None
     text = f"[^{re.escape(delimiter)}\n]*"
     row = rf"^[^\n]*\n(?:{text}{re.escape(delimiter)}){{{width - 1}}}{text}(?:\n|$)"
+    line_end_count = 0
     places = [names.index(name) for name in batch.schema.names]
     for name, number, column in zip(batch.schema.names, places, batch.columns, strict=True):
         data = column.buffers()[2]
-        if data is None or b"\n" not in data.to_pybytes():
+        count = 0 if data is None else data.to_pybytes().count(b"\n")
+        line_end_count += count
+        if not count:
             continue
         is_likely = pc.match_substring_regex(column, row).fill_null(False)
         for place in pc.indices_nonzero(is_likely)[:_MAX_EXAMINED].to_pylist():
@@ -502,8 +530,8 @@ def _find_joined_rows(
             if any(forms) and all(
                 forms == [looks_like_value(record[n]) for n in places] for record in records
             ):
-                return place, name, len(records)
-    return None
+                return line_end_count, (place, name, len(records))
+    return line_end_count, None
 
 
 def _detect_delimiter(stream: IO[bytes]) -> str:

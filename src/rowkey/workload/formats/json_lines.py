@@ -6,6 +6,7 @@ import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
+from functools import cache
 from io import BytesIO
 from itertools import chain, islice
 from math import isinf
@@ -37,6 +38,9 @@ MAX_NAMES = 1 << 16
 """Most names in the objects of a file; with more, the names are really values."""
 MAX_NAMED_DEPTH = 8
 """Nested objects whose names a message shows."""
+MAX_MIXED_STEPS = 5
+"""Pieces between dots of a name of which some may be joined by dots in the file, and others be
+steps; each more doubles the places where a value is looked for."""
 MAX_LINE_BYTES = 64 << 20
 """Bytes of the longest line: a row of many long values, as `dump` writes it."""
 MIN_HALVED_LINES = 64
@@ -127,10 +131,14 @@ class JsonLinesFormat(SampleFormat):
         for part in chain.from_iterable(self._read_blocks(path, SkippedRows(), parser)):
             if isinstance(part, ParsedLines):
                 for steps, values in part.values.items():
+                    if not _is_readable(steps):
+                        continue
                     names[".".join(steps)] |= values.null_count < len(values)
                 continue
             for number, found in part:
                 for steps, value in _flatten_items(found):
+                    if not _is_readable(steps):
+                        continue
                     name = ".".join(steps)
                     names[name] = names.get(name, False) or value not in (None, {})
                 if len(names) > MAX_NAMES:
@@ -350,12 +358,32 @@ def _flatten_items(
 
 def _list_names(record: dict[str, Any]) -> Iterator[str]:
     """Return the names of an object's values; those of nested objects follow a dot."""
-    return (".".join(steps) for steps, _ in _flatten_items(record))
+    return (".".join(steps) for steps, _ in _flatten_items(record) if _is_readable(steps))
 
 
+@cache
 def _list_paths(name: str) -> list[ValuePath]:
-    """Return where the value of a name is looked for, first to last."""
-    return [(name,), tuple(name.split("."))] if "." in name else [(name,)]
+    """Return where the value of a name is looked for, first to last.
+
+    Names in the file may have dots themselves, so each dot may be part of a name or a step.
+
+    >>> _list_paths("a.b.c")
+    [('a.b.c',), ('a', 'b', 'c'), ('a.b', 'c'), ('a', 'b.c')]
+    """
+    pieces = name.split(".")
+    paths: list[ValuePath] = [(name,)]
+    if len(pieces) > 1:
+        paths.append(tuple(pieces))
+    if 2 < len(pieces) <= MAX_MIXED_STEPS:
+        for number in range(1, (1 << len(pieces) - 1) - 1):
+            steps = [pieces[0]]
+            for at, piece in enumerate(pieces[1:]):
+                if number >> at & 1:
+                    steps[-1] += f".{piece}"
+                else:
+                    steps.append(piece)
+            paths.append(tuple(steps))
+    return paths
 
 
 def _find_value(record: dict[str, Any], path: ValuePath) -> Any:
@@ -366,6 +394,11 @@ def _find_value(record: dict[str, Any], path: ValuePath) -> Any:
     return value
 
 
+def _is_readable(path: ValuePath) -> bool:
+    """Return whether the value at the end of some steps is found by its name."""
+    return path in _list_paths(".".join(path))
+
+
 def _has_name(record: dict[str, Any], name: str) -> bool:
     """Return whether an object has a name, whose value may be null."""
     return name in record or ("." in name and any(name == one for one in _list_names(record)))
@@ -373,9 +406,8 @@ def _has_name(record: dict[str, Any], name: str) -> bool:
 
 def _format_value(record: dict[str, Any], name: str) -> str | None:
     """Return a value as text; None if the object has none."""
-    value: Any = record.get(name)
-    if value is None and "." in name:
-        value = _find_value(record, tuple(name.split(".")))
+    found = (_find_value(record, path) for path in _list_paths(name))
+    value: Any = next((one for one in found if one is not None), None)
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value)

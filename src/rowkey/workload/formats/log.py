@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from rowkey.workload.records import (
 )
 from rowkey.workload.sample_streams import read_lines, resolve_columns
 from rowkey.workload.values.time_detection import LayoutDetector
+from rowkey.workload.values.time_layouts import UNCERTAIN_ZONES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -128,8 +130,10 @@ class LogFormat(SampleFormat):
         misfits = MalformedLines(path, f"lines of the form {expected}", skipped_rows)
         line_count = 0
         for lines in _group_lines(self._read_lines(path, is_watched=True)):
-            texts = [line for _, line in lines]
-            batch, is_valid = layout.parse_lines(pa.array(texts, pa.string()))
+            texts = pa.array([line for _, line in lines], pa.string())
+            if not line_count:
+                self._check_zones(path, layout, texts, names)
+            batch, is_valid = layout.parse_lines(texts)
             for place in (~is_valid).nonzero()[0].tolist():
                 misfits.add(*lines[place])
             line_count += len(lines)
@@ -142,11 +146,73 @@ class LogFormat(SampleFormat):
             return None
         return list(self._find_layout(path).columns)
 
+    def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
+        """Return the line of each of the given rows of a log."""
+        import pyarrow as pa
+
+        layout, first_row = self._find_layout(path), 1
+        found: dict[int, int] = {}
+        for lines in _group_lines(self._read_lines(path)):
+            _, is_valid = layout.parse_lines(pa.array([line for _, line in lines], pa.string()))
+            places = is_valid.nonzero()[0].tolist()
+            found |= {
+                row: lines[places[row - first_row]][0]
+                for row in rows
+                if first_row <= row < first_row + len(places)
+            }
+            first_row += len(places)
+            if len(found) == len(rows):
+                break
+        return found
+
     def _find_layout(self, path: Path) -> LogLayout:
         """Return the layout of the lines, declared or recognized."""
         self.detect_options(path)
         assert self._layout is not None
         return self._layout
+
+    def _check_zones(
+        self, path: Path, layout: LogLayout, lines: pa.Array, names: Sequence[str]
+    ) -> None:
+        """Check that no zone follows the times of the first lines without being read.
+
+        Args:
+            path: the file.
+            layout: the layout of its lines.
+            lines: the first of them.
+            names: the columns that are read.
+
+        Raises:
+            SampleError: a known zone does; a name that means several zones is noted.
+        """
+        column, zone = layout.find_unread_zone(lines) or ("", "")
+        if column not in names:
+            return
+        if zone in UNCERTAIN_ZONES:
+            said = Message(
+                "sample.uncertain_zone",
+                "the times of {column} are read as UTC, though {zone} follows them, which may be "
+                "several zones: replace it in the file by its offset, such as +0800, and read that "
+                "by %z",
+                column=column,
+                zone=zone,
+            )
+            self.assumptions += [said] if said not in self.assumptions else []
+            return
+        pattern = self.option_values["pattern"] or self.detected_options["pattern"]
+        better = (
+            _add_zone(pattern, column, zone)
+            if "{" in pattern
+            else _suggest_pattern(lines[0].as_py())
+        )
+        option = self.suggest_options(pattern=better)
+        raise SampleError(
+            str(path),
+            f"the zone {zone} follows the times of {column}, and the pattern does not read it, so "
+            "that they would be read as UTC",
+            "%z in the layout of the times",
+            f"Declare it: {option}.",
+        )
 
     def _use_layout(self, layout: LogLayout) -> None:
         """Split lines by a layout; declared layouts of times are used before those of a pattern."""
@@ -203,6 +269,25 @@ def _recognize_log(lines: list[str]) -> str:
     counts = {name: build_known_log(name).count_lines(array) for name in KNOWN_LOGS}
     best = max(counts, key=lambda name: counts[name])
     return best if lines and counts[best] >= MIN_MATCHING_SHARE * len(lines) else ""
+
+
+def _add_zone(pattern: str, column: str, zone: str) -> str:
+    """Return a pattern that reads the zone after the times of a column.
+
+    >>> _add_zone("{ts:%Y-%m-%d %H:%M} CET {host:word}", "ts", "CET")
+    '{ts:%Y-%m-%d %H:%M %z} {host:word}'
+    >>> _add_zone("{ts:%Y-%m-%d %H:%M} {zone} {text}", "ts", "CET")
+    '{ts:%Y-%m-%d %H:%M %z} {text}'
+    >>> _add_zone("{ts:%Y-%m-%d %H:%M} {text}", "ts", "CET")
+    '{ts:%Y-%m-%d %H:%M %z} {text}'
+    """
+    before, layout, rest = re.split(rf"(?<=\{{{column}:)([^}}]*)\}}", pattern, maxsplit=1)
+    gap = " " if rest.startswith(" ") else ""
+    following = re.match(rf" ?(?:{re.escape(zone)}|\{{[^}}]*(?::word)?\}})(?= ?\S)", rest)
+    is_last = following is not None and not rest[following.end() :].strip()
+    if following is not None and not is_last:
+        rest = rest[following.end() :]
+    return f"{before}{layout}{gap}%z}}{rest}"
 
 
 def _suggest_pattern(line: str) -> str:

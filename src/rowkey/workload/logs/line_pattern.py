@@ -14,6 +14,8 @@ from rowkey.errors import InvalidArgument
 from rowkey.messages import suggest_name
 from rowkey.workload.values.time_layouts import (
     COUNT_LAYOUTS,
+    UNCERTAIN_ZONES,
+    ZONE,
     CountLayout,
     DirectiveLayout,
     build_pattern,
@@ -33,6 +35,8 @@ _TOKEN = re.compile(r"\{([^{}]*)\}")
 _COLUMN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS = {"word": "[^ ]+", "int": "[0-9]+", "quoted": r'(?:[^"\\]|\\.)*', "spaces": " +"}
 """Kinds of values that a name may have after a colon, with their regular expressions."""
+_ZONE_PROBE = rf" ?(?P<unread_zone>{ZONE}|{'|'.join(UNCERTAIN_ZONES)})(?:[^0-9A-Za-z:]|$)"
+_IS_UTC = "^(?:Z|UTC|GMT|WET|[+-]00:?(?:00)?)$"
 _TIME_GROUP = re.compile(r"\?P<\w>")
 
 
@@ -82,9 +86,14 @@ class LinePattern:
                 )
         self.time_layouts = {t.name: t.layout for t in tokens if t.layout is not None and t.name}
         expression = re.escape(head)
+        self._zone_probes: dict[str, str] = {}
+        """By a column of times without a zone: finds the zone that follows, in RE2."""
         for number, (token, separator) in enumerate(zip(tokens, separators, strict=True)):
             is_last = number == len(tokens) - 1 and not separator
-            expression += _build_group(token, is_last=is_last) + re.escape(separator)
+            expression += _build_group(token, is_last=is_last)
+            if isinstance(token.layout, DirectiveLayout) and "z" not in token.layout.directives:
+                self._zone_probes[token.name] = f"(?s)^{expression}{_ZONE_PROBE}"
+            expression += re.escape(separator)
         self._expression = f"(?s)^{expression}{'$' if not separators[-1] else ''}"
 
     def parse_lines(self, lines: pa.Array) -> pa.Array:
@@ -92,6 +101,20 @@ class LinePattern:
         import pyarrow.compute as pc
 
         return pc.extract_regex(lines, self._expression)
+
+    def find_unread_zone(self, lines: pa.Array) -> tuple[str, str] | None:
+        """Return a column of times after which most lines have a zone that is not read, and one.
+
+        Zones that are UTC do not count, for times without a zone are read so.
+        """
+        import pyarrow.compute as pc
+
+        for column, probe in self._zone_probes.items():
+            zones = pc.struct_field(pc.extract_regex(lines, probe), "unread_zone").drop_null()
+            others = zones.filter(pc.invert(pc.match_substring_regex(zones, _IS_UTC)))
+            if 2 * len(others) > len(lines):
+                return column, str(others[0].as_py())
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +140,10 @@ class LogLayout:
     def time_layouts(self) -> Mapping[str, TimeLayout]:
         """Return the layouts of the columns that are times."""
         return {name: one for p in self.patterns for name, one in p.time_layouts.items()}
+
+    def find_unread_zone(self, lines: pa.Array) -> tuple[str, str] | None:
+        """Return a column of times that most lines follow with a zone that is not read, and one."""
+        return next(filter(None, (one.find_unread_zone(lines) for one in self.patterns)), None)
 
     def count_lines(self, lines: pa.Array) -> int:
         """Return how many lines show that they are of the log."""

@@ -25,6 +25,9 @@ _POINT_OR_GROUP = r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$"
 """A number whose point may mark decimals or group thousands."""
 
 
+_NAN = r"^\s*[+-]?[Nn][Aa][Nn]\s*$"
+
+
 def is_number_field(field: Field) -> bool:
     """Return whether a field holds numbers that files write in several ways."""
     import pyarrow as pa
@@ -48,12 +51,44 @@ class NumberColumn:
 
     def __init__(self, field: Field, column: str, path: Path, sample_format: SampleFormat) -> None:
         self.field = field
-        self.assumptions: list[Message] = []
+        self._decisions: list[Message] = []
+        self._nan_count = 0
         self._column = column
         self._path = path
         self._format = sample_format
         self._layout: NumberLayout | None = sample_format.number_layouts.get(column)
         self._is_decided = self._layout is not None
+
+    @property
+    def assumptions(self) -> list[Message]:
+        """Return what was decided while values were read."""
+        if not self._nan_count:
+            return self._decisions
+        said = Message(
+            "sample.nan_values",
+            "{count:,} values of {column} are NaN, which no field holds: {field} is null there",
+            count=self._nan_count,
+            column=self._column,
+            field=self.field.name,
+        )
+        return [*self._decisions, said]
+
+    def replace_nans(self, array: pa.Array) -> pa.Array:
+        """Return values as the file has them, with null for NaN if the field can be null."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not self.field.nullable:
+            return array
+        if pa.types.is_floating(array.type):
+            is_nan = pc.is_nan(array)
+        elif is_text_column(array):
+            is_nan = pc.match_substring_regex(array, _NAN)
+        else:
+            return array
+        count = pc.sum(is_nan).as_py() or 0
+        self._nan_count += count
+        return pc.if_else(is_nan, pa.scalar(None, array.type), array) if count else array
 
     @property
     def expected_form(self) -> str:
@@ -97,7 +132,7 @@ class NumberColumn:
         if detected is not None:
             refuse_uncertain_numbers(self._path, self._column, detected, self._format)
             self._layout = detected.layout
-            self.assumptions.append(describe_numbers(self._column, detected))
+            self._decisions.append(describe_numbers(self._column, detected))
 
     def _note_point(self, example: str) -> None:
         """Note that the point of numbers such as 1.234 is read as the mark of decimals.
@@ -107,7 +142,7 @@ class NumberColumn:
         options = {**self._format.option_values, **self._format.detected_options}
         if options.get("delimiter") != ";":
             return
-        self.assumptions.append(
+        self._decisions.append(
             Message(
                 "sample.decimal_point",
                 "the numbers of {column} have a decimal point, such as {example}; if the point "

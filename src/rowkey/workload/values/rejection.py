@@ -62,6 +62,8 @@ def explain_rejection(field: Field, value: pa.Array, *, expected_form: str = "")
             f'Declare how its times are written: times = {{ {column} = "%d.%m.%Y %H:%M:%S" }} in '
             f"the format of the sample, or another type for {field.name}."
         )
+    if text.strip().lower() == "nan" and not field.nullable:
+        remedy = f"Declare {field.name} nullable, so that it is null there."
     if field.nullable:
         remedy = (
             "If this text stands for null, declare "

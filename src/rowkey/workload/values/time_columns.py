@@ -13,13 +13,18 @@ from rowkey.workload.values.time_detection import LayoutDetector
 from rowkey.workload.values.time_layouts import (
     COUNT_DIGITS,
     COUNT_LAYOUTS,
+    DAY_S,
     LEAP_YEAR,
     SECOND_NS,
     CountLayout,
     count_days,
 )
 from rowkey.workload.values.time_range import EARLIEST_NS, LATEST_NS
-from rowkey.workload.values.typed_columns import convert_column, is_text_column
+from rowkey.workload.values.typed_columns import (
+    convert_column,
+    format_first_value,
+    is_text_column,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +48,11 @@ _STANDARD_TIME = (
 """Counts and ISO 8601, which the types read themselves."""
 _ZONELESS_TIME = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?$"
 """A time of day without the zone that it is of."""
+_DAY_WITH_CLOCK = "^[0-9]{4}-?[0-9]{2}-?[0-9]{2}[T ]"
+"""A day with something after it, which a date does not hold."""
+_MIDNIGHT = "^[0-9-]{8,10}[T ]00:?00(?::?00(?:[.,]0+)?)?Z?$"
+"""A day with a time of day that says nothing more than the day."""
+_TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DECIMAL = rf"^{COUNT_DIGITS}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{{1,2}})$"
 """Numbers with a point or an exponent, which no type reads as a time."""
 
@@ -66,13 +76,14 @@ class TimeColumn:
         self._layout: TimeLayout | None = sample_format.time_layouts.get(column)
         self._is_calendar = False
         self._is_decided = self._layout is not None
+        self._clock_count, self._clock_example = 0, ""
         self._years = YearCounter(sample_format.year) if sample_format.year is not None else None
 
     @property
     def assumptions(self) -> list[Message]:
         """Return what was decided while values were read."""
         years = self._years.describe(self._column) if self._years else []
-        return [*self._decisions, *years]
+        return [*self._decisions, *years, *self._describe_clocks()]
 
     @property
     def expected_form(self) -> str:
@@ -93,6 +104,7 @@ class TimeColumn:
         if self._is_calendar:
             return parse_calendar_digits(self.field, array)
         if self._layout is None:
+            self._count_clocks(array)
             return convert_column(self.field, array)
         if not _can_have_layout(array):
             raise SampleError(
@@ -105,6 +117,44 @@ class TimeColumn:
             assert self._years is not None, "a layout without a year needs one"
             times = self._years.add_years(times)
         return build_time_column(self.field, times)
+
+    def _count_clocks(self, array: pa.Array) -> None:
+        """Count the values of a field of dates that have a time of day, which it does not hold."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.field.type.unit_ns != DAY_S * SECOND_NS:
+            return
+        if pa.types.is_timestamp(array.type):
+            day = pa.scalar(DAY_S * _TICKS_PER_S[array.type.unit])
+            counts = array.cast(pa.int64())
+            rest = pc.subtract(counts, pc.multiply(pc.divide(counts, day), day))
+            dropped = array.filter(pc.not_equal(rest, 0))
+        elif is_text_column(array):
+            texts = pc.utf8_trim_whitespace(array)
+            texts = texts.filter(pc.match_substring_regex(texts, _DAY_WITH_CLOCK))
+            dropped = texts.filter(pc.invert(pc.match_substring_regex(texts, _MIDNIGHT)))
+        else:
+            return
+        self._clock_count += len(dropped)
+        if len(dropped) and not self._clock_example:
+            self._clock_example = format_first_value(dropped) or ""
+
+    def _describe_clocks(self) -> list[Message]:
+        """Return how many times of day are dropped, if there are some."""
+        if not self._clock_count:
+            return []
+        return [
+            Message(
+                "sample.dropped_clocks",
+                "{count:,} values of {column} have a time of day, such as {example}: {field} is a "
+                "date and holds the day alone, as it is written",
+                count=self._clock_count,
+                column=self._column,
+                example=shorten_text(self._clock_example),
+                field=self.field.name,
+            )
+        ]
 
     def _decide(self, array: pa.Array) -> None:
         """Decide how the column is read, from its first values."""

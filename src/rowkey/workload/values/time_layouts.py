@@ -35,6 +35,20 @@ LONG_MONTHS = [
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 ]  # fmt: skip
+ZONE_HOURS = {
+    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+    "MSK": 3, "SAST": 2, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13,
+    "EST": -5, "EDT": -4, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8,
+}  # fmt: skip
+"""Hours east of UTC of the zones that are read by their names.
+
+Source: RFC 2822, section 4.3, and the IANA time zone database for the others.
+"""
+UNCERTAIN_ZONES = ("CST", "CDT", "IST", "BST", "AST", "ADT", "SST", "WIB", "HST", "BRT", "ART")
+"""Names of zones that are not read, most of which stand for several: CST is -6 hours in Chicago
+and +8 hours in Shanghai."""
+ZONE = rf"(?:{'|'.join(ZONE_HOURS)}|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"
+"""A zone as `%z` reads it."""
 _DIRECTIVES = {
     "Y": "[0-9]{4}",
     "y": "[0-9]{2}",
@@ -51,7 +65,7 @@ _DIRECTIVES = {
     "M": "[0-9]{2}",
     "S": "[0-9]{2}",
     "f": "[0-9]{1,9}",
-    "z": "(?:Z|UTC|GMT|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)",
+    "z": ZONE,
 }
 DIRECTIVES = " ".join(f"%{letter}" for letter in _DIRECTIVES)
 _VARIABLE_WIDTHS = "mdHI"
@@ -396,9 +410,12 @@ def _read_offsets(pieces: pa.Array) -> IntArray:
     coded = pc.struct_field(pieces, "z").fill_null("Z").dictionary_encode()
     offsets = []
     for text in coded.dictionary.to_pylist():
+        if text in ZONE_HOURS:
+            offsets.append(ZONE_HOURS[text] * 3_600)
+            continue
         digits = text[1:].replace(":", "").ljust(4, "0")
-        sign = {"+": 1, "-": -1}.get(text[:1], 0)
-        offsets.append(sign * (int(digits[:2]) * 3_600 + int(digits[2:4]) * 60) if sign else 0)
+        sign = -1 if text.startswith("-") else 1
+        offsets.append(sign * (int(digits[:2]) * 3_600 + int(digits[2:4]) * 60))
     numbers: IntArray = np.array(offsets, np.int64)[coded.indices.to_numpy()]
     return numbers
 
