@@ -122,9 +122,11 @@ class ParsedLines:
 
     Args:
         values: the values at each path, one a line; null where an object has none.
+        line_count: how many lines.
     """
 
     values: Mapping[ValuePath, pa.Array]
+    line_count: int
 
 
 class ObjectParser:
@@ -132,8 +134,7 @@ class ObjectParser:
 
     Args:
         paths: the steps to each value: `("request", "path")` in the object `request`; None to find
-            all paths: then objects with other values than those learned are refused, and values
-            are not written as text.
+            all paths: then objects with other values than those learned are refused.
     """
 
     def __init__(self, paths: Iterable[ValuePath] | None) -> None:
@@ -215,8 +216,6 @@ class ObjectParser:
         if table.num_rows != len(lengths):
             return None
         found = {path: _get_values(table, path) for path in self._types}
-        if self.finds_paths:
-            return ParsedLines(found)
         texts = {}
         for path, values in found.items():
             is_float = self._types[path] == "float"
@@ -226,7 +225,7 @@ class ObjectParser:
             if texts[path] is None:
                 self._has_unclear_numbers, self._schema = True, None
                 return None
-        return ParsedLines(texts)
+        return ParsedLines(texts, len(lengths))
 
 
 _ARROW_TYPES = {"str": "string", "bool": "bool", "int": "int64", "float": "float64"}
