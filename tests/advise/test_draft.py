@@ -139,6 +139,22 @@ def test_every_draft_is_valid(table: tuple[list[str], list[list[str]]]) -> None:
         check_draft(draft_design(path, folder=folder), path)
 
 
+@given(tables())
+@divide_examples(4, long=2)
+def test_a_draft_shows_the_facts_of_its_sample(table: tuple[list[str], list[list[str]]]) -> None:
+    """The facts and rows that candidate keys share are those that simulating the design finds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_sample(Path(folder), *table)
+        draft = draft_design(path, folder=folder)
+        simulation = run(draft.design, path, format_options=draft.design.sample_format)
+    assert simulation.facts == draft.simulation.facts
+    drafted, simulated = draft.simulation.source.summary, simulation.source.summary
+    assert drafted is not None
+    assert simulated is not None
+    assert simulated.rows == drafted.rows
+    assert simulated.repeat_count == drafted.repeat_count
+
+
 def build_rows(count: int, hosts: int, busiest: float = 0.0) -> list[list[str]]:
     """Return log rows of time, host, level and message; the first host has a given share."""
     rows = []

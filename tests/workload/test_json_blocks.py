@@ -110,6 +110,20 @@ def test_blocks_have_the_values_of_their_lines(
         check_both_ways(path, monkeypatch, None)
 
 
+@settings(max_examples=150 if IS_LONG else 8, deadline=None)
+@given(st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.sampled_from(ODD_LINES), max_size=12))
+def test_all_columns_have_the_values_of_named_ones(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
+) -> None:
+    """A file that is read with all columns has the values that it has if they are named."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(json_lines, "MIN_HALVED_LINES", 2)
+        monkeypatch.setattr(json_blocks, "MAX_BLOCK_LINES", 5)
+        path = write_lines(tmp_path_factory.mktemp("json"), lines * 3)
+        found = read_all(path, None)
+        assert len(found) == 1 or not found[1] or found == read_all(path, found[1])
+
+
 @pytest.mark.parametrize("odd", ODD_LINES)
 def test_one_odd_line_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes

@@ -87,7 +87,9 @@ def __getattr__(name: str) -> Any:
     """Import a name of the batch functions on first access."""
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
-    return getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
+    value = getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 __all__ = [

@@ -24,6 +24,7 @@ from rowkey.workload import (
     SampleSummary,
     SkippedRows,
     WorkloadGenerator,
+    compute_max_events,
     open_sample,
     split_events,
 )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
-    from rowkey.workload import RecordedSample, SampleFile
+    from rowkey.workload import FieldProfile, RecordedSample, SampleFile
 
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
@@ -262,6 +263,7 @@ def _read_source(
         build_declared_facts(design),
         seed=seed,
         path=str(file.path),
+        profile=_find_profile(design, file, seed),
     )
     events = _read_keyed_events(design.key, file, summary)
     if kept_names is not None:
@@ -286,6 +288,14 @@ def _read_source(
         summary=summary,
         disorder=disorder,
     )
+
+
+def _find_profile(design: Design, file: SampleFile, seed: int) -> FieldProfile | None:
+    """Return the profile that was made of the same events before; None if there is none."""
+    profile = None if file.recording is None else file.recording.field_profile
+    if profile is None or profile.max_batch_events > compute_max_events(design.key.min_bytes):
+        return None  # its batches would be smaller here, on which estimates depend
+    return profile if profile.is_equal_for(file.fields, file.time, seed) else None
 
 
 def _measure_disorder(design: Design, summary: SampleSummary) -> float | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rowkey.workload.distinct_counter import DistinctCounter
     from rowkey.workload.distributions import DISTRIBUTIONS as DISTRIBUTIONS
     from rowkey.workload.event_store import EventStore
+    from rowkey.workload.field_profile import FieldProfile
     from rowkey.workload.formats import FORMATS as FORMATS
     from rowkey.workload.header_names import check_values
     from rowkey.workload.packing import PackingSavings, measure_packing, measure_stored_bytes
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         EventBatch,
         SampleFile,
         choose_format,
+        compute_max_events,
         open_sample,
         record_sample,
         split_events,
@@ -69,6 +71,7 @@ else:
             "distinct_counter": "DistinctCounter",
             "distributions": "DISTRIBUTIONS=DISTRIBUTIONS",
             "event_store": "EventStore",
+            "field_profile": "FieldProfile",
             "formats": "FORMATS=FORMATS",
             "header_names": "check_values",
             "workload_generator": "WorkloadGenerator",
@@ -78,7 +81,7 @@ else:
             "reservoir": "RESERVOIR_CAPACITY Reservoir",
             "sample_file": (
                 "EventBatch SampleFile to_clock_ms choose_format open_sample record_sample "
-                "split_events"
+                "split_events compute_max_events"
             ),
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations "
@@ -112,6 +115,7 @@ __all__ = [
     "EventBatch",
     "EventStore",
     "FamilySize",
+    "FieldProfile",
     "KeyedEvents",
     "LayoutDetector",
     "NumberDetector",
@@ -134,6 +138,7 @@ __all__ = [
     "build_rng",
     "check_values",
     "choose_format",
+    "compute_max_events",
     "convert_rows",
     "count_read_operations",
     "count_write_operations",

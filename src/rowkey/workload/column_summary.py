@@ -268,11 +268,7 @@ def _encode_values(values: pa.Array) -> tuple[list[Any], np.ndarray[Any, Any]]:
     present_values = values.drop_null()
     if pa.types.is_null(present_values.type):
         return [], np.empty(0, np.int64)
-    coded = (
-        present_values
-        if isinstance(present_values.type, pa.DictionaryType)
-        else present_values.dictionary_encode()
-    )
+    coded = present_values.dictionary_encode()
     listed, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
     if not pa.types.is_floating(coded.dictionary.type):
         return listed, codes
@@ -294,16 +290,20 @@ def _compute_rising_share(values: list[Any], codes: np.ndarray[Any, Any]) -> flo
     """Return the share of values not below all before them.
 
     Args:
-        values: the different values, at least one.
+        values: the different values, at least one, in the order of their first appearance.
         codes: which of them each is.
     """
     import numpy as np
 
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
-    ranks = ranks.take(codes)
-    return int((ranks >= np.maximum.accumulate(ranks)).sum()) / len(codes)
+    highest, records = values[0], [0]
+    for code, value in enumerate(values):
+        if value > highest:
+            highest = value
+            records.append(code)
+    record_by_code = np.repeat(records, np.diff(records, append=len(values)))
+    # The highest code so far says which different values have appeared.
+    highest_codes = record_by_code.take(np.maximum.accumulate(codes))
+    return int((codes == highest_codes).sum()) / len(codes)
 
 
 def find_dependencies(rows: pa.RecordBatch, names: list[str]) -> dict[str, tuple[str, ...]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.workload.contract import SampleFormat
+    from rowkey.workload.field_profile import FieldProfile
 
 
 class RecordedSample:
@@ -47,6 +48,8 @@ class RecordedSample:
         self._store: BatchStore | None = None
         self._row_count: int | None = None
         self._skipped_rows: list[SkippedRows] = []
+        self.field_profile: FieldProfile | None = None
+        """What all rows show of some fields; it is shared by the designs that have these fields."""
 
     @property
     def is_file(self) -> bool:

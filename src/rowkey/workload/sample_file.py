@@ -115,12 +115,21 @@ def split_events(events: EventBatch, event_bytes: int) -> Iterator[EventBatch]:
         events: the events.
         event_bytes: bytes that each of them takes, with its row key.
     """
-    max_events = max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
+    max_events = compute_max_events(event_bytes)
     if len(events) <= max_events:
         yield events
         return
     for start in range(0, len(events), max_events):
         yield events.slice(start, min(start + max_events, len(events)))
+
+
+def compute_max_events(event_bytes: int) -> int:
+    """Return how many events are handed on at once.
+
+    Args:
+        event_bytes: bytes that each of them takes, with its row key.
+    """
+    return max(MAX_BATCH_BYTES // max(event_bytes, 1), 1)
 
 
 @dataclass(slots=True)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rowkey.errors import RowError
 from rowkey.messages import pluralize
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
-from rowkey.workload.column_summary import ColumnSummary, find_dependencies
 from rowkey.workload.distinct_counter import DistinctCounter
+from rowkey.workload.field_profile import FieldProfile
 from rowkey.workload.records import SkippedRows
-from rowkey.workload.reservoir import Reservoir
 from rowkey.workload.sample_file import EventBatch
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ class SampleSummary:
         seed: where randomness begins.
         first_event: the number of the first event among those of the whole sample, from 0.
         path: the sample's file.
+        profile: the profile of the fields in these same events, made before; None to make it now.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class SampleSummary:
         seed: int = 0,
         first_event: int = 0,
         path: str = "",
+        profile: FieldProfile | None = None,
     ) -> None:
         self.path = path
-        self.fields = dict(fields)
+        self.profile = profile or FieldProfile(fields, seed=seed, first_event=first_event)
+        self._is_profile_complete = profile is not None
         self.key = key
         self.skipped_rows = SkippedRows()
         self.assumptions: list[str] = []
         self._declared_facts = declared_facts or {}
-        self._reservoir = Reservoir(seed=seed, first_event=first_event)
-        self._columns = {name: ColumnSummary(field) for name, field in self.fields.items()}
         self._row_counter = DistinctCounter()
         self._has_shared_rows = layout is not None and layout.has_shared_rows
         self._has_cell_times = layout is not None and layout.cell_timestamp is not None
@@ -84,9 +84,8 @@ class SampleSummary:
             keyed_events: those of them that have a row key, of which rows are counted; all if None.
         """
         self._cache.clear()
-        self._reservoir.offer(events.rows)
-        for column in self._columns.values():
-            column.add(events.get_column(column.field))
+        if not self._is_profile_complete:
+            self.profile.add(events)
         if self._can_count_rows:
             self._count_rows(events if keyed_events is None else keyed_events)
 
@@ -100,9 +99,7 @@ class SampleSummary:
     def merge(self, later: SampleSummary) -> None:
         """Add the summary of later events of the same sample."""
         self._cache.clear()
-        self._reservoir.merge(later._reservoir)
-        for name, column in self._columns.items():
-            column.merge(later._columns[name])
+        self.profile.merge(later.profile)
         self._can_count_rows = self._can_count_rows and later._can_count_rows
         self._row_counter.merge(later._row_counter)
         self.skipped_rows = self.skipped_rows.merge(later.skipped_rows)
@@ -120,11 +117,7 @@ class SampleSummary:
         """
         other: SampleSummary = copy(self)
         other.key = key
-        other._cache = {
-            "measured": self.measured_facts,
-            "rows": self.rows,
-            "values": self._cache.setdefault("values", {}),
-        }
+        other._cache = {}
         other._has_shared_rows = layout.has_shared_rows
         other._has_cell_times = layout.cell_timestamp is not None
         other._row_counter = DistinctCounter() if row_counter is None else row_counter
@@ -144,9 +137,14 @@ class SampleSummary:
             self._can_count_rows = False
 
     @property
+    def fields(self) -> Mapping[str, Field]:
+        """Return the fields, by name."""
+        return self.profile.fields
+
+    @property
     def event_count(self) -> int:
         """Return how many events there are."""
-        return self._reservoir.event_count
+        return self.profile.event_count
 
     @property
     def is_thin(self) -> bool:
@@ -166,22 +164,7 @@ class SampleSummary:
     @property
     def measured_facts(self) -> Mapping[str, FieldFacts]:
         """Return the measured facts of each field, however few the events."""
-        if "measured" not in self._cache:
-            self._cache["measured"] = self._measure_facts()
-        measured: Mapping[str, FieldFacts] = self._cache["measured"]
-        return measured
-
-    def _measure_facts(self) -> dict[str, FieldFacts]:
-        """Return the facts of each field from its column summary."""
-        if not self.event_count:
-            return {}
-        determining_fields = find_dependencies(self.rows, list(self.fields))
-        return {
-            name: column.build_facts(
-                self.rows.column(name), determining_fields[name], is_exact=self._reservoir.is_exact
-            )
-            for name, column in self._columns.items()
-        }
+        return self.profile.facts
 
     @property
     def facts(self) -> Mapping[str, FieldFacts]:
@@ -194,27 +177,11 @@ class SampleSummary:
     @property
     def rows(self) -> pa.RecordBatch:
         """Return a uniform sample of the events, in the order of their arrival."""
-        if "rows" not in self._cache:
-            self._cache["rows"] = self._reservoir.collect_rows()
-        return self._cache["rows"]
+        return self.profile.rows
 
     def list_values(self, name: str) -> list[Any]:
         """Return the distinct values of a field in the sampled events; empty without the field."""
-        values: dict[str, list[Any]] = self._cache.setdefault("values", {})
-        if name not in values:
-            has_field = name in self.rows.schema.names
-            values[name] = self._read_values(name) if has_field else []
-        return values[name]
-
-    def _read_values(self, name: str) -> list[Any]:
-        """Return the distinct values of a field."""
-        from rowkey.keys import build_field_column
-
-        column, field = self.rows.column(name).unique().drop_null(), self.fields[name]
-        # Python's own times know no nanoseconds.
-        if field.type.has_integer_form:
-            return build_field_column(field, column).to_list()
-        return list(column.to_pylist())
+        return self.profile.list_values(name)
 
     def share_result(self, name: str, compute: Callable[[], T]) -> T:
         """Return what was computed before from the same events and key, or compute it now.

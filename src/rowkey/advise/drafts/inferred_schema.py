@@ -332,6 +332,7 @@ def _profile_fields(
     assert key is not None, "every field can be part of a key"
     summary = SampleSummary(fields, key, seed=seed)
     summary.add_sample(open_sample(recording, fields, None))
+    recording.field_profile = summary.profile
     facts = summary.measured_facts
     return InferredSchema(
         recording,

@@ -83,8 +83,24 @@ TEXT_FORMS = (
 """All forms; a column has those that every value of it fits."""
 
 
+INTEGER_FORMS = frozenset({"integer", "number", "coded", "unpadded", "whole"})
+"""Forms of every integer that is written as Python writes it."""
 MAX_SAFE_DIGITS = 15
 """Digits of a number that survive in 64 bits of floating point, whatever they are."""
+
+
+def parse_plain_integers(texts: pa.Array) -> pa.Array | None:
+    """Return texts as integers; None unless all are integers of 64 bits as Python writes them."""
+    import pyarrow as pa
+
+    for some in (texts.slice(0, FIRST_TESTED_TEXTS), texts):
+        try:
+            numbers = some.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return None
+        if not numbers.cast(some.type).equals(some):
+            return None
+    return numbers
 
 
 def is_exact_float(text: str) -> bool:

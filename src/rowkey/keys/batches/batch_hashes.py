@@ -189,7 +189,8 @@ def _fold_bytes(
     """Return a hash computed byte by byte.
 
     Args:
-        step: mixes the next byte of each row into the states of the rows, in place.
+        step: mixes the next byte of each row into the states of the rows, in place; the bytes are
+            numbers of 8 or 64 bits.
         state: the state of each row before its first byte.
         pieces: the bytes.
     """
@@ -208,15 +209,15 @@ def _fold_bytes(
     )
     starts = spans.starts.take(order)
     longer_than = len(order) - np.cumsum(np.bincount(lengths, minlength=max_length + 1))
-    padding = np.zeros(_FETCH_BYTES, np.uint8)
-    windows = view_windows(np.concatenate([spans.data, padding]), _FETCH_BYTES)
-    for first in range(0, max_length, _FETCH_BYTES):
-        count = int(longer_than[first])
-        fetched = windows[starts[:count] + first].view(np.uint8).reshape(count, _FETCH_BYTES)
-        by_place = np.ascontiguousarray(fetched.T)
-        for index in range(first, min(first + _FETCH_BYTES, max_length)):
+    windows = view_windows(np.concatenate([spans.data, np.zeros(8, np.uint8)]), 8)
+    lowest_bytes = np.empty(len(order), np.uint64)
+    for first in range(0, max_length, 8):
+        words = windows[starts[: int(longer_than[first])] + first].view("<u8").reshape(-1)
+        for index in range(first, min(first + 8, max_length)):
             some = int(longer_than[index])
-            step(state[:some], by_place[index - first, :some])
+            np.bitwise_and(words[:some], np.uint64(0xFF), out=lowest_bytes[:some])
+            step(state[:some], lowest_bytes[:some])
+            words >>= np.uint64(8)
     out = np.empty_like(state)
     out[order] = state
     return out
@@ -226,7 +227,8 @@ def _hash_crc32(pieces: ByteColumn, _: int = 0) -> HashArray:
     """Return zlib's CRC-32 of each row's bytes."""
 
     def step(state: HashArray, byte: HashArray) -> None:
-        state[:] = _CRC_TABLE.take((state ^ byte) & np.uint32(255)) ^ (state >> np.uint32(8))
+        lowest_bytes = ((state ^ byte) & np.uint32(255)).astype(np.intp)
+        state[:] = _CRC_TABLE.take(lowest_bytes) ^ (state >> np.uint32(8))
 
     return ~_fold_bytes(step, np.full(len(pieces), 0xFFFFFFFF, np.uint32), pieces)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import numpy as np
     import pyarrow as pa
 
     from rowkey.workload.sample_streams import ReadProgress
@@ -31,6 +32,8 @@ BLOCK_BYTES = 1 << 23
 """Bytes that are read at a time, and the rest of their last line."""
 MAX_BLOCK_LINES = 16_384
 """Lines of a block, which bounds the memory of sparse columns."""
+ARROW_BLOCK_BYTES = 1 << 18
+"""Bytes that a thread of Arrow parses at a time."""
 MAX_PARSED_PATHS = 1_000
 """Paths that Arrow is told; of more names, which are rather values, the schema would be rebuilt
 for each few lines."""
@@ -61,7 +64,11 @@ class LineBlock:
     @property
     def line_count(self) -> int:
         """Return how many lines there are."""
-        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+        import numpy as np
+
+        characters = np.frombuffer(self.data, np.uint8)
+        end_count = int(np.count_nonzero(characters == ord("\n")))
+        return end_count + (not self.data.endswith(b"\n"))
 
     def split(self, max_lines: int) -> Iterator[LineBlock]:
         """Return the lines as blocks of at most `max_lines`."""
@@ -115,9 +122,11 @@ class ParsedLines:
 
     Args:
         values: the values at each path, one a line; null where an object has none.
+        line_count: how many lines.
     """
 
     values: Mapping[ValuePath, pa.Array]
+    line_count: int
 
 
 class ObjectParser:
@@ -125,8 +134,7 @@ class ObjectParser:
 
     Args:
         paths: the steps to each value: `("request", "path")` in the object `request`; None to find
-            all paths: then objects with other values than those learned are refused, and values
-            are not written as text.
+            all paths: then objects with other values than those learned are refused.
     """
 
     def __init__(self, paths: Iterable[ValuePath] | None) -> None:
@@ -188,25 +196,26 @@ class ObjectParser:
         from pyarrow import json
 
         text = data.strip(b" \t\r\n")
-        if self._schema is None or not _is_regular(text):
+        lengths = None if self._schema is None else _measure_regular_lines(text)
+        if lengths is None:
             return None
         parse_options = json.ParseOptions(
             explicit_schema=self._schema,
             newlines_in_values=False,
             unexpected_field_behavior="error" if self.finds_paths else "ignore",
         )
-        read_options = json.ReadOptions(use_threads=False, block_size=len(text) + 1)
+        # Arrow parses its blocks on all cores; a line must fit into one.
+        block_size = max(ARROW_BLOCK_BYTES, int(lengths.max()) + 1)
+        read_options = json.ReadOptions(use_threads=True, block_size=block_size)
         try:
             table = json.read_json(
                 pa.BufferReader(text), read_options=read_options, parse_options=parse_options
             )
         except pa.ArrowInvalid:
             return None
-        if table.num_rows != text.count(b"\n") + 1:
+        if table.num_rows != len(lengths):
             return None
         found = {path: _get_values(table, path) for path in self._types}
-        if self.finds_paths:
-            return ParsedLines(found)
         texts = {}
         for path, values in found.items():
             is_float = self._types[path] == "float"
@@ -216,7 +225,7 @@ class ObjectParser:
             if texts[path] is None:
                 self._has_unclear_numbers, self._schema = True, None
                 return None
-        return ParsedLines(texts)
+        return ParsedLines(texts, len(lengths))
 
 
 _ARROW_TYPES = {"str": "string", "bool": "bool", "int": "int64", "float": "float64"}
@@ -250,12 +259,15 @@ def _build_arrow_fields(tree: dict[str, Any]) -> list[pa.Field]:
     ]
 
 
-def _is_regular(text: bytes) -> bool:
-    """Return whether Arrow finds one object a line and knows all of its values as Python does."""
+def _measure_regular_lines(text: bytes) -> np.ndarray[Any, Any] | None:
+    """Return the length of each line with its end.
+
+    None unless Arrow surely finds one object a line and knows all of its values as Python does.
+    """
     import numpy as np
 
     if not text.startswith(b"{") or not text.endswith(b"}"):
-        return False
+        return None
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
     last = characters[ends - 1]
@@ -263,7 +275,7 @@ def _is_regular(text: bytes) -> bool:
     last[is_return] = characters[ends[is_return] - 2]
     # A line that begins with { and ends with } is not part of an object on several lines.
     if (last != ord("}")).any() or (characters[ends + 1] != ord("{")).any():
-        return False
+        return None
     stops = np.append(ends, len(text))
     lengths = np.diff(stops, prepend=-1)
     long = lengths > _MIN_UNUSUAL_BYTES
@@ -271,13 +283,20 @@ def _is_regular(text: bytes) -> bool:
         _is_unusual(text[stop - length + 1 : stop])
         for stop, length in zip(stops[long].tolist(), lengths[long].tolist(), strict=True)
     ):
-        return False
-    if (b"NaN" in text or b"Inf" in text) and _NON_FINITE.search(text):
-        return False
+        return None
+    may_be_non_finite = _has_pair(characters, b"Na") or _has_pair(characters, b"In")
+    if may_be_non_finite and _NON_FINITE.search(text):
+        return None
     try:
-        return text.isascii() or bool(text.decode())
+        return lengths if text.isascii() or text.decode() else None
     except UnicodeDecodeError:
-        return False
+        return None
+
+
+def _has_pair(characters: np.ndarray[Any, Any], pair: bytes) -> bool:
+    """Return whether two bytes follow each other, five times as fast as searching a word."""
+    first, second = pair
+    return bool(((characters[:-1] == first) & (characters[1:] == second)).any())
 
 
 def _is_unusual(line: bytes) -> bool:

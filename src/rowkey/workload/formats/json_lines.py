@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
 from rowkey.messages import shorten_text
+from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
@@ -25,7 +26,7 @@ from rowkey.workload.sample_streams import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -71,7 +72,31 @@ class JsonLinesFormat(SampleFormat):
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a JSON lines file in order, in batches of bounded size."""
-        column_names = self._collect_names(path) if columns is None else list(columns)
+        if columns is None:
+            yield from self._read_all_columns(path, skipped_rows)
+        else:
+            yield from self._read_columns(path, list(columns), skipped_rows)
+
+    def _read_all_columns(self, path: Path, skipped_rows: SkippedRows) -> Iterator[pa.RecordBatch]:
+        """Yield the rows with the columns of all objects, which are known at the end of the file.
+
+        Until then the values are kept in memory or a temporary file. They are read again if some
+        objects have a value where others have an object, which is then a value too.
+        """
+        kept, noted = KeptBlocks(), SkippedRows()
+        parser = ObjectParser(None)
+        blocks = self._read_blocks(path, noted, parser, self.progress)
+        names = self._collect_names(path, kept.keep(blocks))
+        if _find_parents(names) & set(names):
+            yield from self._read_columns(path, names, skipped_rows)
+            return
+        skipped_rows.extend(noted)
+        yield from kept.read(names, self.progress)
+
+    def _read_columns(
+        self, path: Path, column_names: list[str], skipped_rows: SkippedRows
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows with some columns."""
         paths = {name: _list_paths(name) for name in column_names}
         parser = ObjectParser(path for found in paths.values() for path in found)
         has_batch = False
@@ -118,17 +143,24 @@ class JsonLinesFormat(SampleFormat):
                 return column_names
         return column_names or None
 
-    def _collect_names(self, path: Path) -> list[str]:
+    def _collect_names(
+        self, path: Path, blocks: Iterable[list[ParsedLines | ParsedObjects]] | None = None
+    ) -> list[str]:
         """Return the names in all objects, in order of appearance; nested ones with dots.
 
         An object that is null or empty in some rows has the names that it has in other rows.
+
+        Args:
+            path: the file.
+            blocks: all of its objects; read from it if None.
 
         Raises:
             SampleError: there are too many.
         """
         names: dict[str, bool] = {}
-        parser = ObjectParser(None)
-        for part in chain.from_iterable(self._read_blocks(path, SkippedRows(), parser)):
+        if blocks is None:
+            blocks = self._read_blocks(path, SkippedRows(), ObjectParser(None))
+        for part in chain.from_iterable(blocks):
             if isinstance(part, ParsedLines):
                 for steps, values in part.values.items():
                     if not _is_readable(steps):
@@ -144,7 +176,7 @@ class JsonLinesFormat(SampleFormat):
                 if len(names) > MAX_NAMES:
                     what = f"the objects have more than {MAX_NAMES:,} different field names"
                     raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
-        parents = {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
+        parents = _find_parents(names)
         return [name for name, is_held in names.items() if is_held or name not in parents]
 
     def _read_objects(
@@ -190,6 +222,82 @@ class JsonLinesFormat(SampleFormat):
             yield parts
             last_line = block.first_line + block.line_count - 1
         misfits.check_count(last_line)
+
+
+class KeptBlocks:
+    """The values of a file's objects as text, kept until the names of all columns are known."""
+
+    def __init__(self) -> None:
+        self._store = BatchStore()
+        self._part_counts: list[int] = []
+
+    def keep(
+        self, blocks: Iterable[list[ParsedLines | ParsedObjects]]
+    ) -> Iterator[list[ParsedLines | ParsedObjects]]:
+        """Keep blocks of objects, and yield them."""
+        for parts in blocks:
+            batches = [_build_named_batch(part) for part in parts]
+            filled_batches = [batch for batch in batches if batch.num_rows]
+            for batch in filled_batches:
+                self._store.append(batch)
+            self._part_counts.append(len(filled_batches))
+            yield parts
+
+    def read(self, column_names: Sequence[str], progress: ReadProgress) -> Iterator[pa.RecordBatch]:
+        """Yield a batch with the given columns for each block, and at least one.
+
+        Args:
+            column_names: the names of all columns.
+            progress: told how much is delivered of what was read.
+        """
+        if not column_names or not self._store.row_count:
+            yield build_text_batch([], column_names)
+            return
+        total_bytes, row_count = progress.prefetched_bytes, 0
+        batches = iter(self._store)
+        for part_count in filter(None, self._part_counts):
+            parts = [_fill_columns(one, column_names) for one in islice(batches, part_count)]
+            block = _combine_batches(parts)
+            row_count += block.num_rows
+            progress.delivered_bytes = total_bytes * row_count // self._store.row_count
+            yield block
+
+
+def _build_named_batch(part: ParsedLines | ParsedObjects) -> pa.RecordBatch:
+    """Return objects as columns of text, one for each name that they have.
+
+    A last column, without values, counts the rows where objects are empty.
+    """
+    import pyarrow as pa
+
+    if isinstance(part, ParsedLines):
+        paths: dict[str, list[ValuePath]] = {}
+        for steps in part.values:
+            paths.setdefault(".".join(steps), []).append(steps)
+        batch, row_count = _build_parsed_batch(part, paths), part.line_count
+    else:
+        names = list(dict.fromkeys(name for _, one in part for name in _list_names(one)))
+        batch = build_text_batch(
+            [[_format_value(one, name) for name in names] for _, one in part], names
+        )
+        row_count = len(part)
+    columns, names = [*batch.columns, pa.nulls(row_count)], [*batch.schema.names, ""]
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _fill_columns(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    """Return a batch of named columns with the given ones; those that it lacks are null."""
+    import pyarrow as pa
+
+    places = {name: place for place, name in enumerate(batch.schema.names[:-1])}
+    missing = pa.nulls(batch.num_rows, pa.string())
+    columns = [batch.column(places[name]) if name in places else missing for name in names]
+    return pa.RecordBatch.from_arrays(columns, names=list(names))
+
+
+def _find_parents(names: Iterable[str]) -> set[str]:
+    """Return the names of the objects that hold nested values with the given names."""
+    return {name[:at] for name in names for at, letter in enumerate(name) if letter == "."}
 
 
 def _open_misfits(path: Path, skipped_rows: SkippedRows) -> MalformedLines:

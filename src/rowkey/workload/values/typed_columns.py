@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
 
+FIRST_NON_ASCII_BYTE = 0x80
+
 
 def convert_column(field: Field, array: pa.Array) -> pa.Array:
     """Return a column of values that the field can hold; null where it cannot.
@@ -44,23 +46,25 @@ def _drop_marked_texts(array: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if INVALID_BYTE_MARK.encode() not in _join_texts(array):
+    texts = _view_bytes(array)
+    is_ascii = int(texts.max(initial=0)) < FIRST_NON_ASCII_BYTE
+    if is_ascii or INVALID_BYTE_MARK.encode() not in texts.tobytes():
         return array
     strange = pc.match_substring(array, INVALID_BYTE_MARK)
     return pc.if_else(strange, pa.scalar(None, array.type), array)
 
 
-def _join_texts(array: pa.Array) -> bytes:
+def _view_bytes(array: pa.Array) -> np.ndarray[Any, Any]:
     """Return the bytes of all texts of a column, as they follow each other in memory."""
     import numpy as np
     import pyarrow as pa
 
     _, offsets, data = array.buffers()
     if not len(array) or data is None:
-        return b""
+        return np.empty(0, np.uint8)
     ends = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(array.type) else np.int32)
     start, stop = ends[[array.offset, array.offset + len(array)]].tolist()
-    return bytes(data.slice(start, stop - start))
+    return np.frombuffer(data, np.uint8)[start:stop]
 
 
 def is_text_column(array: pa.Array) -> bool:
