@@ -178,3 +178,13 @@ def test_a_name_with_dots_in_front_of_nested_objects_is_read(tmp_path: Path) -> 
     [batch] = sample_format.read_batches(path, None, SkippedRows())
     assert {"a.b.c": ["1", "3"] * 100, "x.y.z": ["2", "4"] * 100} == batch.to_pydict()
     assert ["a.b.c", "x.y.z"] == sample_format.read_column_names(path, ["a.b.c", "x.y.z"])
+
+
+def test_a_name_with_too_many_dots_is_not_listed_but_told(tmp_path: Path) -> None:
+    """A column whose values would not be found is left out with the reason."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a.b.c": {"d.e": {"f": 1}}, "n": 2}\n' * 3)
+    sample_format = FORMATS["json_lines"]({"kind": "json_lines"})
+    [batch] = sample_format.read_batches(path, None, SkippedRows())
+    assert ["n"] == batch.schema.names
+    assert ["a.b.c.d.e.f"] == list(sample_format.find_unreadable_columns(path))

@@ -134,20 +134,28 @@ def check_comments(path: Path, lines: Sequence[str], sample_format: SampleFormat
 
 
 def suggest_more_names(
-    names: Sequence[str], width: int, count: int, sample_format: SampleFormat
+    names: Sequence[str],
+    width: int,
+    count: int,
+    sample_format: SampleFormat,
+    first_line: int = 0,
 ) -> str:
     """Return how to read lines that have more values than there are names; empty if they do not.
 
-    One name alone is likely a title above the names.
+    One name alone is a title above the names.
 
     Args:
         names: names of the first columns.
         width: how many columns the file is said to have.
         count: how many values the lines have.
         sample_format: how the file is read.
+        first_line: the first line that has more values; 0 if the file has no names.
     """
-    if count <= width or width == 1:
+    if count <= width or (width == 1 and not first_line):
         return ""
+    if width == 1:
+        option = sample_format.suggest_options(skip_lines=first_line - 1)
+        return f"If line {first_line} has the names of the columns, skip those above it: {option}."
     options: dict[str, Any] = {
         "names": [*names, *(f"c{number}" for number in range(len(names) + 1, count + 1))]
     }

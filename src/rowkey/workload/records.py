@@ -173,6 +173,7 @@ class MalformedLines:
         self._value_counts: Counter[int] = Counter()
         self._has_other_quotes = False
         self.first_line = ""
+        self.first_number = 0
         self.has_invalid_bytes = False
         self.is_binary = False
 
@@ -187,17 +188,19 @@ class MalformedLines:
         self._value_counts[value_count] += 1
         self._has_other_quotes |= "'" in line or '\\"' in line
         byte = find_marked_byte(line)
+        line_count = len(line.splitlines())  # a quote may join several
         line = format_marked_text(line[:80]).rstrip("\0")  # a mark may be cut
         self.count += 1
         self.is_binary = self.is_binary or _BINARY_CHARACTER.search(line) is not None
         self.has_invalid_bytes = self.has_invalid_bytes or bool(byte)
+        self.first_number = self.first_number or number
         self.first_line = self.first_line or f"line {number}: {line!r}"
         what = (
             f"contains {format_invalid_byte(byte)}"
             if byte
             else f"does not follow the format: {line!r}"
         )
-        self.skipped_rows.note(1, f"line {number} {what}")
+        self.skipped_rows.note(max(line_count, 1), f"line {number} {what}")
 
     def _suggest_remedy(self) -> str:
         """Return what to do about lines that do not follow the format."""

@@ -10,6 +10,8 @@ import pytest
 
 from rowkey.advise import draft_design
 from rowkey.errors import SampleError
+from rowkey.workload import SkippedRows
+from rowkey.workload.formats.csv import CsvFormat
 from workload.awkward.files import find_options, get_refusal, read_rows
 
 if TYPE_CHECKING:
@@ -179,3 +181,30 @@ def test_no_names_are_proposed_for_quotes_that_are_not_read(tmp_path: Path, data
     with pytest.raises(SampleError, match="2 of 2 lines do not follow the format") as caught:
         draft_design(tmp_path / "a.csv")
     assert [] == find_options(str(caught.value))
+
+
+@pytest.mark.parametrize("head", ["\n\n", "Report of 2024\n\n", "Report\n"])
+def test_lines_above_the_names_are_skipped_by_the_option_of_the_refusal(
+    tmp_path: Path, head: str
+) -> None:
+    """Empty lines and a title are not taken for the end of the file or for the names."""
+    path = tmp_path / "events.csv"
+    path.write_text(f"{head}host,n\n" + "web,1\n" * 9)
+    fields = {"host": "text", "n": "u8"}
+    with pytest.raises(SampleError) as caught:
+        draft_design(path)
+    [options] = find_options(str(caught.value))
+    assert [("web", 1)] * 9 == read_rows(path, fields, options)
+
+
+def test_a_line_that_is_no_row_is_named_after_empty_and_joined_lines(tmp_path: Path) -> None:
+    """The line is that of the file, whatever lines are empty or part of a value before it."""
+    path = tmp_path / "events.csv"
+    text = 'title\nhost,n\n\n"a\nb",1\n\nweb,2,3\nweb,4\n"c,5\nd",6,7\n'
+    path.write_text(text + "web,8\n" * 9)
+    skipped = SkippedRows()
+    sample_format = CsvFormat({"kind": "csv", "skip_lines": 1})
+    list(sample_format.read_batches(path, ["host"], skipped))
+    numbers = [re.match(r"line (\d+) ", said) for said in skipped.format_problems()]
+    assert ["7", "9"] == [found and found[1] for found in numbers]
+    assert 3 == skipped.count

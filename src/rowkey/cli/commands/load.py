@@ -104,8 +104,8 @@ def _format_result(result: FileLoadResult) -> list[str]:
     if result.repeat_count:
         about = "" if result.is_exact_count else "about "
         lines.append(
-            f"{about}{format_row_count(result.repeat_count, 'of these')} repeat the row key of "
-            "another row of the file; of rows with one key, the last written is read"
+            f"{about}{format_row_count(result.repeat_count, 'with the row key')} of another row of "
+            "the file; of rows with one key, the last written is read"
         )
     if result.absent_fields:
         lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")

@@ -9,11 +9,11 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 from collections import Counter
 from contextlib import contextmanager
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument, SampleError
-from rowkey.messages import Message, shorten_text
+from rowkey.messages import Message, pluralize, shorten_text
 from rowkey.workload.contract import (
     ENCODING_OPTION,
     NULLS_OPTION,
@@ -163,6 +163,25 @@ class CsvFormat(SampleFormat):
             except csv.Error:
                 raise _build_length_error(path, line) from None
 
+    def _number_records(self, path: Path) -> Iterator[tuple[int, int]]:
+        """Yield the number of each record after the names, from 1, and its first line."""
+        numbers = count(int(bool(self.option_values["names"])))
+        return ((next(numbers), line) for line, record in self._read_records(path) if record)
+
+    def _find_line(self, path: Path, number: int, records: Iterator[tuple[int, int]]) -> int:
+        """Return the line of a record that does not follow the format; looked for once.
+
+        Empty lines are no records, and records with line ends in quotes have several lines.
+
+        Args:
+            path: the file.
+            number: the number of the record after the names, from 1.
+            records: the records that were not looked at before.
+        """
+        if -number not in self.known_lines:  # those of rows are positive
+            self.known_lines[-number] = next((line for n, line in records if n == number), 0)
+        return self.known_lines[-number]
+
     def _refuse_open_quote(self, path: Path) -> None:
         """Raise an error about the last value of a file, whose quote is not closed.
 
@@ -308,7 +327,7 @@ class CsvFormat(SampleFormat):
     def _read_head(self, stream: IO[bytes], path: Path) -> str:
         """Return the first record of a file as marked text; UTF-16 is refused with the option."""
         try:
-            return _read_head(stream, path)
+            head = _read_head(stream, path)
         except SampleError as problem:
             with open_uncompressed(path) as plain:
                 start = plain.read(4)
@@ -323,6 +342,26 @@ class CsvFormat(SampleFormat):
             option = self.suggest_options(encoding="utf-16")
             remedy = f"The file is in UTF-16. Declare it: {option}."
             raise SampleError(mistake.path, mistake.problem, mistake.expected, remedy) from None
+        if head and not head.strip():
+            self._refuse_empty_lines(stream, path)
+        return head
+
+    def _refuse_empty_lines(self, stream: IO[bytes], path: Path) -> None:
+        """Raise an error about empty lines in front of the names, if anything follows them.
+
+        Raises:
+            SampleError: something does; it names the option that skips the empty lines.
+        """
+        skipped = self.option_values["skip_lines"] + 1
+        while line := stream.readline(MAX_LINE_BYTES):
+            if line.strip():
+                raise SampleError(
+                    f"{path}:1",
+                    "the file begins with empty lines",
+                    "the names of the columns",
+                    f"Skip them: {self.suggest_options(skip_lines=skipped)}.",
+                )
+            skipped += 1
 
     @contextmanager
     def _open_text(self, path: Path, *, is_watched: bool = False) -> Iterator[IO[bytes]]:
@@ -397,16 +436,16 @@ class CsvFormat(SampleFormat):
 
         delimiter = self._find_delimiter(path)
         names = self._read_names(stream, path, columns, delimiter)
-        header_lines = self.option_values["skip_lines"] + (not self.option_values["names"])
         column_names = resolve_columns(names, columns, path)
+        width = len(names)
         misfits = MalformedLines(
             path,
-            f"{len(names)} values on each line",
+            f"{pluralize(width, 'value')} on each line",
             skipped_rows,
-            suggest=lambda count: suggest_more_names(names, len(names), count, self),
+            suggest=lambda n: suggest_more_names(names, width, n, self, misfits.first_number),
         )
 
-        is_closed = False
+        is_closed, record_lines = False, self._number_records(path)
 
         def skip(row: Any) -> str:
             """Note a malformed line, or the line after the last one, and tell Arrow to skip it."""
@@ -414,7 +453,9 @@ class CsvFormat(SampleFormat):
             if row.text.startswith(_END_MARK):
                 is_closed = True
             else:
-                misfits.add(row.number + header_lines, row.text, row.actual_columns)
+                is_named = skipped_rows.can_keep_more or not misfits.count
+                line = self._find_line(path, row.number, record_lines) if is_named else 0
+                misfits.add(line, row.text, row.actual_columns)
             return "skip"
 
         # Arrow strips a byte order mark from its input, even one that is part of the first value.
@@ -422,31 +463,30 @@ class CsvFormat(SampleFormat):
         mark = b"" if self.option_values["names"] else BOM_UTF8
         end = f"\n{_END_MARK}{delimiter * len(names)}".encode()
         marked = MarkedUtf8Stream(stream, mark, self.progress, end)
-        reader = arrow.open_csv(
-            pa.PythonFile(marked, mode="r"),
-            read_options=arrow.ReadOptions(
-                column_names=names, block_size=MAX_LINE_BYTES, use_threads=False
-            ),
-            parse_options=arrow.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
-            ),
-            convert_options=self._build_convert_options(column_names),
+        read_options = arrow.ReadOptions(
+            column_names=names, block_size=MAX_LINE_BYTES, use_threads=False
         )
-        count, line_end_count, last_batch = 0, 1, None
+        parse_options = arrow.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+        )
+        convert_options = self._build_convert_options(column_names)
+        file = pa.PythonFile(marked, mode="r")
+        reader = arrow.open_csv(file, read_options, parse_options, convert_options)
+        row_count, line_end_count, last_batch = 0, 1, None
         for batch in reader:
             if last_batch is not None:
                 yield last_batch
             if not self._is_searched:
-                line_end_count += self._note_joined_rows(batch, count + 1, names, path)
-            count += batch.num_rows
+                line_end_count += self._note_joined_rows(batch, row_count + 1, names, path)
+            row_count += batch.num_rows
             self.progress.delivered_bytes += MAX_LINE_BYTES
             last_batch = _drop_padding(batch, self.null_texts) if self._is_padded else batch
-        misfits.check_count(count + misfits.count)
+        misfits.check_count(row_count + misfits.count)
         # A quote that is not closed is known when everything is read, before its row is delivered.
         if not is_closed:
             self._refuse_open_quote(path)
         # Line ends that neither rows nor values that are read have are in other columns.
-        is_complete = marked.line_end_count <= count + misfits.count + line_end_count
+        is_complete = marked.line_end_count <= row_count + misfits.count + line_end_count
         if not (self._is_searched or is_complete or columns is None or len(names) == 1):
             self._search_all_columns(path)
         self._is_searched = True

@@ -67,6 +67,8 @@ class JsonLinesFormat(SampleFormat):
     name = "json_lines"
     suffixes = (".jsonl", ".ndjson", ".json")
     has_named_values = True
+    _unreadable_names: Collection[str] | None = None
+    """Names whose values are not found; None before all names are collected."""
 
     def read_batches(
         self, path: Path, columns: Sequence[str] | None, skipped_rows: SkippedRows
@@ -122,6 +124,13 @@ class JsonLinesFormat(SampleFormat):
         last = max(rows, default=0)
         return {row: line for row, (line, _) in enumerate(islice(objects, last), 1) if row in rows}
 
+    def find_unreadable_columns(self, path: Path) -> Mapping[str, str]:
+        """Return the names of JSON lines whose values are not found, as dots mean too much."""
+        if self._unreadable_names is None:
+            self._collect_names(path)
+        reason = "has dots both within names and between nested ones, and more than can be tried"
+        return dict.fromkeys(self._unreadable_names or (), reason)
+
     def check_columns_exist(self, path: Path, columns: Sequence[str]) -> None:
         """Raise SampleError if no object of a JSON lines file has one of some names."""
         if available := self._collect_names(path):
@@ -158,24 +167,28 @@ class JsonLinesFormat(SampleFormat):
             SampleError: there are too many.
         """
         names: dict[str, bool] = {}
+        unreadable: dict[str, bool] = {}
         if blocks is None:
             blocks = self._read_blocks(path, SkippedRows(), ObjectParser(None))
         for part in chain.from_iterable(blocks):
             if isinstance(part, ParsedLines):
                 for steps, values in part.values.items():
                     if not _is_readable(steps):
+                        unreadable[".".join(steps)] = True
                         continue
                     names[".".join(steps)] |= values.null_count < len(values)
                 continue
             for number, found in part:
                 for steps, value in _flatten_items(found):
                     if not _is_readable(steps):
+                        unreadable[".".join(steps)] = True
                         continue
                     name = ".".join(steps)
                     names[name] = names.get(name, False) or value not in (None, {})
                 if len(names) > MAX_NAMES:
                     what = f"the objects have more than {MAX_NAMES:,} different field names"
                     raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
+        self._unreadable_names = unreadable.keys()
         parents = _find_parents(names)
         return [name for name, is_held in names.items() if is_held or name not in parents]
 

@@ -75,6 +75,7 @@ class TimeColumn:
         self._format = sample_format
         self._layout: TimeLayout | None = sample_format.time_layouts.get(column)
         self._is_calendar = False
+        self._is_date = field.type.unit_ns == DAY_S * SECOND_NS
         self._is_decided = self._layout is not None
         self._clock_count, self._clock_example = 0, ""
         self._years = YearCounter(sample_format.year) if sample_format.year is not None else None
@@ -123,7 +124,7 @@ class TimeColumn:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self.field.type.unit_ns != DAY_S * SECOND_NS:
+        if not self._is_date:
             return
         if pa.types.is_timestamp(array.type):
             day = pa.scalar(DAY_S * _TICKS_PER_S[array.type.unit])
@@ -188,7 +189,8 @@ class TimeColumn:
             self._is_decided = False
         elif 2 * (pc.sum(is_standard).as_py() or 0) >= len(texts):
             self._check_unit(texts)
-            if pc.any(pc.match_substring_regex(texts, _ZONELESS_TIME)).as_py():
+            is_zoneless = pc.match_substring_regex(texts, _ZONELESS_TIME)
+            if not self._is_date and pc.any(is_zoneless).as_py():
                 self._decisions.append(
                     Message(
                         "sample.no_zone",
