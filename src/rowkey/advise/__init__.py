@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign, judge_comparison, judge_simulation
     from rowkey.advise.key_search import search
     from rowkey.advise.resources import ResourceFigure, Resources, estimate_resources
+    from rowkey.advise.robustness import Change, ChangedLoad
     from rowkey.advise.verdict import GRADES, Assessment, DesignVerdict, Grade, judge_design
 else:
     __getattr__ = build_lazy_getattr(
@@ -24,6 +25,7 @@ else:
             "judgement": "JudgedDesign judge_comparison judge_simulation",
             "key_search": "search",
             "resources": "ResourceFigure Resources estimate_resources",
+            "robustness": "Change ChangedLoad",
             "verdict": "GRADES Assessment DesignVerdict Grade judge_design",
         },
     )
@@ -33,6 +35,8 @@ __all__ = [
     "MAX_DESIGNS",
     "Advice",
     "Assessment",
+    "Change",
+    "ChangedLoad",
     "ComparedDesign",
     "Comparison",
     "DesignVerdict",

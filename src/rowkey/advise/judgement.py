@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rowkey.advise.comparison import Comparison
     from rowkey.advise.resources import Resources
+    from rowkey.advise.robustness import ChangedLoad
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design, DesignProperties
     from rowkey.explanations import Explanation
@@ -214,6 +215,13 @@ class JudgedDesign:
         from rowkey.advise.resources import estimate_resources
 
         return estimate_resources(self.simulation)
+
+    @cached_property
+    def robustness(self) -> tuple[ChangedLoad, ...]:
+        """Return how busy the busiest server is if the load or the cluster changes."""
+        from rowkey.advise.robustness import measure_robustness
+
+        return measure_robustness(self.simulation)
 
     @cached_property
     def packing(self) -> PackingSavings | None:

@@ -147,7 +147,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
             capacity=_describe_capacity(simulation),
         )
         return Assessment("writes", "", grade, message, remedy, code)
-    utilization = rate * skew / servers / capacity
+    utilization = _estimate_busiest_writes(simulation)
     grade, level = _grade_utilization(utilization), _describe_level(simulation)
     if verdict.level != "even" and utilization > HARMLESS_UTILIZATION:
         grade = _choose_worse(grade, "fair")
@@ -463,17 +463,8 @@ def _assess_load(
     simulation: Simulation, writes: Assessment, reads: Sequence[Assessment]
 ) -> Iterator[Assessment]:
     """Yield the grade of writes and reads together if it is worse than that of each alone."""
-    import numpy as np
-
-    servers = _find_used_servers(simulation)
-    read_loads = np.zeros(len(servers))
-    for load in simulation.read_loads:
-        if load.is_rate_declared:
-            read_loads += _estimate_utilizations(simulation, load)
-    write_loads = _estimate_write_utilizations(simulation)
-    # The server that writes keep busiest changes from window to window where their front moves.
-    front = (writes.utilization or 0.0) + float(read_loads[servers].mean())
-    total = max(front, float((write_loads + read_loads).max()))
+    loads = _sum_utilizations(simulation)
+    total = estimate_utilization(simulation)
     grade = _grade_utilization(total)
     if GRADES.index(grade) <= max(one.rank for one in (writes, *reads)):
         return
@@ -483,12 +474,42 @@ def _assess_load(
         utilization=_format_share(total),
     )
     remedy = Message("verdict.more_servers", "Use more servers.")
-    if total > WARM_RATIO * float((write_loads + read_loads)[servers].mean()):
+    if total > WARM_RATIO * float(loads[_find_used_servers(simulation)].mean()):
         remedy = Message(
             "verdict.spread_load",
             "Spread the load that is uneven: other servers have capacity left.",
         )
     yield Assessment("load", "", grade, message, remedy, utilization=total)
+
+
+def estimate_utilization(simulation: Simulation) -> float:
+    """Return the share of its capacity that writes and reads take of the busiest server.
+
+    Only what has a rate counts: 0 where none is declared.
+    """
+    loads = _sum_utilizations(simulation)
+    write_loads = _estimate_write_utilizations(simulation)
+    # The server that writes keep busiest changes from window to window where their front moves.
+    reads = float((loads - write_loads)[_find_used_servers(simulation)].mean())
+    return max(_estimate_busiest_writes(simulation) + reads, float(loads.max()))
+
+
+def _sum_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:
+    """Return the share of its capacity that all writes and reads take of each server."""
+    total = _estimate_write_utilizations(simulation)
+    for load in simulation.read_loads:
+        if load.is_rate_declared:
+            total = total + _estimate_utilizations(simulation, load)
+    return total
+
+
+def _estimate_busiest_writes(simulation: Simulation) -> float:
+    """Return the share of its capacity that the writes of a window take of the busiest server."""
+    if simulation.is_thin:
+        return 0.0
+    skew, servers = max(simulation.verdict.skew, 1.0), simulation.design.cluster.servers
+    rate = simulation.design.writes.peak_rate or 0.0
+    return rate * skew / servers / _compute_write_capacity(simulation)
 
 
 def _estimate_write_utilizations(simulation: Simulation) -> np.ndarray[Any, Any]:

@@ -15,7 +15,12 @@ from rowkey.hotspots.leading_parts import (
     is_within_one_step,
     list_entity_fields,
 )
-from rowkey.hotspots.load_result import CauseFinding, LoadResult, MeasuredSkew
+from rowkey.hotspots.load_result import (
+    CauseFinding,
+    LoadResult,
+    MeasuredSkew,
+    assign_row_codes,
+)
 from rowkey.hotspots.placements import Placements
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
 from rowkey.hotspots.region_coverage import compute_region_shares
@@ -48,6 +53,7 @@ __all__ = [
     "RegionCounts",
     "Skew",
     "WindowCounts",
+    "assign_row_codes",
     "build_declared_facts",
     "compute_even_deviation",
     "compute_even_skew",

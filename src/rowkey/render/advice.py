@@ -17,7 +17,15 @@ from rowkey.schema import find_field_refs, format_key
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.advise import Advice, JudgedDesign, Pick, ResourceFigure, Resources
+    from rowkey.advise import (
+        Advice,
+        Change,
+        ChangedLoad,
+        JudgedDesign,
+        Pick,
+        ResourceFigure,
+        Resources,
+    )
     from rowkey.simulate import ReadCost
 
 STRENGTH_TEXTS = {
@@ -29,6 +37,8 @@ STRENGTH_TEXTS = {
 }
 """What a picked design is best at, as text."""
 DECLARED = "declared"
+MAX_SHOWN_SHARE = 10.0
+"""Share of a capacity above which a load is far too much, whatever it is."""
 GIB = 2**30
 
 _RESOURCE_NAMES = ("servers", "operations_per_s", "disk_bytes", "cost_per_month")
@@ -56,6 +66,16 @@ _KEY_FIELDS = {
     "heavy[].field": "a field of which its bucket spreads some values",
     "heavy[].values[]": "these values, as the design file declares them",
     **{f"resources.{name}": meaning for name, meaning in _RESOURCE_FIELDS.items()},
+    "robustness[].change": (
+        "what changes: rate (5 times as high), one_more_server, double_servers, heaviest_value (10 "
+        "times as busy), zipf (+ 0.2) or year (of growth)"
+    ),
+    "robustness[].subject": "what it changes to, such as the servers or the value",
+    "robustness[].value": "the estimated load of the busiest server then",
+    "robustness[].unit": (
+        "its unit: `fair share` of the writes, `utilization` of its capacity, or `regions` of 10 "
+        "GiB a server"
+    ),
     **VERDICT_FIELDS,
 }
 ADVICE_FIELDS = {
@@ -111,6 +131,7 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         "event_bytes": judged.event_bytes,
         "read_operations_per_s": judged.read_cost,
         "resources": _build_resource_document(judged.resources),
+        "robustness": [asdict(one) for one in judged.robustness],
         **build_verdict_document(judged.verdict, judged.simulation),
     }
 
@@ -334,6 +355,7 @@ def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
         ("verdict", [one.verdict.grade.upper() for one in judged]),
         ("busiest server, of its share", [f"{one.simulation.verdict.skew:.2f}×" for one in judged]),
     ]
+    rows += _list_robustness_rows(judged)
     for place, read in enumerate(judged[0].design.reads):
         costs = [_format_read(one.simulation.reads[place]) for one in judged]
         rows.append((f"{read.name}: ranges / rows read", costs))
@@ -343,6 +365,36 @@ def _format_figures(judged: Sequence[JudgedDesign]) -> Iterator[str]:
     for label, cells in rows:
         shown = (f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))
         yield f"  {label:<{first}}  {'  '.join(shown)}"
+
+
+_CHANGE_TEXTS: dict[Change, str] = {
+    "rate": "  of its capacity, at {subject} times the rates",
+    "one_more_server": "  with {subject} servers",
+    "double_servers": "  with {subject} servers",
+    "heaviest_value": "  with {subject} 10 times as busy",
+    "zipf": "  with {subject} more uneven (zipf + 0.2)",
+    "year": "regions of 10 GiB a server after a year",
+}
+
+
+def _list_robustness_rows(judged: Sequence[JudgedDesign]) -> Iterator[tuple[str, list[str]]]:
+    """Yield a label and a cell for each design of each change that every design was judged by."""
+    for one in judged[0].robustness:
+        found = [
+            next((other for other in each.robustness if other.change == one.change), None)
+            for each in judged
+        ]
+        label = _CHANGE_TEXTS[one.change].format(subject=one.subject)
+        yield label, ["–" if other is None else _format_load(other) for other in found]
+
+
+def _format_load(load: ChangedLoad) -> str:
+    """Return the load of the busiest server after a change, in its unit."""
+    if load.unit == "fair share":
+        return f"{load.value:.2f}×"
+    if load.unit == "utilization":
+        return f"{load.value:.0%}" if load.value <= MAX_SHOWN_SHARE else f"> {MAX_SHOWN_SHARE:.0%}"
+    return _format_number(load.value)
 
 
 def _format_read(cost: ReadCost) -> str:
