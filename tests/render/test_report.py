@@ -223,6 +223,16 @@ def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) ->
             assert {**plan, "conditions": part["conditions"]}.items() <= part.items()
 
 
+def test_the_map_has_the_share_of_reads(logs: list[JudgedDesign]) -> None:
+    """Each row of the map has its share of the operations of all reads."""
+    for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
+        load = one.simulation.total_read_load
+        assert load is not None
+        for view, estimate in (("region", load.regions), ("server", load.servers)):
+            shares = [row["reads"] for row in shown["map"]["views"][view]["rows"]]
+            assert pytest.approx(estimate.operations / load.regions.total) == shares
+
+
 def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:
     """Times and small buckets are not redacted."""
     hidden = build_report_document(logs, REDACTION)["designs"]

@@ -78,6 +78,18 @@ def test_the_map_shows_where_writes_are() -> None:
     ] == [float(share.rstrip("%")) / 100 for share in rows]
 
 
+def test_the_map_has_the_share_of_reads() -> None:
+    """Where reads are declared, the second share of a region is that of their operations."""
+    found = simulate("collision")
+    load = found.total_read_load
+    assert load is not None
+    lines = print_map(found, 100)
+    assert ["writes", "reads"] == lines[2].split()
+    shares = [float(line.rsplit(maxsplit=1)[1].rstrip("%")) / 100 for line in lines[3:-1]]
+    assert pytest.approx(shares, abs=0.0006) == load.regions.operations / load.regions.total
+    assert all(len(line) <= 100 for line in lines)
+
+
 def test_the_verdict_comes_first() -> None:
     """The design is printed first, then its verdict, then the causes and what to do."""
     lines = print_result(simulate("hot"), 100)

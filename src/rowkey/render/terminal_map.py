@@ -40,7 +40,8 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
         colour: whether cells are coloured blocks rather than characters.
 
     Returns:
-        A legend, a line for each region or group of neighbouring regions, and the times below.
+        A legend, a line for each region or group of neighbouring regions with its share of all
+        writes and of the operations of all reads, and the times below.
     """
     from rich.text import Text
 
@@ -51,21 +52,49 @@ def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[T
     if load_map is None:
         return [Text("no heat map: the events have no time")]
     start_s, column_s, grouped = load_map
-    map_width = max(width - max(map(len, labels)) - 9, 10)
+    reads = _sum_reads(simulation, groups, len(labels))
+    map_width = max(width - max(map(len, labels)) - (9 if reads is None else 16), 10)
     cells, per_column = _fit_columns(grouped, map_width)
     fair = cells.sum(axis=1) / simulation.design.cluster.servers
     lines = _draw_legend(column_s * per_column, colour=colour)
+    if reads is not None:
+        indent = max(map(len, labels)) + 1 + len(cells)
+        lines.append(Text(f"{'':{indent}}{'writes':>7}{'reads':>7}"))
     for row, label in enumerate(labels):
         line = Text(f"{label:<{max(map(len, labels))}} ")
         for column in range(len(cells)):
             line.append(*format_cell(cells[column, row], fair[column], colour=colour))
         share = grouped[:, row].sum() / max(grouped.sum(), 1)
         line.append(f" {share:6.1%}")
+        if reads is not None:
+            line.append(f" {reads[row]:6.1%}")
         lines.append(line)
     lines.append(
         _draw_times(start_s, column_s * grouped.shape[0], len(cells), max(map(len, labels)))
     )
     return lines
+
+
+def _sum_reads(
+    simulation: Simulation, groups: list[int], count: int
+) -> np.ndarray[Any, Any] | None:
+    """Return the share of the operations of all reads that falls on each group of regions.
+
+    Args:
+        simulation: the simulation.
+        groups: the group of each region.
+        count: how many groups there are.
+
+    Returns:
+        None if the design declares no read that can be run.
+    """
+    import numpy as np
+
+    load = simulation.total_read_load
+    if load is None:
+        return None
+    shares: np.ndarray[Any, Any] = np.bincount(groups, load.regions.operations, count)
+    return shares / max(float(shares.sum()), 1e-9)
 
 
 def _format_labels(simulation: Simulation, step: int) -> list[str]:

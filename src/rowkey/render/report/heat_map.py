@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.hotspots import CAUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from rowkey.advise import JudgedDesign
     from rowkey.render.redaction import Redaction
+    from rowkey.simulate import LoadEstimate
 
     Counts = np.ndarray[Any, Any]
 
@@ -40,6 +41,12 @@ def build_heat_map_document(
     start_s, width_s, grouped = region_map
     loads = server_map[2]
     rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
+    server_rows: list[dict[str, Any]] = [
+        {"first": n, "last": n, "server": n} for n in range(loads.shape[1])
+    ]
+    if simulation.total_read_load is not None:
+        _add_reads(rows, simulation.total_read_load.regions, groups)
+        _add_reads(server_rows, simulation.total_read_load.servers, range(len(server_rows)))
     return {
         "start_s": int(start_s),
         "width_s": int(width_s),
@@ -54,7 +61,7 @@ def build_heat_map_document(
                 ),
             },
             "server": {
-                "rows": [{"first": n, "last": n, "server": n} for n in range(loads.shape[1])],
+                "rows": server_rows,
                 "counts": pack_counts(loads),
                 "marks": _build_marks(judged_design, loads, placed, 0),
             },
@@ -75,6 +82,20 @@ def _build_region_row(
         row["start"] = redaction.format_start(judged_design.design, start)
         row["hex"] = redaction.format_row_key(judged_design.design, start) or ""
     return row
+
+
+def _add_reads(rows: Sequence[dict[str, Any]], load: LoadEstimate, groups: Sequence[int]) -> None:
+    """Add to each row its share of the operations of all reads.
+
+    Args:
+        rows: the rows.
+        load: the operations by region or by server.
+        groups: the row of each.
+    """
+    import numpy as np
+
+    for row, operations in zip(rows, np.bincount(groups, load.operations).tolist(), strict=True):
+        row["reads"] = operations / load.total if load.total else 0.0
 
 
 def pack_counts(counts: Counts) -> str:

@@ -297,7 +297,8 @@
       this.common = 0;
       if (width < 420 && this.broadest() + 12 > most) this.common = this.shared();
       this.left = Math.min(this.broadest() + 12, most);
-      this.right = 54;
+      this.hasReads = this.view.rows.some((row) => row.reads !== undefined);
+      this.right = this.hasReads ? 104 : 54;
       Object.assign(this, { width, height, ratio });
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
@@ -404,29 +405,18 @@
 
     /* Labels at the left, lines between few rows, and the load of each row over all time. */
     drawRows(context) {
-      const { view, span: [, , r0, r1] } = this, [left, top, width, height] = this.area;
+      const { view, words, span: [, , r0, r1] } = this, [left, top, width, height] = this.area;
       const each = height / (r1 - r0), step = Math.max(Math.ceil(15 / each), 1);
       const scale = this.given.servers / (view.all || 1);
       context.textBaseline = "middle";
-      for (let row = r0; row < r1; row += 1) {
-        const [, y] = this.placeOf(0, row), value = view.sums[row] * scale;
-        const [red, green, blue] = colourOf(value);
-        context.fillStyle = `rgb(${red},${green},${blue})`;
-        const broad = clamp(value / 2, 0, 1) * (this.right - 8);
-        context.fillRect(left + width + 4, y, Math.max(broad, value ? 1 : 0), Math.max(each - 1, 0.5));
-        if ((row - r0) % step === 0) this.label(context, view.rows[row], y + each / 2);
+      for (let row = r0; row < r1; row += step) {
+        this.label(context, view.rows[row], this.placeOf(0, row)[1] + each / 2);
       }
-      context.strokeStyle = this.soft;
-      context.setLineDash([2, 3]);
-      context.beginPath();
-      context.moveTo(left + width + 4 + (this.right - 8) / 2, top);
-      context.lineTo(left + width + 4 + (this.right - 8) / 2, top + height);
-      context.stroke();
-      context.setLineDash([]);
-      context.fillStyle = this.soft;
-      context.textAlign = "center";
-      context.fillText("1×", left + width + 4 + (this.right - 8) / 2, top + height + 13);
-      context.textAlign = "left";
+      this.drawBars(context, left + width + 4, words.writes, (row) => view.sums[row] * scale);
+      if (this.hasReads) {
+        this.drawBars(context, left + width + 54, words.reads,
+          (row) => view.rows[row].reads * this.given.servers);
+      }
       if (each >= 9) {
         context.strokeStyle = "rgba(255,255,255,.16)";
         context.lineWidth = 1;
@@ -438,6 +428,30 @@
           context.stroke();
         }
       }
+    }
+
+    /* The load of each row as a bar; the dotted line is one server's fair share. */
+    drawBars(context, x, name, loadOf) {
+      const { span: [, , r0, r1] } = this, [, top, , height] = this.area;
+      const each = height / (r1 - r0), broad = 46;
+      for (let row = r0; row < r1; row += 1) {
+        const value = loadOf(row), [red, green, blue] = colourOf(value);
+        context.fillStyle = `rgb(${red},${green},${blue})`;
+        const long = Math.max(clamp(value / 2, 0, 1) * broad, value ? 1 : 0);
+        context.fillRect(x, this.placeOf(0, row)[1], long, Math.max(each - 1, 0.5));
+      }
+      context.strokeStyle = this.soft;
+      context.setLineDash([2, 3]);
+      context.beginPath();
+      context.moveTo(x + broad / 2, top);
+      context.lineTo(x + broad / 2, top + height);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillStyle = this.soft;
+      context.textAlign = "center";
+      context.fillText("1×", x + broad / 2, top + height + 13);
+      context.fillText(name, x + broad / 2, top - 10);
+      context.textAlign = "left";
     }
 
     label(context, row, y) {
@@ -564,12 +578,15 @@
       const { words, given } = this, view = this.views[kind];
       const count = view.counts[column * view.rows.length + row], total = view.totals[column];
       const from = given.start_s + column * given.width_s;
+      const percent = (part) => part.toLocaleString(given.language, { style: "percent" });
+      const { reads } = view.rows[row];
       const said = [
         this.rowName(kind, view.rows[row], true),
+        ...(reads === undefined ? [] : [fill(words.reads_share, { share: percent(reads) })]),
         fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
       ];
       if (!count) return [...said, words.nothing].join("; ");
-      const share = (count / total).toLocaleString(given.language, { style: "percent" });
+      const share = percent(count / total);
       said.push(fill(words.count, { count: count.toLocaleString(given.language) }));
       said.push(fill(words.load, { load: load((count * given.servers) / total) }));
       said.push(fill(words.share, { share }));
@@ -612,6 +629,7 @@
       const time = (column) => instant(given.start_s + column * given.width_s);
       const head = make("tr", {}, make("th", { scope: "col", text: words[this.kind] }),
         make("th", { scope: "col", text: words.total }),
+        ...(this.hasReads ? [make("th", { scope: "col", text: words.reads })] : []),
         ...edges.slice(0, -1).map((edge) => make("th", {
           scope: "col", title: time(edge),
           text: brief(given.start_s + edge * given.width_s, ((c1 - c0) * given.width_s) / many),
@@ -629,6 +647,9 @@
         body.append(make("tr", {},
           make("th", { scope: "row", text: this.rowName(this.kind, view.rows[row], true) }),
           make("td", { text: sum(c0, c1, row) }),
+          ...(this.hasReads ? [make("td", {
+            text: `${load(view.rows[row].reads * given.servers)}×`,
+          })] : []),
           ...edges.slice(0, -1).map((edge, at) =>
             make("td", { text: sum(edge, edges[at + 1], row) }))));
       }
