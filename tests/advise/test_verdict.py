@@ -45,11 +45,13 @@ def test_the_load_of_one_busy_server_decides(rate: str, grade: str) -> None:
 
 def test_even_writes_can_be_too_many() -> None:
     """A spread key is good at half of the capacity and poor above it."""
-    grades = [
-        judge(SPREAD_KEY, writes={"rate": rate, "for": "4s"}, cluster={"servers": 2}).grade
+    few, many = (
+        judge(SPREAD_KEY, writes={"rate": rate, "for": "4s"}, cluster={"servers": 2})
         for rate in ("8000/s", "30000/s")
-    ]
-    assert ["good", "poor"] == grades
+    )
+    assert ["good", "poor"] == [few.grade, many.grade]
+    [writes] = [one for one in many.assessments if one.topic == "writes"]
+    assert "Use 7 servers or more." == writes.remedy  # 30,000 × 1.1 over 5,000 each
 
 
 def test_without_a_rate_the_skew_decides() -> None:

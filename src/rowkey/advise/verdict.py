@@ -154,6 +154,8 @@ def _assess_writes(simulation: Simulation) -> Assessment:
     elif verdict.level != "even":
         level = Message("verdict.harmless", "uneven but harmless")
         remedy = code = ""
+    elif grade != "good":
+        remedy = _propose_servers(design, utilization)
     message = Message(
         "verdict.writes_rate",
         "{level}, {share}; at {rate} that is {utilization} of one server ({capacity})",
@@ -164,6 +166,12 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(simulation),
     )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _propose_servers(design: Design, utilization: float) -> Message:
+    """Return the remedy for an even load: as many servers as half of their capacity bears."""
+    count = ceil(design.cluster.servers * utilization / FAIR_UTILIZATION)
+    return Message("verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}")
 
 
 def _assess_few_events(simulation: Simulation) -> Assessment:
@@ -473,7 +481,7 @@ def _assess_load(
         "writes and reads together take {utilization} of the busiest server",
         utilization=_format_share(total),
     )
-    remedy = Message("verdict.more_servers", "Use more servers.")
+    remedy = _propose_servers(simulation.design, total)
     if total > WARM_RATIO * float(loads[_find_used_servers(simulation)].mean()):
         remedy = Message(
             "verdict.spread_load",
