@@ -100,6 +100,7 @@ class CsvFormat(SampleFormat):
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
         super().__init__(raw_options)
         self.null_texts = read_null_texts(self.option_values)
+        self._detected_delimiter: str | None = None
         self._is_padded: bool | None = None
         """Whether a space follows each delimiter of the header line; None before it is read."""
         self._has_joined_rows = False
@@ -328,9 +329,9 @@ class CsvFormat(SampleFormat):
             return str(declared)
         if ".tsv" in [suffix.lower() for suffix in path.suffixes]:
             return "\t"
-        if "delimiter" not in self.detected_options:
+        if self._detected_delimiter is None:
             with self._open_text(path) as stream:
-                detected = _detect_delimiter(stream)
+                detected = self._detected_delimiter = _detect_delimiter(stream)
             if detected == ",":
                 return detected
             self.detected_options["delimiter"] = detected
@@ -342,7 +343,7 @@ class CsvFormat(SampleFormat):
                     delimiter="a tab" if detected == "\t" else detected,
                 )
             )
-        return str(self.detected_options["delimiter"])
+        return self._detected_delimiter
 
     def _read_names(
         self, stream: IO[bytes], path: Path, columns: Sequence[str] | None, delimiter: str
@@ -477,6 +478,7 @@ def _find_joined_rows(
     Returns:
         The place of its row in the batch, its column, and the number of its lines.
     """
+    import numpy as np
     import pyarrow.compute as pc
 
     width = len(names)
@@ -487,7 +489,7 @@ def _find_joined_rows(
     places = [names.index(name) for name in batch.schema.names]
     for name, number, column in zip(batch.schema.names, places, batch.columns, strict=True):
         data = column.buffers()[2]
-        if data is None or b"\n" not in data.to_pybytes():
+        if data is None or not (np.frombuffer(data, np.uint8) == ord("\n")).any():
             continue
         is_likely = pc.match_substring_regex(column, row).fill_null(False)
         for place in pc.indices_nonzero(is_likely)[:_MAX_EXAMINED].to_pylist():
