@@ -51,7 +51,7 @@ def test_even_writes_can_be_too_many() -> None:
     )
     assert ["good", "poor"] == [few.grade, many.grade]
     [writes] = [one for one in many.assessments if one.topic == "writes"]
-    assert "Use 7 servers or more." == writes.remedy  # 30,000 × 1.1 over 5,000 each
+    assert "Use 7 servers or more." == writes.remedy  # 30,000 a second, 5,000 each
 
 
 def test_without_a_rate_the_skew_decides() -> None:

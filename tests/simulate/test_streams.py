@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import random
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rowkey.hotspots.windows as windows_module
 from rowkey.design import Design
@@ -16,6 +21,7 @@ from rowkey.simulate import (
     replay,
     run,
 )
+from rowkey.workload import EventBatch, EventStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +79,7 @@ def test_runs_are_merged_stably_through_many_chunks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Merged events are in order of time, and equal times in the order of the file."""
-    from rowkey.workload import EventStore, open_sample
+    from rowkey.workload import open_sample
 
     rows = [(f"h{n}", time) for n, (_, time) in enumerate(make_shuffled_rows(40_000, seed=2))]
     design = build_design()
@@ -250,3 +256,31 @@ def test_a_declared_rate_plays_the_sample_with_its_own_alignment(tmp_path: Path)
     assert found.scaled_run is not None
     assert 1_200_000 == found.scaled_run.operation_count
     assert 8 == found.scaled_run.skews[0].server_skew
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.integers(0, 30), max_size=9), max_size=30))
+def test_sorted_runs_are_merged_in_the_order_of_a_stable_sort(batches: list[list[int]]) -> None:
+    """Events sorted in runs come by their times; of equal times, those that were first."""
+    events, numbers = [], count()
+    for clock_ms in batches:
+        rows = pa.record_batch({"number": pa.array([next(numbers) for _ in clock_ms], pa.int64())})
+        events.append(EventBatch(rows, np.array(clock_ms, np.int64)))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("rowkey.workload.event_store.MAX_RUN_EVENTS", 20)
+        monkeypatch.setattr("rowkey.workload.event_store.SORTED_BATCH_EVENTS", 4)
+        store = EventStore.from_unsorted(events)
+    found = [row["number"] for one in store.read_events() for row in one.rows.to_pylist()]
+    times = [time for clock_ms in batches for time in clock_ms]
+    assert sorted(range(len(times)), key=times.__getitem__) == found
+
+
+def test_runs_whose_times_alternate_are_merged_in_large_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Runs of the same times are not cut into batches of single events."""
+    monkeypatch.setattr("rowkey.workload.event_store.MAX_RUN_EVENTS", 1_000)
+    clock_ms = np.arange(1_000)
+    rows = pa.record_batch({"number": pa.array(clock_ms)})
+    store = EventStore.from_unsorted(EventBatch(rows, clock_ms) for _ in range(4))
+    assert [3_997, 1, 1, 1] == [len(one) for one in store.read_events()]

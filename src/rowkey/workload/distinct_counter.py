@@ -95,6 +95,9 @@ class DistinctCounter:
         """Add ascending distinct fingerprints to the kept ones."""
         import numpy as np
 
+        if not len(self._fingerprints):
+            self._fingerprints, self._occurrences = fingerprints, occurrences.copy()
+            return
         spots = np.searchsorted(self._fingerprints, fingerprints)
         is_known = np.zeros(len(fingerprints), np.bool_)
         inside = spots < len(self._fingerprints)
@@ -153,8 +156,6 @@ def _insert_at(
     """
     import numpy as np
 
-    if not len(kept):
-        return added
     merged = np.empty(len(kept) + len(added), kept.dtype)
     is_kept = np.ones(len(merged), np.bool_)
     is_kept[places] = False

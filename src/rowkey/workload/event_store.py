@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.workload.batch_store import BatchStore
 from rowkey.workload.reservoir import decode_rows
@@ -12,6 +11,7 @@ from rowkey.workload.sample_file import EventBatch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
     import pyarrow as pa
 
 MAX_RUN_EVENTS = 1 << 20
@@ -111,25 +111,34 @@ def _sort_batches(batches: list[pa.RecordBatch]) -> pa.Table:
 
 
 def _merge_runs(runs: Sequence[BatchStore]) -> Iterator[pa.RecordBatch]:
-    """Return sorted runs as one stream: of each run as much as comes before the next run's head."""
+    """Return sorted runs as one stream; of equal times, those of earlier runs come first.
+
+    Each step sorts the events that come before all events of later batches, so that runs whose
+    times alternate are not cut into batches of single events.
+    """
     import numpy as np
 
     streams = [iter(run) for run in runs]
-    heads: list[tuple[int, int, pa.RecordBatch]] = []
-
-    def push(run: int, batch: pa.RecordBatch | None) -> None:
-        """Add the next batch of a run to the heap."""
-        if batch is not None:
-            heapq.heappush(heads, (batch.column(CLOCK_COLUMN)[0].as_py(), run, batch))
-
-    for run, stream in enumerate(streams):
-        push(run, next(stream, None))
+    first_batches = {number: next(stream, None) for number, stream in enumerate(streams)}
+    heads = {number: batch for number, batch in first_batches.items() if batch is not None}
     while heads:
-        _, run, batch = heapq.heappop(heads)
-        count = batch.num_rows
-        if heads:
-            time, next_run, _ = heads[0]
-            clock_ms = batch.column(CLOCK_COLUMN).to_numpy()
-            count = int(np.searchsorted(clock_ms, time, "right" if run < next_run else "left"))
-        yield batch.slice(0, count)
-        push(run, batch.slice(count) if count < batch.num_rows else next(streams[run], None))
+        stop_ms, stop_run = min((_read_clock(head)[-1], number) for number, head in heads.items())
+        parts = []
+        for number, head in list(heads.items()):
+            clock_ms = _read_clock(head)
+            count = int(
+                np.searchsorted(clock_ms, stop_ms, "right" if number <= stop_run else "left")
+            )
+            parts.append(head.slice(0, count))
+            rest = head.slice(count) if count < head.num_rows else next(streams[number], None)
+            if rest is None:
+                del heads[number]
+            else:
+                heads[number] = rest
+        yield from _sort_batches(parts).to_batches(max_chunksize=SORTED_BATCH_EVENTS)
+
+
+def _read_clock(batch: pa.RecordBatch) -> np.ndarray[Any, Any]:
+    """Return the times of the events of a kept batch."""
+    clock_ms: np.ndarray[Any, Any] = batch.column(CLOCK_COLUMN).to_numpy()
+    return clock_ms

@@ -164,8 +164,8 @@ class ColumnStats:
 
         ends = pc.min_max(values).as_py()
         self._widen_range(ends["min"], ends["max"])
-        distinct = pc.unique(values)
-        self._check_calendar(map(str, distinct.to_pylist()))
+        if self.calendar_lengths:
+            self._check_calendar(map(str, pc.unique(values).to_pylist()))
 
     def _add_floats(self, array: pa.Array) -> None:
         """Add floating-point numbers to the range of the column."""

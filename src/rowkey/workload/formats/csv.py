@@ -99,6 +99,7 @@ class CsvFormat(SampleFormat):
     def __init__(self, raw_options: Mapping[str, Any]) -> None:
         super().__init__(raw_options)
         self.null_texts = read_null_texts(self.option_values)
+        self._detected_delimiter: str | None = None
         self._is_padded: bool | None = None
         """Whether a space follows each delimiter of the header line; None before it is read."""
         self._is_searched = False
@@ -379,9 +380,9 @@ class CsvFormat(SampleFormat):
             return str(declared)
         if ".tsv" in [suffix.lower() for suffix in path.suffixes]:
             return "\t"
-        if "delimiter" not in self.detected_options:
+        if self._detected_delimiter is None:
             with self._open_text(path) as stream:
-                detected = _detect_delimiter(stream)
+                detected = self._detected_delimiter = _detect_delimiter(stream)
             if detected == ",":
                 return detected
             self.detected_options["delimiter"] = detected
@@ -393,7 +394,7 @@ class CsvFormat(SampleFormat):
                     delimiter="a tab" if detected == "\t" else detected,
                 )
             )
-        return str(self.detected_options["delimiter"])
+        return self._detected_delimiter
 
     def _read_names(
         self, stream: IO[bytes], path: Path, columns: Sequence[str] | None, delimiter: str
@@ -542,6 +543,7 @@ def find_joined_rows(
         How many line ends the values have; and the place of its row in the batch, its column, and
         the number of its lines.
     """
+    import numpy as np
     import pyarrow.compute as pc
 
     width = len(names)
@@ -553,7 +555,7 @@ def find_joined_rows(
     places = [names.index(name) for name in batch.schema.names]
     for name, number, column in zip(batch.schema.names, places, batch.columns, strict=True):
         data = column.buffers()[2]
-        count = 0 if data is None else data.to_pybytes().count(b"\n")
+        count = 0 if data is None else int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
         line_end_count += count
         if not count:
             continue
