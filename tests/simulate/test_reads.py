@@ -6,6 +6,7 @@ import csv
 import os
 import random
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -125,9 +126,11 @@ def count_costs(
     read, regions = design.reads[0], design.splits.compute_boundaries(design.key).regions
     ranged = [one.field for one in read.conditions if one.operator not in ("=", "in")]
     able = [row for row in rows if all(row[name] is not None for name in ranged)]
+    ordered = _sort_by_answer_size(design, able)
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
     for number in TRIALS:
-        asked = _end_within_sample(design, rows, able[len(able) * number // TRIALS_PER_READ])
+        place = len(able) * (2 * number + 1) // (2 * TRIALS_PER_READ)
+        asked = _end_within_sample(design, rows, ordered[place])
         plan = plan_read(
             design.key, read.build_bounds(_choose_parameters(design, asked)), read.order
         )
@@ -141,6 +144,18 @@ def count_costs(
             for start, stop in regions
         )
     return {name: total / len(TRIALS) for name, total in totals.items()}
+
+
+def _sort_by_answer_size(design: Design, rows: list[Row]) -> list[Row]:
+    """Return the rows by how many have the same values in the fields that the read gives."""
+    given = [one.field for one in design.reads[0].conditions if one.operator in ("=", "in")]
+
+    def get_values(row: Row) -> tuple[Any, ...]:
+        values = (("info", "warn", "error").index(row[n]) if n == "kind" else row[n] for n in given)
+        return tuple((value is None, value or 0) for value in values)
+
+    sizes = Counter(map(get_values, rows))
+    return sorted(rows, key=lambda row: (sizes[get_values(row)], get_values(row)))
 
 
 def _end_within_sample(design: Design, rows: list[Row], asked: Row) -> Row:
@@ -244,7 +259,9 @@ def test_a_limit_stops_at_the_regions_that_hold_its_rows(
     for kind in ("info", "warn", "error"):
         plan = plan_read(design.key, {"kind": Equal(kind)}, design.reads[0].order)
         touched_by_kind[kind] = _list_touched_regions(plan, keys, splits, 10)
-    asked = [rows[len(rows) * n // TRIALS_PER_READ]["kind"] for n in range(TRIALS_PER_READ)]
+    ordered = _sort_by_answer_size(design, rows)
+    places = [len(rows) * (2 * n + 1) // (2 * TRIALS_PER_READ) for n in range(TRIALS_PER_READ)]
+    asked = [ordered[place]["kind"] for place in places]
     touched = [touched_by_kind[kind] for kind in asked]
     assert pytest.approx(sum(touched) / TRIALS_PER_READ) == found.regions[0]
     assert max(touched) == found.regions[1] < len(splits) + 1
@@ -332,3 +349,16 @@ def test_a_read_of_many_ranges_is_asked_fewer_times(
     assert often.fan_out == seldom.fan_out
     assert pytest.approx(often.returned_rows, rel=0.1) == seldom.returned_rows
     assert pytest.approx(often.read_rows, rel=0.1) == seldom.read_rows
+
+
+def test_trials_are_fair_whatever_period_the_sample_has(tmp_path: Path) -> None:
+    """Hosts that come every hundredth row, or seldom, have their share of the trials each."""
+    rows = [
+        {"host": f"h{n % 100 if n % 100 < 60 else n % 7 + 60}", "kind": "info", "level": 7,
+         "ts": 1_700_000_000 + n} for n in range(20_000)
+    ]  # fmt: skip
+    sizes = Counter(row["host"] for row in rows)
+    exact = sum(size**2 for size in sizes.values()) / len(rows)
+    design = build_design("[host][ts][kind]", {"where": "host = ?"})
+    (found,) = run(design, write_rows(tmp_path, rows)).reads
+    assert pytest.approx(exact, rel=0.01) == found.returned_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rowkey.errors import RowError
 from rowkey.hotspots import compute_even_skew
 from rowkey.messages import Message, pluralize
 from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
+from rowkey.simulate import ReadLoad
 from rowkey.workload import (
     FamilySize,
     SampledEvents,
@@ -213,7 +215,7 @@ def _estimate_servers(
 def _estimate_load_servers(
     simulation: Simulation, writes: float, reads: float, bytes_once: float
 ) -> ResourceFigure:
-    """Return how many servers bear the load if reads are even and the skew of writes stays.
+    """Return how many servers bear the load if the skews of writes and reads stay.
 
     A further server takes nothing off the busiest region, and a single one takes all. HBase splits
     the regions of a table that outgrows them.
@@ -222,9 +224,10 @@ def _estimate_load_servers(
     bearable = FAIR_UTILIZATION * capacity
     grown_regions = ceil(bytes_once / MAX_FILE_SIZE)
     regions = max(len(simulation.regions) - simulation.empty_region_count, grown_regions, 1)
-    share = _compute_region_share(simulation, max(len(simulation.regions), grown_regions))
-    region_writes = writes * share
-    region_load = region_writes + reads / regions
+    all_regions = max(len(simulation.regions), grown_regions)
+    region_writes = writes * _compute_region_share(simulation, all_regions)
+    read_share, read_skew = _measure_reads(simulation, regions, all_regions)
+    region_load = region_writes + reads * read_share
     limit = f"({FAIR_UTILIZATION:.0%} of {capacity:,.0f}{'' if is_declared else ' assumed'})"
     if writes + reads <= bearable:
         total = f"({writes:,.0f} writes + {reads:,.0f} operations of reads)"
@@ -242,14 +245,42 @@ def _estimate_load_servers(
         )
         return ResourceFigure(None, reason=reason)
     skew = max(simulation.verdict.skew, 1.0)
-    by_skew = min(ceil((writes * skew + reads) / bearable), regions)
+    by_skew = min(ceil((writes * skew + reads * read_skew) / bearable), regions)
     by_region = ceil(reads / (bearable - region_writes)) if region_writes < bearable else 1
     if by_region > by_skew:
         formula = f"{reads:,.0f} operations of reads / ({limit} - {region_writes:,.0f} writes of "
         return ResourceFigure(by_region, f"{formula}the busiest region), rounded up")
-    total = f"({writes:,.0f} writes × skew {skew:.2f} + {reads:,.0f} operations of reads)"
+    uneven = f" × skew {read_skew:.2f}" if read_skew > 1 else ""
+    total = f"({writes:,.0f} writes × skew {skew:.2f} + {reads:,.0f} operations of reads{uneven})"
     at_most = f", at most {pluralize(regions, 'region')}" if by_skew == regions else ""
     return ResourceFigure(by_skew, f"{total} / {limit}, rounded up{at_most}")
+
+
+def _measure_reads(
+    simulation: Simulation, used_regions: int, all_regions: int
+) -> tuple[float, float]:
+    """Return the busiest region's share of the reads that have a rate, and their skew over servers.
+
+    What chance explains counts as even over the regions in use.
+
+    Args:
+        simulation: the replay.
+        used_regions: regions with rows of the table at its full size.
+        all_regions: its regions, with as uneven reads.
+    """
+    rated = [load for load in simulation.read_loads if load.is_rate_declared]
+    if not rated:
+        return 0.0, 1.0
+    load = reduce(ReadLoad.add, rated)
+    share, skew = 1 / used_regions, 1.0
+    if not load.regions.is_within_chance:
+        places = len(load.regions.operations)
+        share = max(
+            share, _spread_excess(load.regions.skew, load.regions.even_skew, places, all_regions)
+        )
+    if not load.servers.is_within_chance:
+        skew = max(load.servers.skew, 1.0)
+    return share, skew
 
 
 def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
@@ -268,9 +299,18 @@ def _compute_region_share(simulation: Simulation, grown_regions: int) -> float:
         measured = simulation.region_shares.mean * regions
         events = simulation.operation_count / max(simulation.window_count, 1)
         even = float(compute_even_skew(events, regions))
-    if even >= regions:
+    return _spread_excess(measured, even, regions, grown_regions)
+
+
+def _spread_excess(skew: float, even_skew: float, regions: int, grown_regions: int) -> float:
+    """Return the share of the busiest of more regions, which are as uneven beyond chance.
+
+    >>> _spread_excess(4.0, 1.0, 4, 100), _spread_excess(1.1, 1.1, 4, 100)
+    (1.0, 0.01)
+    """
+    if even_skew >= regions:
         return 1 / grown_regions
-    excess = max(measured - even, 0.0) / (regions - even)
+    excess = max(skew - even_skew, 0.0) / (regions - even_skew)
     return (1 + excess * (grown_regions - 1)) / grown_regions
 
 

@@ -40,6 +40,8 @@ which a peak or the failure of a neighbour is too much."""
 HARMLESS_UTILIZATION = 0.25
 """Share of its capacity up to which a server may take any share of the load: four times as much
 would still fit."""
+MAX_WASTE_OF_LARGE_ANSWERS = 1.5
+"""Operations of an answer, for each one that its rows need, up to which they are the load."""
 MAX_ROWS_OF_POINT_READ = 10
 """Rows that a point read returns at most; it never scans the table in a good design."""
 MIN_SHOWN_PERCENT, MAX_SHOWN_PERCENT = 0.001, 1_000
@@ -334,7 +336,6 @@ def _assess_read_load(
     is_scan = cost.is_full_scan and bool(cost.residual_fields)
     grade = _grade_waste(simulation.design, server_count, load.rate, cost, is_scan=is_scan)
     grade = _choose_worse(grade, _grade_utilization(utilization))
-    remedy = _advise_on_large_answers(simulation.design, cost, load, grade)
     rate, share = _format_rate(load.rate), _format_share(utilization)
     if load.servers.level == "even" or server_count == 1:
         message = Message(
@@ -344,6 +345,7 @@ def _assess_read_load(
             rate=rate,
             utilization=share,
         )
+        remedy = _advise_on_large_answers(simulation, cost, load, grade)
         return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
     message = Message(
         "verdict.read_uneven",
@@ -362,26 +364,31 @@ def _assess_read_load(
     # Every answer of a scan reads all rows: the value that it asks for is not the reason.
     hot_spot = None if is_scan else find_read_hot_spot(simulation, read, load)
     if hot_spot is None:
-        return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
-    remedy = remedy or hot_spot.remedy
+        return Assessment("read", read.name, grade, message, utilization=utilization)
     message = Message(
         "verdict.read_because", "{figures}: {reason}", figures=message, reason=hot_spot.message
     )
-    return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+    return Assessment("read", read.name, grade, message, hot_spot.remedy, utilization=utilization)
 
 
 def _advise_on_large_answers(
-    design: Design, cost: ReadCost, load: ReadLoad, grade: Grade
+    simulation: Simulation, cost: ReadCost, load: ReadLoad, grade: Grade
 ) -> Message | str:
-    """Return the remedy of a read whose answers alone deserve its grade, whatever the key is."""
+    """Return the remedy of an even read that costs hardly more than the rows that it returns."""
+    design = simulation.design
     needed = load.rate * cost.needed_operations / get_capacity(design)[0]
-    if grade == "good" or _grade_utilization(needed / design.cluster.servers) != grade:
+    is_wasteful = cost.operations > MAX_WASTE_OF_LARGE_ANSWERS * cost.needed_operations
+    if grade == "good" or is_wasteful:
         return ""
+    if _grade_utilization(needed / design.cluster.servers) != grade:
+        return ""
+    servers = ceil(needed / FAIR_UTILIZATION)
     return Message(
         "verdict.large_answers",
-        "No key makes these answers cheaper: use {servers} servers, or ask for fewer rows (limit, "
-        "a shorter time), less often, or from a cache.",
-        servers=f"{ceil(needed / FAIR_UTILIZATION):,}",
+        "The rows that it returns are the load: ask for fewer (limit, a shorter time), less often, "
+        "or from a cache; or use {servers} servers and {regions} regions or more.",
+        servers=f"{servers:,}",
+        regions=f"{max(servers, len(simulation.regions)):,}",
     )
 
 
@@ -515,7 +522,10 @@ def _estimate_busiest_writes(simulation: Simulation) -> float:
     """Return the share of its capacity that the writes of a window take of the busiest server."""
     if simulation.is_thin:
         return 0.0
-    skew, servers = max(simulation.verdict.skew, 1.0), simulation.design.cluster.servers
+    verdict, servers = simulation.verdict, simulation.design.cluster.servers
+    skew = max(verdict.skew, 1.0)
+    if verdict.level == "even":  # what chance adds in a sample, a table at its rate does not show
+        skew = max(skew / max(verdict.even_skew, 1.0), 1.0)
     rate = simulation.design.writes.peak_rate or 0.0
     return rate * skew / servers / _compute_write_capacity(simulation)
 

@@ -304,7 +304,7 @@ def _format_percent(share: float, margin: float) -> str:
     digits = 1 if 0 < margin < 0.1 else 0
     text = f"{share:.{digits}%} ± {margin:.{digits}%}" if margin else f"{share:.0%}"
     if margin and share + margin >= 1:
-        text = f"at least {share - margin:.{digits}%}"
+        text = f"at least {max(share - margin, 0):.{digits}%}"
     return text.replace("%", " %")
 
 

@@ -66,6 +66,22 @@ class RankedRows:
             is_fitting &= self._get_ranked_column(name).build_mask(bound, rows)
         return is_fitting
 
+    def number_groups(self, names: Sequence[str]) -> np.ndarray[Any, Any]:
+        """Return a number for each row, in their own order; equal ones have equal values.
+
+        Args:
+            names: the fields whose values are compared.
+        """
+        import numpy as np
+
+        groups = np.zeros(len(self._columns), np.intp)
+        for place, name in enumerate(names):
+            column = self._get_ranked_column(name)
+            groups = groups * (len(column.values) + 1) + column.row_positions
+            if place:  # so that the numbers stay small
+                groups = np.unique(groups, return_inverse=True)[1]
+        return groups
+
     def find_extremes(self, name: str) -> tuple[int, int]:
         """Return the smallest and the largest internal value of a field of numbers."""
         if name not in self._extremes:

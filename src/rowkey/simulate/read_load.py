@@ -252,18 +252,23 @@ class _Strata:
         """Return the variance of the mean of each region.
 
         Few trials ask for rows of one region, so the spread is that of all trials relative to the
-        means of their regions. The mean of a region without a trial differs from that of all as
-        much as trials do.
+        means of their regions. Trials come sorted by what they cost, at equal steps, so it is that
+        of neighbouring ones. The mean of a region without a trial differs from that of all as much
+        as trials do.
+
+        Source: successive differences; Wolter, Introduction to Variance Estimation (2007), 8.2.
         """
         import numpy as np
 
         middles = self.means[self.origins]
-        residuals = self.own / np.where(middles > 0, middles, 1.0) - (middles > 0)
-        freedom = len(self.own) - np.count_nonzero(self.counts)
+        ratios = self.own / np.where(middles > 0, middles, 1.0)
+        order = np.argsort(self.origins, kind="stable")
+        is_pair = np.diff(self.origins[order]) == 0
+        pairs = np.diff(ratios[order])[is_pair]
         spread = float(self.own.var(ddof=1))
         relative = (
-            float((residuals**2).sum()) / freedom
-            if freedom
+            float((pairs**2).mean()) / 2
+            if len(pairs)
             else spread / max(float(self.own.mean()) ** 2, 1.0)
         )
         covered = relative * self.means**2 / np.maximum(self.counts, 1)

@@ -30,7 +30,9 @@ DEFAULT_RANGE_SHARE = 0.01
 class TrialValues:
     """The values of a read's parameters in each of its trials.
 
-    Each trial takes them from one sampled row; the rows are spread evenly over the sample.
+    Each trial takes them from one sampled row. The rows are spread evenly over the sample, sorted
+    by how many rows have the same values in the fields that the read gives: so each value, and each
+    size of answer, has its share of the trials, however uneven or periodic the sample is.
 
     Args:
         read: the read.
@@ -98,7 +100,11 @@ class TrialValues:
         import numpy as np
 
         able = self.row_numbers
-        numbers = able[len(able) * np.arange(TRIALS_PER_READ) // TRIALS_PER_READ]
+        given = [one.field for one in self._read.conditions if one.operator in ("=", "in")]
+        groups = self._ranked_rows.number_groups(given)[able]
+        sizes = np.bincount(groups)
+        ordered = able[np.lexsort((groups, sizes[groups]))]
+        numbers = ordered[len(able) * (2 * np.arange(TRIALS_PER_READ) + 1) // (2 * TRIALS_PER_READ)]
         rows = self._columns.take(numbers).iterate_rows(list(self._read.tested_fields))
         return list(zip(numbers.tolist(), rows, strict=True))
 
