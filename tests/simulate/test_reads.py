@@ -126,11 +126,10 @@ def count_costs(
     read, regions = design.reads[0], design.splits.compute_boundaries(design.key).regions
     ranged = [one.field for one in read.conditions if one.operator not in ("=", "in")]
     able = [row for row in rows if all(row[name] is not None for name in ranged)]
-    ordered = _sort_by_answer_size(design, able)
+    ordered = _choose_asked_rows(design, able)
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
     for number in TRIALS:
-        place = len(able) * (2 * number + 1) // (2 * TRIALS_PER_READ)
-        asked = _end_within_sample(design, rows, ordered[place])
+        asked = _end_within_sample(design, rows, ordered[number])
         plan = plan_read(
             design.key, read.build_bounds(_choose_parameters(design, asked)), read.order
         )
@@ -146,8 +145,11 @@ def count_costs(
     return {name: total / len(TRIALS) for name, total in totals.items()}
 
 
-def _sort_by_answer_size(design: Design, rows: list[Row]) -> list[Row]:
-    """Return the rows by how many have the same values in the fields that the read gives."""
+def _choose_asked_rows(design: Design, rows: list[Row]) -> list[Row]:
+    """Return a row of mean size of each hundredth of the rows, sorted by their sizes.
+
+    The size of a row is how many rows have the same values in the fields that the read gives.
+    """
     given = [one.field for one in design.reads[0].conditions if one.operator in ("=", "in")]
 
     def get_values(row: Row) -> tuple[Any, ...]:
@@ -155,7 +157,17 @@ def _sort_by_answer_size(design: Design, rows: list[Row]) -> list[Row]:
         return tuple((value is None, value or 0) for value in values)
 
     sizes = Counter(map(get_values, rows))
-    return sorted(rows, key=lambda row: (sizes[get_values(row)], get_values(row)))
+    ordered = sorted(rows, key=lambda row: (sizes[get_values(row)], get_values(row)))
+    chosen, count = [], len(rows)
+    for n in range(TRIALS_PER_READ):
+        part = ordered[count * n // TRIALS_PER_READ : count * (n + 1) // TRIALS_PER_READ]
+        part = part or [ordered[count * n // TRIALS_PER_READ]]
+        mean = sum(sizes[get_values(row)] for row in part) / len(part)
+        distance = min(abs(sizes[get_values(row)] - mean) for row in part)
+        near = [row for row in part if abs(sizes[get_values(row)] - mean) == distance]
+        alike = [row for row in near if sizes[get_values(row)] == sizes[get_values(near[0])]]
+        chosen.append(alike[(len(alike) - 1) // 2])
+    return chosen
 
 
 def _end_within_sample(design: Design, rows: list[Row], asked: Row) -> Row:
@@ -259,9 +271,7 @@ def test_a_limit_stops_at_the_regions_that_hold_its_rows(
     for kind in ("info", "warn", "error"):
         plan = plan_read(design.key, {"kind": Equal(kind)}, design.reads[0].order)
         touched_by_kind[kind] = _list_touched_regions(plan, keys, splits, 10)
-    ordered = _sort_by_answer_size(design, rows)
-    places = [len(rows) * (2 * n + 1) // (2 * TRIALS_PER_READ) for n in range(TRIALS_PER_READ)]
-    asked = [ordered[place]["kind"] for place in places]
+    asked = [row["kind"] for row in _choose_asked_rows(design, rows)]
     touched = [touched_by_kind[kind] for kind in asked]
     assert pytest.approx(sum(touched) / TRIALS_PER_READ) == found.regions[0]
     assert max(touched) == found.regions[1] < len(splits) + 1

@@ -30,9 +30,10 @@ DEFAULT_RANGE_SHARE = 0.01
 class TrialValues:
     """The values of a read's parameters in each of its trials.
 
-    Each trial takes them from one sampled row. The rows are spread evenly over the sample, sorted
-    by how many rows have the same values in the fields that the read gives: so each value, and each
-    size of answer, has its share of the trials, however uneven or periodic the sample is.
+    Each trial takes them from one sampled row. The rows are sorted by how many rows have the same
+    values in the fields that the read gives, and divided into as many equal parts as there are
+    trials; of each part a row is taken that has as many such rows as the mean one. So each value,
+    and each size of answer, has its share of the trials, however uneven or periodic the sample is.
 
     Args:
         read: the read.
@@ -103,8 +104,8 @@ class TrialValues:
         given = [one.field for one in self._read.conditions if one.operator in ("=", "in")]
         groups = self._ranked_rows.number_groups(given)[able]
         sizes = np.bincount(groups)
-        ordered = able[np.lexsort((groups, sizes[groups]))]
-        numbers = ordered[len(able) * (2 * np.arange(TRIALS_PER_READ) + 1) // (2 * TRIALS_PER_READ)]
+        order = np.lexsort((groups, sizes[groups]))
+        numbers = able[order[_find_mean_places(sizes[groups][order])]]
         rows = self._columns.take(numbers).iterate_rows(list(self._read.tested_fields))
         return list(zip(numbers.tolist(), rows, strict=True))
 
@@ -146,6 +147,23 @@ class TrialValues:
         return kind.from_internal(
             self._ranked_rows.find_value_beyond(name, kind.to_internal(value), DEFAULT_RANGE_SHARE)
         )
+
+
+def _find_mean_places(sizes: np.ndarray[Any, Any]) -> list[int]:
+    """Return the place of a row of about the mean size in each of as many parts as trials.
+
+    Args:
+        sizes: of the rows, ascending.
+    """
+    places = []
+    for trial in range(TRIALS_PER_READ):
+        start = len(sizes) * trial // TRIALS_PER_READ
+        stop = max(len(sizes) * (trial + 1) // TRIALS_PER_READ, start + 1)
+        part = sizes[start:stop]
+        nearest = part[abs(part - part.mean()).argmin()]
+        first, end = part.searchsorted(nearest), part.searchsorted(nearest, "right")
+        places.append(start + int(first + end - 1) // 2)
+    return places
 
 
 def _list_parameter_ends(read: DeclaredRead) -> dict[str, set[str]]:
