@@ -53,8 +53,9 @@ format: $(DEV)  # let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-proof: $(DEV)  # prove sixteen designs on a real cluster and write docs/proof.md
+proof: $(DEV)  # prove designs on a real cluster and write docs/proof.md and docs/cases
 	$(BIN)/python tools/proof.py
+	$(BIN)/python -m tools.cases
 
 docs: $(DEV)  # write the generated reference
 	$(BIN)/python tools/docs.py

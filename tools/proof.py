@@ -33,7 +33,7 @@ from rowkey.table import drop_table  # noqa: E402
 from rowkey.workload import open_sample  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from rowkey.observe import Proof
 
@@ -131,7 +131,7 @@ def main() -> None:
         {} if arguments.again or not MEASURED.exists() else json.loads(MEASURED.read_text("utf-8"))
     )
     if not arguments.page:
-        measurements = _measure_missing(measurements)
+        measurements = measure_missing(measurements, dict(iter_designs()), MEASURED)
     PAGE.write_text(build_page(measurements), encoding="utf-8")
 
 
@@ -157,16 +157,16 @@ def compute_fingerprint(path: Path) -> dict[str, str]:
     source = open_source(design, None, None, second_half=False, seed=0, keeps_all_fields=True)
     boundaries = choose_source_splits(design, source, seed=0).boundaries
     return {
-        "design": _hash(path.read_bytes()),
-        "data": _hash(data.read_bytes()),
-        "boundaries": _hash(repr(boundaries.splits).encode()),
-        "cells": _hash(repr(list(_iter_first_rows(design, data))).encode()),
+        "design": hash_bytes(path.read_bytes()),
+        "data": hash_bytes(data.read_bytes()),
+        "boundaries": hash_bytes(repr(boundaries.splits).encode()),
+        "cells": hash_bytes(repr(list(_iter_first_rows(design, data))).encode()),
         "rowkey": version("rowkey"),
         "hbase": read_hbase_version(),
     }
 
 
-def _hash(data: bytes) -> str:
+def hash_bytes(data: bytes) -> str:
     """Return the first 16 hexadecimal digits of the SHA-256 of some bytes."""
     return sha256(data).hexdigest()[:16]
 
@@ -192,13 +192,30 @@ def read_hbase_version() -> str:
     return proof[1]
 
 
-def _measure_missing(measurements: dict[str, Any]) -> dict[str, Any]:
-    """Return all measurements, after measuring designs that are missing or have changed."""
+def measure_missing(
+    measurements: dict[str, Any],
+    designs: Mapping[str, Path],
+    saved: Path,
+    compute_fingerprint: Callable[[Path], dict[str, str]] = compute_fingerprint,
+    judge_design: Callable[[Path], dict[str, Any]] = lambda _: {},
+) -> dict[str, Any]:
+    """Return all measurements, after measuring designs that are missing or have changed.
+
+    Args:
+        measurements: those of earlier runs; an empty dictionary if there are none.
+        designs: the design files by name.
+        saved: the file that the measurements are saved in after each design.
+        compute_fingerprint: returns what a measurement of a design depends on.
+        judge_design: returns more figures of a design, which need no cluster.
+    """
     proofs = measurements.get("proofs", {})
+    prints = {name: compute_fingerprint(path) for name, path in designs.items()}
     known = {
-        name: proofs[name] for name, path in iter_designs() if _is_current(proofs.get(name), path)
+        name: proofs[name]
+        for name, current in prints.items()
+        if is_current(proofs.get(name), current)
     }
-    left = [(name, path) for name, path in iter_designs() if name not in known]
+    left = [name for name in designs if name not in known]
     if not left:
         print("All designs are measured already. Add --again to measure them again.")
         return measurements
@@ -206,21 +223,21 @@ def _measure_missing(measurements: dict[str, Any]) -> dict[str, Any]:
         client.admin.set_balancer(False)
         client.admin.set_splits_and_merges(False)
         status = client.admin.get_cluster_status()
-        for number, (name, path) in enumerate(left, 1):
+        for number, name in enumerate(left, 1):
             print(f"{number} of {len(left)}: {name}", flush=True)
-            known[name] = {**compute_fingerprint(path), **_prove(cluster, path)}
+            path = designs[name]
+            known[name] = {**prints[name], **judge_design(path), **_prove(cluster, path)}
             about = {**describe_machine(), "hbase": status.version, "servers": len(status.servers)}
-            measurements = {"machine": about, "phases": PHASES, "proofs": known}
+            ordered = {one: known[one] for one in designs if one in known}
+            measurements = {"machine": about, "phases": PHASES, "proofs": ordered}
             text = json.dumps(measurements, indent=1, ensure_ascii=False)
-            MEASURED.write_text(text + "\n", encoding="utf-8")
+            saved.write_text(text + "\n", encoding="utf-8")
     return measurements
 
 
-def _is_current(proof: dict[str, Any] | None, path: Path) -> bool:
+def is_current(proof: dict[str, Any] | None, fingerprint: dict[str, str]) -> bool:
     """Return whether a stored measurement still matches the design and versions."""
-    if proof is None:
-        return False
-    return all(proof.get(word) == value for word, value in compute_fingerprint(path).items())
+    return proof is not None and fingerprint.items() <= proof.items()
 
 
 def _prove(cluster: Cluster, path: Path) -> dict[str, Any]:

@@ -196,6 +196,20 @@ def test_reads_that_no_key_serves_get_a_second_table(
         assert "full scan" not in [plan.access_type for plan in plans]
 
 
+def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:
+    """The fewest tables of the best grade are proposed, not the first that are better than one."""
+    reads = [
+        ORDERS["reads"][0],
+        {"name": "one", "where": "number = ?", "rate": "900/s"},
+        {"name": "newest", "order": "at desc", "limit": 50, "rate": "1/s"},
+    ]
+    options = {**ORDERS, "reads": reads, "writes": {"time": "at"}, "families": {}}
+    advice = search(Design("orders", "[bucket(user, 16)][user][at][number]", **options), orders)
+    served = [[read.name for read in table.design.reads] for table in advice.tables]
+    assert [["one"], ["latest"], ["newest"]] == served
+    assert {"good"} == {table.verdict.grade for table in advice.tables}
+
+
 def test_rows_that_are_written_again_keep_their_key(tmp_path: Path) -> None:
     """No field is added to the key of rows that change, since old rows would stay behind."""
     path = tmp_path / "users.csv"

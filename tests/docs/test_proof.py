@@ -54,7 +54,7 @@ def test_each_design_is_proved_as_it_is(name: str, path: Path) -> None:
     data = Design.read(path).sample_path
     assert data is not None
     files = (measured["design"], measured["data"])
-    assert files == (proof._hash(path.read_bytes()), proof._hash(data.read_bytes()))
+    assert files == (proof.hash_bytes(path.read_bytes()), proof.hash_bytes(data.read_bytes()))
     assert str(Design.read(path).key) == measured["key"]
     assert (0, 0, 0) == tuple(
         measured[word] for word in ("regions_apart", "regions_unknown", "servers_apart")
@@ -82,18 +82,18 @@ def test_another_recording_or_another_encoder_is_another_proof(
     assert declared is not None
     copy.write_text(said.replace(declared.path, data.name), encoding="utf-8")
     measured = {**RESULTS["proofs"][name], **proof.compute_fingerprint(copy)}
-    assert proof._is_current(measured, copy)
-    assert not proof._is_current(None, copy)
+    assert proof.is_current(measured, proof.compute_fingerprint(copy))
+    assert not proof.is_current(None, proof.compute_fingerprint(copy))
     with monkeypatch.context() as patched:
         patched.setattr(proof, "_iter_first_rows", lambda *_: iter([(b"otherwise", [])]))
-        assert not proof._is_current(measured, copy)
+        assert not proof.is_current(measured, proof.compute_fingerprint(copy))
     cut = SimpleNamespace(boundaries=Boundaries([b"elsewhere"]))
     with monkeypatch.context() as patched:
         patched.setattr(proof, "choose_source_splits", lambda *_, **__: cut)
-        assert not proof._is_current(measured, copy)
+        assert not proof.is_current(measured, proof.compute_fingerprint(copy))
     data.write_bytes(data.read_bytes() + gzip.compress(b""))
-    assert not proof._is_current(measured, copy)
-    assert not proof._is_current(measured, path)
+    assert not proof.is_current(measured, proof.compute_fingerprint(copy))
+    assert not proof.is_current(measured, proof.compute_fingerprint(path))
 
 
 def test_bytes_on_disk_are_as_predicted() -> None:

@@ -17,6 +17,8 @@ WRITTEN_PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guides/*.md")]
 )
+CASES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/cases/*.md"))
+"""Pages whose examples `test_cases.py` runs."""
 ALL = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/reference/*.md"))
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -78,7 +80,7 @@ def test_examples_on_a_cluster_print_what_the_page_says(
             assert outcome.block.text == outcome.actual
 
 
-@pytest.mark.parametrize("name", [*WRITTEN_PAGES, *ALL])
+@pytest.mark.parametrize("name", [*WRITTEN_PAGES, *CASES, *ALL])
 def test_links_lead_somewhere(name: str) -> None:
     """Every link of a page is a file of the repository with that heading."""
     path = ROOT / name

@@ -189,17 +189,21 @@ class _KeySearch:
     def _choose_tables(
         self, declared: JudgedDesign, picks: Sequence[Pick]
     ) -> tuple[JudgedDesign, ...]:
-        """Return the fewest tables of a better grade than any single one; none if there are none.
+        """Return the fewest tables of the best grade, if better than any single one; else none.
 
         Each event is written to all of them, so their servers have to bear the writes of all.
         """
         best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
+        best: tuple[JudgedDesign, ...] = ()
         for table_count in range(2, MAX_TABLES + 1):
             groups = group_reads(self.read_costs, self.design.writes.rate or 1.0, table_count)
             tables = self._judge_tables(declared, groups) if len(groups) == table_count else []
-            if tables and max(map(_get_rank, tables)) < best_rank:
-                return tuple(tables)
-        return ()
+            rank = max(map(_get_rank, tables), default=best_rank)
+            if rank < best_rank:
+                best_rank, best = rank, tuple(tables)
+            if not best_rank:
+                break
+        return best
 
     def _confirm_tables(
         self, declared: JudgedDesign, picks: Sequence[Pick], tables: Sequence[JudgedDesign]
