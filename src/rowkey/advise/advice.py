@@ -112,11 +112,13 @@ def _build_measure(
     def measure(one: JudgedDesign) -> tuple[float, ...]:
         grade = one.verdict.decisive.rank
         excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
+        # A salt is the last resort: a put that is sent again may store a row twice.
+        is_salted = one.design.key.is_salted
         if strength == "balanced":
-            return grade, excess
+            return grade, is_salted, excess
         if strength == "nearest":
-            return grade, _count_changes(declared, one), excess
-        return _COSTS[strength](one), grade, excess
+            return grade, is_salted, _count_changes(declared, one), excess
+        return _COSTS[strength](one), grade, is_salted, excess
 
     return measure
 

@@ -267,6 +267,9 @@ class _KeySearch:
             reads: the indexes of its reads among all.
         """
         own_key = format_key(design.key.terms), design.splits.algorithm
+        usable = {*design.key.fields}
+        for read in (self.reads[at] for at in reads):
+            usable |= {*read.bounds, *(one.field for one in read.order)}
         finalists: dict[tuple[str, ...], Design] = {}
         refused: dict[tuple[str, ...], RefusedKey] = {}
         refusals: Counter[tuple[object, str]] = Counter()
@@ -276,6 +279,8 @@ class _KeySearch:
             groups = {candidate.spread, (candidate.order, candidate.bucket_count)}
             if is_own or candidate.kind in finalists or groups & hopeless:
                 continue
+            if not usable.issuperset(candidate.bound_key.fields):
+                continue  # a field that only reads of other tables give
             with suppress(InvalidDesign):
                 proposed = apply_proposal(design, candidate)
                 if warning := self._find_warning(proposed):

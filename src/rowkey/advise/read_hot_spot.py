@@ -91,8 +91,8 @@ def _find_popular_value(
         values = pc.value_counts(rows.column(field))
         if len(values):
             place = int(np.argmax(values.field("counts").to_numpy()))
-            share = values.field("counts")[place].as_py() / len(row_servers)
-            found.append((share, field, values.field("values")[place]))
+            value, count = values.field("values")[place], values.field("counts")[place].as_py()
+            found.append((_estimate_cost_share(simulation, read, field, count), field, value))
     share, field, value = max(found, key=lambda one: one[:2], default=(0.0, "", None))
     if share < MIN_EXPLAINED_SHARE * surplus or not share:
         return None
@@ -111,6 +111,27 @@ def _find_popular_value(
         field=field,
     )
     return ReadHotSpot(message, remedy)
+
+
+def _estimate_cost_share(
+    simulation: Simulation, read: DeclaredRead, field: str, count: int
+) -> float:
+    """Return the share of a read's work that answers for one value take.
+
+    It is asked for as often as it has rows. Without a limit each answer returns all of these.
+
+    Args:
+        simulation: a replay of the design's events.
+        read: the read.
+        field: the field whose value it gives.
+        count: the sampled rows with that value.
+    """
+    import numpy as np
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(simulation.sampled_rows.column(field)).field("counts").to_numpy()
+    power = 2.0 if read.limit is None else 1.0
+    return float(count**power / (counts.astype(np.float64) ** power).sum())
 
 
 def _list_given_fields(read: DeclaredRead) -> list[str]:

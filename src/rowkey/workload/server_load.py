@@ -19,6 +19,8 @@ BYTES_PER_OPERATION = 40_000
 second at the default capacity. Measured with one server on two cores, for values of 50 and of
 100,000 bytes: 7,837 and 3,133 single puts a second; scans of 610,205 and of 11,710 rows a second.
 Copies on other machines are not in it."""
+FREE_BYTES = 1_000
+"""Bytes of an event, or of a row that is read, which cost nothing of their own."""
 
 FAIR_WASTE, POOR_WASTE = 0.01, 0.1
 """Shares of all servers' capacity that a read may waste on regions and rows that its answer does
@@ -31,21 +33,25 @@ def count_read_operations(regions: float, rows_read: float, row_bytes: float = 0
     Args:
         regions: regions that it asks.
         rows_read: rows read in them.
-        row_bytes: the mean bytes of a row; they count if it has more than 2,000.
+        row_bytes: the mean bytes of a row.
 
     >>> count_read_operations(1, 1), count_read_operations(16, 200_000, 100)
     (1.05, 10016.0)
-    >>> count_read_operations(1, 10, 100_000)
-    26.0
+    >>> count_read_operations(1, 10, 101_000)
+    26.5
     """
-    each = max(1 / SCANNED_ROWS_PER_OPERATION, row_bytes / BYTES_PER_OPERATION)
-    return regions + rows_read * each
+    return regions + rows_read * (1 / SCANNED_ROWS_PER_OPERATION + _count_bytes(row_bytes))
 
 
 def count_write_operations(event_bytes: float) -> float:
-    """Return the operations that one event costs: one, or more if it has more than 40,000 bytes.
+    """Return the operations that one event costs: one, and more for its bytes if it is large.
 
-    >>> count_write_operations(100), count_write_operations(100_000)
-    (1.0, 2.5)
+    >>> count_write_operations(100), count_write_operations(101_000)
+    (1.0, 3.5)
     """
-    return max(event_bytes / BYTES_PER_OPERATION, 1.0)
+    return 1 + _count_bytes(event_bytes)
+
+
+def _count_bytes(size: float) -> float:
+    """Return the operations that the bytes of a large event or row cost."""
+    return max(size - FREE_BYTES, 0.0) / BYTES_PER_OPERATION

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from rowkey.hotspots import find_clock_field
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
-from rowkey.proposals import format_more_regions
+from rowkey.proposals import format_more_regions, propose_spread_key
 from rowkey.regions import (
     ARTICLE_NAME,
     MAX_FILE_SIZE,
@@ -27,7 +28,8 @@ class OutgrownRegions(Rule):
 
     What it does: computes how large the table becomes from the rate and the ttl, from the number of
     possible rows and the versions kept, before encoding and compression, and compares that with its
-    regions at 10 GiB each. Rows that are written again do not count twice.
+    regions at 10 GiB each; with one, where keys follow the clock. Rows that are written again do
+    not count twice.
 
     Why it hurts: a region above hbase.hregion.max.filesize splits by itself, under load, and all of
     them at about the same time; one region for each bucket becomes two, with a boundary that nobody
@@ -91,15 +93,22 @@ rate = "5000/s"
         if subject.boundaries is None or not subject.is_declared("splits") or not size:
             return
         regions, proposed_regions = len(subject.boundaries), subject.sizing.regions
-        each = size / regions
+        front = find_clock_field(subject.design, subject.facts)
+        each = size if front is not None else size / regions
         if each <= MAX_FILE_SIZE:
             return
+        where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
+        remedy = self._format_remedy(subject, proposed_regions, regions)
+        if front is not None:
+            where = (
+                f"all of it written to one region at a time, because the key begins with {front}"
+            )
+            remedy = self._format_front_remedy(subject)
         yield self.build_finding(
             "splits",
-            f"the table grows to {size / self.GIB:,.0f} GiB before compression, "
-            f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}, and HBase "
+            f"the table grows to {size / self.GIB:,.0f} GiB before compression, {where}, and HBase "
             "splits a region above 10 GiB",
-            self._format_remedy(subject, proposed_regions, regions),
+            remedy,
             severity="warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info",
             value=regions,
             verdict=self._format_verdict(size),
@@ -108,6 +117,15 @@ rate = "5000/s"
             region_bytes=each,
             wanted=proposed_regions,
             opinions=[f"{o.source}: {o.reason}" for o in subject.sizing.opinions],
+        )
+
+    @staticmethod
+    def _format_front_remedy(subject: LintSubject) -> str:
+        """Return the remedy for keys that move with the clock, which need no more regions."""
+        proposal = propose_spread_key(subject.design, subject.facts)
+        return (
+            f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}. More regions from the start "
+            "would stay empty, and the last one would split as often."
         )
 
     @staticmethod
