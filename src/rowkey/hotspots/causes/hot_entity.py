@@ -50,6 +50,9 @@ MIN_EVENTS_PER_WINDOW = 50
 """Mean number of sampled events in a time window from which its busiest value is reported."""
 WARM_RATIO = 1.25
 """Skew, as a multiple of an even design's, from which a window width is searched for bursts."""
+MIN_SHARE_OF_BUSIEST = 0.98
+"""Load of the server of a hot value, for each operation of the busiest one, from which the value
+can be why the load is uneven: spreading it elsewhere leaves the busiest server as it is."""
 MIN_EXPLAINED_SHARE = 0.5
 """Share of the measured skew that values on one server must explain together to be its cause."""
 MIN_SMALL_LOAD_SHARE = 2 / 3
@@ -150,6 +153,8 @@ def _find_hot_values(
     met = _select_busiest_server(result, hot)
     if not met or not _is_cause(result, met):
         return None
+    if not _reaches_busiest_server(result, values, met[0]):
+        return None
     top, servers = met[0], result.servers
     load = servers * sum(one.load for one in met)
     bound = min(result.least_value_skew, result.measured_skew.skew)
@@ -245,6 +250,16 @@ def _select_busiest_server(result: LoadResult, hot_values: Sequence[HotValue]) -
     for one in hot_values:
         by_server.setdefault(_find_server(result, one), []).append(one)
     return max(by_server.values(), key=lambda some: sum(one.load for one in some), default=[])
+
+
+def _reaches_busiest_server(result: LoadResult, values: FieldValues, hot_value: HotValue) -> bool:
+    """Return whether a hot value is on the busiest server, or on one nearly as busy."""
+    loads = result.server_loads
+    busiest = int(loads.argmax())
+    if loads[_find_server(result, hot_value)] >= MIN_SHARE_OF_BUSIEST * loads[busiest]:
+        return True
+    servers = result.placements.assignments[0][result.regions]
+    return bool(((servers == busiest) & (values.codes == hot_value.code)).any())
 
 
 def _is_cause(result: LoadResult, hot_values: Sequence[HotValue]) -> bool:
