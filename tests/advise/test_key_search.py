@@ -301,3 +301,16 @@ def test_the_first_pick_is_written(orders: Path, monkeypatch: pytest.MonkeyPatch
     refused = run("advise", "orders.toml", "--sample", orders, "--write", "better.toml")
     assert (2, "") == (refused.code, refused.out)
     assert "better.toml already exists" in refused.err
+
+
+def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
+    """Rows that hold an hour of events are stored latest first, so that pages of them are read."""
+    design = Design(
+        "iot", "[device][time_slice(ts, 1h)]",
+        fields={"device": {"type": "u32", "distinct": 2_000}, "ts": "timestamp_ms", "v": "i64"},
+        writes={"rate": "2000/s", "for": "20s"}, families={"d": {"ttl": "1d"}},
+        reads=[{"name": "latest", "where": "device = ?", "order": "ts desc", "limit": 60,
+                "rate": "100/s"}],
+    )  # fmt: skip
+    (first, *_) = search(design).recommended
+    assert "[desc(time_slice(ts, 1h))]" in first.design.declaration.key

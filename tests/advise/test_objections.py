@@ -38,9 +38,9 @@ def build_judged_design(rank: int, codes: Sequence[str] = (), cost: float = 1.0)
         ((1,), (2, (), 0.1), "its verdict is worse: rank 2"),
         ((1,), (1, (), 1.0), "nothing is better than under the declared key"),
         ((1,), (1, ["RK101"], 0.1), "RK101: a warning RK101"),
-        ((1, ["RK101"]), (1, ["RK101"], 0.1), "for each measure there is a better key"),
-        ((1,), (1, [SIZE_RULE], 0.1), "for each measure there is a better key"),
-        ((1,), (0, (), 9.0), "for each measure there is a better key"),
+        ((1, ["RK101"]), (1, ["RK101"], 0.1), "other proposed keys are better in every measure"),
+        ((1,), (1, [SIZE_RULE], 0.1), "other proposed keys are better in every measure"),
+        ((1,), (0, (), 9.0), "other proposed keys are better in every measure"),
     ],
 )
 def test_a_key_is_refused_for_the_first_thing_that_is_worse(

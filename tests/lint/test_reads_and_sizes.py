@@ -350,3 +350,22 @@ def test_a_heap_is_too_small_for_what_the_size_asks_for() -> None:
     more = "[families.d]\nttl = '90d'\n[writes]\nrate = '5000/s'\n[cluster]\nheap = '8GiB'"
     [told] = find_problems("RK804", more, splits="{ algorithm = 'per_bucket', regions = 16 }")
     assert (1_043, 25) == (told.evidence["needed"], told.evidence["memstores"])
+
+
+def test_reading_shared_rows_backwards_is_a_warning() -> None:
+    """The remedy stores the slice of the time in the wanted order, which a forward scan reads."""
+    read = READ + "where = 'host = ?'\norder = 'ts desc'\nlimit = 20"
+    (tall,) = find_problems("RK603", read)
+    (wide,) = find_problems("RK603", read, "[bucket(host, 16)][host][time_slice(ts, 1h)]")
+    assert ("info", "warning") == (tall.severity, wide.severity)
+    assert wide.remedy == "Store ts in that order: desc(time_slice(ts, 1h))."
+    better = "[bucket(host, 16)][host][desc(time_slice(ts, 1h))]"
+    assert [] == find_problems("RK603", read, better)
+
+
+@pytest.mark.parametrize(("rate", "severity"), [("100/s", "info"), ("9000/s", "warning")])
+def test_a_load_that_one_server_bears_is_a_remark(rate: str, severity: str) -> None:
+    """What is uneven about the writes does no harm where one server bears them all."""
+    more = f"[writes]\nrate = '{rate}'"
+    (found,) = find_problems("RK101", more, "[ts][host]", '["a"]')
+    assert severity == found.severity

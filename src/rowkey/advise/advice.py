@@ -163,7 +163,7 @@ def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
         declared: the design as it is.
         judged: the design that is not proposed.
     """
-    reason = _find_objection(declared, judged) or "for each measure there is a better key"
+    reason = _find_objection(declared, judged) or "other proposed keys are better in every measure"
     return RefusedKey(format_key(judged.design.key.terms), reason.removesuffix("."))
 
 

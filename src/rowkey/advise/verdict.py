@@ -14,6 +14,7 @@ from rowkey.simulate import WARM_RATIO
 from rowkey.workload import (
     DEFAULT_CAPACITY_PER_S,
     FAIR_WASTE,
+    HARMLESS_UTILIZATION,
     POOR_WASTE,
     count_write_operations,
 )
@@ -37,9 +38,6 @@ Topic = Literal["writes", "read", "load", "finding"]
 FAIR_UTILIZATION, POOR_UTILIZATION = 0.5, 0.9
 """Shares of its capacity above which a server has too little left for twice the load, and above
 which a peak or the failure of a neighbour is too much."""
-HARMLESS_UTILIZATION = 0.25
-"""Share of its capacity up to which a server may take any share of the load: four times as much
-would still fit."""
 MAX_WASTE_OF_LARGE_ANSWERS = 1.5
 """Operations of an answer, for each one that its rows need, up to which they are the load."""
 MAX_ROWS_OF_POINT_READ = 10

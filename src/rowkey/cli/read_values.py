@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,7 +74,7 @@ def _describe_mismatch(
         else _format_placeholder(condition)
         for name, condition in conditions.items()
     ]
-    call = " ".join(["--read", read.name, *words])
+    call = " ".join(["--read", shlex.quote(read.name), *words])
     return f"{'; '.join(problems)}. The read {read.name} {has}. Write {call}."
 
 

@@ -119,12 +119,12 @@ def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding
     for rule in sorted(RULES.values(), key=lambda kind: (kind.runs_last, kind.code)):
         unlisted_count = 0
         limit = len(findings) + MAX_FINDINGS_PER_RULE
+        is_harmless = rule.measured_by == "writes" and subject.can_write_to_one_server
         for raw_finding in rule().collect_findings(subject):
-            finding = (
-                raw_finding
-                if raw_finding.line
-                else replace(raw_finding, line=subject.find_line(raw_finding.path))
-            )
+            line = raw_finding.line or subject.find_line(raw_finding.path)
+            finding = replace(raw_finding, line=line)
+            if is_harmless:
+                finding = replace(finding, severity="info")
             allowances = () if rule.runs_last else subject.find_allowances(finding.line)
             matches = [allowance for allowance in allowances if allowance.match_finding(finding)]
             if matches:

@@ -27,6 +27,11 @@ from rowkey.regions import choose_region_count
 from rowkey.schema import (
     FieldFacts,
 )
+from rowkey.workload import (
+    DEFAULT_CAPACITY_PER_S,
+    HARMLESS_UTILIZATION,
+    count_write_operations,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -187,6 +192,15 @@ class LintSubject:
     def event_bytes(self) -> float:
         """Return the bytes of one event in a store, before encoding and compression."""
         return self.design.layout.estimate_event_bytes(self.key_bytes, self.facts)
+
+    @cached_property
+    def can_write_to_one_server(self) -> bool:
+        """Return whether one server easily bears all writes, so that it may take any share."""
+        rate, capacity = self.design.writes.peak_rate, self.cluster.capacity_per_s
+        if rate is None:
+            return False
+        operations = rate * count_write_operations(self.event_bytes)
+        return operations <= HARMLESS_UTILIZATION * (capacity or DEFAULT_CAPACITY_PER_S)
 
     # Regions
 

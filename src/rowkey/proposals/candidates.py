@@ -203,11 +203,11 @@ def _list_directions(terms: Terms, reads: Sequence[ExampleRead]) -> Iterator[Ter
     for term in terms:
         bare = term.terms[0] if isinstance(term, FunctionCall) and term.name == "desc" else term
         variants = []
-        if isinstance(bare, FieldRef):
+        if len(names := _list_names(bare)) == 1:  # a field, or a step of its time
             variants += [
                 build_ordering_term(bare, descending=descending)
                 for descending in (False, True)
-                if (bare.name, descending) in wanted
+                if (names[0], descending) in wanted
             ]
         choices.append(dict.fromkeys((*variants, term)))
     yield from product(*choices)

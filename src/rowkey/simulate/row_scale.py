@@ -104,7 +104,10 @@ class RowScale:
                 )
             if (longer := self._density.compare_span(read)) > 1:
                 reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
-        return f"a row found counts as {_format_number(factor)}, because {' and '.join(reasons)}"
+        text = (
+            f"each row that it finds in the sample stands for {_format_number(factor)} of the table"
+        )
+        return f"{text}, because {' and '.join(reasons)}"
 
     def _compute_time_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float | None:
         """Return how many more rows the time of a read has; None if its length is unknown."""

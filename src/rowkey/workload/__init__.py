@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rowkey.workload.server_load import (
         DEFAULT_CAPACITY_PER_S,
         FAIR_WASTE,
+        HARMLESS_UTILIZATION,
         POOR_WASTE,
         count_read_operations,
         count_write_operations,
@@ -84,8 +85,10 @@ else:
                 "split_events compute_max_events"
             ),
             "sample_summary": "KeyedEvents SampleSummary",
-            "server_load": "DEFAULT_CAPACITY_PER_S FAIR_WASTE POOR_WASTE count_read_operations "
-            "count_write_operations",
+            "server_load": (
+                "DEFAULT_CAPACITY_PER_S FAIR_WASTE HARMLESS_UTILIZATION POOR_WASTE "
+                "count_read_operations count_write_operations"
+            ),
             "table_size": "estimate_table_bytes estimate_table_rows",
             "values.calendar_digits": "is_calendar_number",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
@@ -103,6 +106,7 @@ __all__ = [
     "DISTRIBUTIONS",
     "FAIR_WASTE",
     "FORMATS",
+    "HARMLESS_UTILIZATION",
     "POOR_WASTE",
     "RESERVOIR_CAPACITY",
     "ArrivalMode",

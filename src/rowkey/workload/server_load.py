@@ -22,6 +22,9 @@ Copies on other machines are not in it."""
 FREE_BYTES = 1_000
 """Bytes of an event, or of a row that is read, which cost nothing of their own."""
 
+HARMLESS_UTILIZATION = 0.25
+"""Share of its capacity up to which a server may take any share of the load: four times as much
+would still fit."""
 FAIR_WASTE, POOR_WASTE = 0.01, 0.1
 """Shares of all servers' capacity that a read may waste on regions and rows that its answer does
 not need, before it is fair, and before it is poor."""

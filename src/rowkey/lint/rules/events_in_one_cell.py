@@ -72,10 +72,6 @@ ttl = "1h"
 rate = "5000/s"
 """
 
-    REMEDY = (
-        'Set at = "qualifier" on a field that distinguishes these events, or use a finer time unit.'
-    )
-
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if different events of a shared row overwrite each other's cells."""
         layout = subject.design.layout
@@ -99,7 +95,7 @@ rate = "5000/s"
                 f"{repeats:,} of {pluralize(rows.num_rows, 'event')} have the same "
                 f"{', '.join(names)} as an earlier event of the sample, so they overwrite its "
                 "cells",
-                self.REMEDY,
+                self._format_remedy(subject),
                 severity="info" if repeats < MAX_STRAY_SHARE * rows.num_rows else "warning",
                 value=str(subject.key),
                 repeats=repeats,
@@ -125,10 +121,19 @@ rate = "5000/s"
                 f"{each:,.3g} events with the same {', '.join(other_fields) or 'row key'} arrive "
                 f"within one unit of {time}, so they write the same cell and all but "
                 "the last are lost",
-                self.REMEDY,
+                self._format_remedy(subject),
                 value=str(subject.key),
                 each=each,
             )
+
+    @staticmethod
+    def _format_remedy(subject: LintSubject) -> str:
+        """Return the remedy: a field that tells events apart, or a finer time if there is one."""
+        fields = subject.design.fields
+        names = subject.design.layout.identity_fields
+        has_time = any(fields[name].type.unit_ns is not None for name in names)
+        finer = ", or use a finer time unit" if has_time else ""
+        return f'Set at = "qualifier" on a field that distinguishes these events{finer}.'
 
 
 def count_distinct_events(rows: pa.RecordBatch, names: list[str]) -> int:

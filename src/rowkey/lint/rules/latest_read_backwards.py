@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
-from rowkey.schema import Equal, Ordering
+from rowkey.schema import Equal, Ordering, find_field_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from rowkey.lint.subject import LintSubject, PlannedRead
 
 
+_WHOLE_ROWS = ", and reads whole rows, because only a forward scan reads pages of their events"
+_REVERSED_SCANS = "Since HBase 0.98 a reversed scan serves it without another key."
+
+
 class LatestReadBackwards(Rule):
     """All reads want the opposite order of the one in which the key stores a field.
 
     What it does: looks for reads with a limit that scan backwards from the end of their ranges,
-    where no declared read wants the same field forwards.
+    where no declared read wants the same field forwards. Where events share rows it is a warning.
 
     Why it hurts: it works but costs more for each row: a reversed scan seeks to the previous row in
     every file, where a forward scan continues to the next.
@@ -79,16 +83,27 @@ limit = 20
                    for two in subject.reads for o in orderings):  # fmt: skip
                 continue
             first = orderings[0]
-            better = first.field if not first.descending else f"desc({first.field})"
+            is_shared = subject.design.layout.has_shared_rows
             yield self.build_finding(
                 subject.format_path("reads", index, "order"),
                 f"the read '{one.read.name}' wants the order {first}, but the key stores the "
-                "opposite order, which no read wants, so every answer is scanned backwards",
-                f"Store {first.field} in that order: {better}.",
+                "opposite order, which no read wants, so every answer is scanned backwards"
+                f"{_WHOLE_ROWS if is_shared else ''}",
+                f"Store {first.field} in that order: {self._format_term(subject, first)}.",
+                severity="warning" if is_shared else None,
                 value=one.read.name,
-                verdict="Since HBase 0.98 a reversed scan serves it without another key.",
+                verdict="" if is_shared else _REVERSED_SCANS,
                 field=first.field,
             )
+
+    @staticmethod
+    def _format_term(subject: LintSubject, ordering: Ordering) -> str:
+        """Return the term of the key that stores a field in an order."""
+        names = {ref.name: term for term in subject.key.terms for ref in find_field_refs(term)}
+        term = str(names.get(ordering.field, ordering.field))
+        if ordering.descending:
+            return f"desc({term})"
+        return term.removeprefix("desc(").removesuffix(")") if term.startswith("desc(") else term
 
     @staticmethod
     def _has_several_values(planned_read: PlannedRead, name: str) -> bool:

@@ -69,7 +69,8 @@ order    = "u64"
             "key",
             f"{sample.repeat_count:,} of {pluralize(sample.event_count, 'event')} ({share:.1%}) "
             f"overwrite{'s' * (sample.repeat_count == 1)} the row of an earlier event",
-            "Add a field to the key that distinguishes these events.",
+            "Add a field to the key that distinguishes these events; or allow this rule, if the "
+            "last event should win.",
             severity="info" if share < MAX_STRAY_SHARE else None,
             value=str(subject.key),
             repeats=sample.repeat_count,
