@@ -26,6 +26,7 @@ import sys
 from argparse import ArgumentParser
 from contextlib import chdir
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -234,8 +235,37 @@ def rewrite_page(page: str, outcomes: list[Outcome]) -> str:
     for outcome in reversed(outcomes):
         block = outcome.block
         if not outcome.is_as_written:
-            page = page[: block.start] + outcome.actual + page[block.start + len(block.text) :]
+            text = leave_out_again(block.text, outcome.actual)
+            page = page[: block.start] + text + page[block.start + len(block.text) :]
     return page
+
+
+def leave_out_again(expected: str, actual: str) -> str:
+    """Return an output without the lines that the page left out of the last one.
+
+    Each part between two `...` begins and ends with the lines most like its old first and last one.
+
+    >>> leave_out_again("a 1\\n...\\nd 1\\n", "a 2\\nb\\nc\\nd 2\\n")
+    'a 2\\n...\\nd 2\\n'
+    """
+    if "...\n" not in expected:
+        return actual
+    lines, shown, at = actual.splitlines(), [], 0
+    for part in re.split(r"^\.\.\.\n", expected, flags=re.MULTILINE):
+        old = part.splitlines()
+        if old:
+            first = _find_similar(old[0], lines, at)
+            at = _find_similar(old[-1], lines, first + (len(old) > 1)) + 1
+            shown.append("".join(f"{line}\n" for line in lines[first:at]))
+        else:
+            shown.append("")
+    return "...\n".join(shown)
+
+
+def _find_similar(wanted: str, lines: list[str], start: int) -> int:
+    """Return the place of the line most like another one, from some place on."""
+    ratios = [SequenceMatcher(None, wanted, line).ratio() for line in lines[start:]]
+    return start + ratios.index(max(ratios)) if ratios else len(lines)
 
 
 def main() -> None:

@@ -61,9 +61,9 @@ class ReadProver:
         ]:
             return replace(proof, reason=f"the sample has no {' and no '.join(lacks)}")
         try:
-            for values in islice(
-                self.simulator.generate_values(read), 0, None, 100 // TRIALS_PER_READ
-            ):
+            # They come sorted by the size of their answers: the middle one of each tenth is run.
+            step = 100 // TRIALS_PER_READ
+            for values in islice(self.simulator.generate_values(read), step // 2, None, step):
                 proof = self._run_trial(proof, read, values)
         except ReadError as problem:
             progress = (
