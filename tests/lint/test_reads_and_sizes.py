@@ -8,7 +8,6 @@ import pytest
 
 from rowkey.design import Design
 from rowkey.lint import Finding, LintSubject, check_design
-from rowkey.schema import FieldFacts
 from samples import summarize_sample
 
 if TYPE_CHECKING:
@@ -149,17 +148,6 @@ def test_a_gap_is_told_once_and_not_as_a_range() -> None:
 def test_an_answer_grows_without_an_end_of_time_rows_or_life(words: str, expected: int) -> None:
     """A bound of the time, a limit or a ttl each keep an answer from growing."""
     assert expected == len(find_problems("RK608", READ + words))
-
-
-@pytest.mark.parametrize(("distinct", "expected"), [(950, 0), (100, 1)])
-def test_the_answer_for_a_value_that_occurs_once_does_not_grow(
-    distinct: int, expected: int
-) -> None:
-    """A read of a field of which the sample has hardly a value twice returns few rows."""
-    text = LOGS.format(key=HOST_FIRST, splits='"per_bucket"', more=READ + "where = 'host = ?'")
-    facts = {"host": FieldFacts(value_count=1_000, distinct_count=distinct)}
-    result = check_design(Design.loads(text), facts=facts, select=["RK608"])
-    assert expected == len(result.findings)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         level = Message("verdict.harmless", "uneven but harmless")
         remedy = code = ""
     elif grade != "good":
-        remedy = _propose_servers(design, utilization)
+        remedy = _propose_servers(simulation, utilization)
     message = Message(
         "verdict.writes_rate",
         "{level}, {share}; at {rate} that is {utilization} of one server ({capacity})",
@@ -168,10 +168,20 @@ def _assess_writes(simulation: Simulation) -> Assessment:
     return Assessment("writes", "", grade, message, remedy, code, utilization)
 
 
-def _propose_servers(design: Design, utilization: float) -> Message:
+def _propose_servers(simulation: Simulation, utilization: float) -> Message:
     """Return the remedy for an even load: as many servers as half of their capacity bears."""
-    count = ceil(design.cluster.servers * utilization / FAIR_UTILIZATION)
-    return Message("verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}")
+    count = ceil(simulation.design.cluster.servers * utilization / FAIR_UTILIZATION)
+    used = len(simulation.regions) - simulation.empty_region_count
+    if count <= used:
+        return Message(
+            "verdict.more_servers", "Use {servers} servers or more.", servers=f"{count:,}"
+        )
+    return Message(
+        "verdict.more_regions",
+        "Use {servers} servers or more, and as many regions: only {regions} get writes.",
+        servers=f"{count:,}",
+        regions=f"{used:,}",
+    )
 
 
 def _assess_few_events(simulation: Simulation) -> Assessment:
@@ -486,7 +496,7 @@ def _assess_load(
         "writes and reads together take {utilization} of the busiest server",
         utilization=_format_share(total),
     )
-    remedy = _propose_servers(simulation.design, total)
+    remedy = _propose_servers(simulation, total)
     if total > WARM_RATIO * float(loads[_find_used_servers(simulation)].mean()):
         remedy = Message(
             "verdict.spread_load",

@@ -352,8 +352,8 @@ class Design:
         return None if sample is None else sample.format
 
     def collect_needed_fields(self) -> dict[str, Field]:
-        """Return the fields of the key, the reads and the time, which judging a design needs."""
-        names = dict.fromkeys(self.key.fields)
+        """Return the fields of identity, the reads and the time, which judging a design needs."""
+        names = dict.fromkeys(self.layout.identity_fields)
         for read in self.reads:
             names |= dict.fromkeys(read.tested_fields)
         if self.writes.time is not None:

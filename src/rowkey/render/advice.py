@@ -376,15 +376,18 @@ _CHANGE_TEXTS: dict[Change, str] = {
     "year": "regions of 10 GiB a server after a year",
 }
 
+_CHANGES = list(_CHANGE_TEXTS)
+
 
 def _list_robustness_rows(judged: Sequence[JudgedDesign]) -> Iterator[tuple[str, list[str]]]:
-    """Yield a label and a cell for each design of each change that every design was judged by."""
-    for one in judged[0].robustness:
+    """Yield a label and a cell for each design of each change that a design was judged by."""
+    changes = [(load.change, load.subject) for one in judged for load in one.robustness]
+    for change, subject in sorted(dict.fromkeys(changes), key=lambda one: _CHANGES.index(one[0])):
         found = [
-            next((other for other in each.robustness if other.change == one.change), None)
-            for each in judged
+            next((o for o in one.robustness if (o.change, o.subject) == (change, subject)), None)
+            for one in judged
         ]
-        label = _CHANGE_TEXTS[one.change].format(subject=one.subject)
+        label = _CHANGE_TEXTS[change].format(subject=subject)
         yield label, ["–" if other is None else _format_load(other) for other in found]
 
 

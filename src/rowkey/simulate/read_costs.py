@@ -156,7 +156,8 @@ class ReadSimulator:
         boundaries: where its regions begin.
         events: the sampled events, in the order of their arrival.
         keys: the row key of each; of events that overwrite each other the last stands.
-        row_count: how many rows the table holds, before `scale`.
+        row_count: how many rows the table holds, before `scale`; how many events, where they share
+            rows: those that overwrite each other are then counted once.
         row_bytes: the mean bytes of a row.
         scale: how many more rows the table has when it is in use; None if no more.
         max_trials: trials of each read at most.
@@ -187,6 +188,12 @@ class ReadSimulator:
         self._planner = ReadPlanner(design.key)
         self._event_keys = keys
         self._rows = RowsByKey(design, events, keys)
+        if design.layout.has_shared_rows:
+            counts, event_count = self._rows.counts, row_count
+            self.row_count = round(counts.estimate_rows(event_count))
+            if scale is not None:
+                grown = counts.estimate_rows(event_count * scale.growth)
+                self._scale = scale.replace_growth(grown / max(self.row_count, 1))
         self._ranked_rows = RankedRows(self.columns, self._rows.order, ranked_columns)
 
     def measure_read(self, read: DeclaredRead) -> ReadCost:

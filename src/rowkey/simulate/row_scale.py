@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from math import isclose
 from typing import TYPE_CHECKING, Any
@@ -54,10 +55,16 @@ class RowScale:
     ) -> None:
         self._is_bounded = is_bounded
         self._rows = rows
-        self._growth = growth
+        self.growth = growth
         self._density = density
         self._measurements = measurements
         self._time_factors: dict[tuple[str, int], float | None] = {}
+
+    def replace_growth(self, growth: float) -> RowScale:
+        """Return the same scale with another growth of the table."""
+        changed = copy(self)
+        changed.growth = growth
+        return changed
 
     @property
     def time_field(self) -> str | None:
@@ -85,7 +92,7 @@ class RowScale:
         if time not in self._time_factors:
             self._time_factors[time] = self._compute_time_factor(read, resolution_ns)
         persistence, time_factor = self._measurements[measurement], self._time_factors[time]
-        other = 1 + persistence * (self._growth - 1)
+        other = 1 + persistence * (self.growth - 1)
         return other if time_factor is None else 1 + persistence * (time_factor - 1), other
 
     def describe_factor(self, read: DeclaredRead) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowError
+from rowkey.schema import RowCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,13 +52,22 @@ class RowsByKey:
         self.keys: list[bytes] = table.column("key").to_pylist()
         self.order: np.ndarray[Any, Any] = order.to_numpy()[is_last].astype(np.intp)
         """The event of each row."""
+        self._single_count = int(
+            np.count_nonzero(np.diff(np.flatnonzero(is_last), prepend=-1) == 1)
+        )
         self.places = np.empty(len(keys), np.intp)
         """The row of each event."""
         self.places[order.to_numpy()] = np.cumsum(is_last) - is_last
+        self._event_count = len(keys)
         self._qualifiers = None if qualifiers is None else table.column("qualifier")
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def counts(self) -> RowCounts:
+        """Return how many rows the sampled events are, and how many of them one event wrote."""
+        return RowCounts(self._event_count, len(self), self._single_count)
 
     def find_span(self, start: bytes, stop: bytes) -> tuple[int, int]:
         """Return the first row at or after a start key, and at or after a stop; b"" for no stop."""

@@ -151,7 +151,7 @@ def suggest_more_names(
         sample_format: how the file is read.
         first_line: the first line that has more values; 0 if the file has no names.
     """
-    if count <= width or (width == 1 and not first_line):
+    if count <= width or (width == 1 and first_line < 2):
         return ""
     if width == 1:
         option = sample_format.suggest_options(skip_lines=first_line - 1)

@@ -188,7 +188,7 @@ class MalformedLines:
         self._value_counts[value_count] += 1
         self._has_other_quotes |= "'" in line or '\\"' in line
         byte = find_marked_byte(line)
-        line_count = len(line.splitlines())  # a quote may join several
+        line_count = line.rstrip("\r\n").count("\n") + 1  # a quote may join several
         line = format_marked_text(line[:80]).rstrip("\0")  # a mark may be cut
         self.count += 1
         self.is_binary = self.is_binary or _BINARY_CHARACTER.search(line) is not None

@@ -366,3 +366,22 @@ def test_words_after_times_that_are_no_other_zone_are_not_refused(
     options = {"kind": "log", "pattern": "{time:%Y-%m-%d %H:%M:%S} {text}"}
     rows = read_rows(path, {"time": "timestamp_s", "text": "text"}, options)
     assert [("2024-07-01T12:00:00", f"{text} a")] * 3 == rows
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "value"),
+    [
+        ("{time:%Y-%m-%d %H:%M:%S} {text}", "2024-07-01 12:00:00 +12.5", "+12.5"),
+        ("{time:%Y-%m-%d %H:%M:%S} {text:word} x", "2024-07-01 12:00:00 -05 x", "-05"),
+        ("{time:%Y-%m-%d} {text}", "2024-07-01 -05", "-05"),
+    ],
+)
+def test_a_number_with_a_sign_is_no_zone(
+    tmp_path: Path, pattern: str, line: str, value: str
+) -> None:
+    """What a column takes after a time is a value, such as a temperature."""
+    path = tmp_path / "app.log"
+    path.write_text(f"{line}\n" * 3)
+    fields = {"time": "timestamp_s", "text": "text"}
+    rows = read_rows(path, fields, {"kind": "log", "pattern": pattern})
+    assert [value] * 3 == [text for _, text in rows]

@@ -333,7 +333,7 @@ def test_dropped_times_of_day_of_a_date_are_counted(tmp_path: Path) -> None:
         sample = open_sample(tmp_path / name, Design("t", "[d]", fields={"d": "date"}).fields, None)
         days = [str(day)[:10] for one in sample.read_events() for day in one.rows["d"].to_pylist()]
         assert ["2024-03-04", "2024-03-05", "2024-03-06", "2024-03-07"][: len(days)] == days
-        said = f"{count} values of d have a time of day, such as 2024-03-04"
+        said = f"d has a time of day {count} times, such as 2024-03-04"
         assert [said] == [one[: len(said)] for one in sample.assumptions]
 
 
@@ -352,7 +352,7 @@ def test_nan_is_null_in_a_field_that_can_be_null(tmp_path: Path, name: str) -> N
     sample = open_sample(path, Design("t", "[n]", fields=optional).fields, None)
     values = [x for events in sample.read_events() for x in events.rows["x"].to_pylist()]
     assert [1.5, None, 2.5, None, *[3.5] * 5] == values
-    said = "2 values of x are NaN, which no field holds: x is null there"
+    said = "x is NaN 2 times, which no field holds: x is null there"
     assert [said] == list(map(str, sample.assumptions))
     required = Design("t", "[n]", fields={"n": "u8", "x": "float64"}).fields
     sample = open_sample(path, required, None)

@@ -6,25 +6,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import FOREVER_S
 from rowkey.lint.contract import Rule
-from rowkey.schema import Equal, Range
+from rowkey.schema import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
-    from rowkey.schema import Bounds
-
-MAX_MEAN_EVENTS = 1.1
-"""Mean events of a value up to which the value is taken to name a row, such as an order."""
 
 
 class GrowingAnswer(Rule):
     """The answer of a read without a limit grows for as long as the table exists.
 
     What it does: looks for reads with neither a limit nor both ends of a time range, where the
-    event time is in the key, so that each event is a row, and rows are kept for ever. A read that
-    gives a field of which the sample has hardly a value twice is left alone: an order's number.
+    event time is in the key, so that each event is a row, and rows are kept for ever.
 
     Why it hurts: it is fast on the first day. A year later the same call returns a year of rows, 2
     MiB a request, and a client that collects them in a list runs out of memory.
@@ -80,7 +75,7 @@ limit = 1000
             if plan is None or one.read.limit is not None or plan.is_full_scan or plan.is_point:
                 continue
             is_open = isinstance(bound, Range) and (bound.low is None or bound.high is None)
-            if (bound is None or is_open) and not _gives_rare_value(subject, one.bounds):
+            if bound is None or is_open:
                 time_phrase = f"only one end of {time.name}" if is_open else f"no {time.name}"
                 yield self.build_finding(
                     one.path,
@@ -90,13 +85,3 @@ limit = 1000
                     value=one.read.name,
                     field=time.name,
                 )
-
-
-def _gives_rare_value(subject: LintSubject, bounds: Bounds) -> bool:
-    """Return whether a read gives a field of which the sample has hardly a value twice."""
-    given = [subject.facts.get(name) for name, bound in bounds.items() if isinstance(bound, Equal)]
-    return any(
-        0 < one.value_count <= MAX_MEAN_EVENTS * (one.distinct_count or 0)
-        for one in given
-        if one is not None
-    )

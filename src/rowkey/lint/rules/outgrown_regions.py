@@ -125,7 +125,7 @@ rate = "5000/s"
         proposal = propose_spread_key(subject.design, subject.facts)
         return (
             f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}. More regions from the start "
-            "would stay empty, and the last one would split as often."
+            "would stay empty, and the one that is written to would split as often."
         )
 
     @staticmethod

@@ -123,6 +123,8 @@ limit = 1000
             return f"Try {proposal.heavy_text}."
         text = f"Compute the bucket from {', '.join(names)} alone"
         known = facts.get(names[0])
+        if heavy:
+            return f"{text}, and its most frequent value in a table of its own."
         if len(names) == 1 and known is not None and known.heaviest_share is not None:
             return f"{text}: no single value takes much of the load."
         return f"{text}, if no single value takes much of the load."

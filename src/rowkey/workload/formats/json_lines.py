@@ -6,7 +6,7 @@ import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from functools import cache
+from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
 from math import isinf
@@ -39,7 +39,7 @@ MAX_NAMES = 1 << 16
 """Most names in the objects of a file; with more, the names are really values."""
 MAX_NAMED_DEPTH = 8
 """Nested objects whose names a message shows."""
-MAX_MIXED_STEPS = 5
+MAX_MIXED_STEPS = 3
 """Pieces between dots of a name of which some may be joined by dots in the file, and others be
 steps; each more doubles the places where a value is looked for."""
 MAX_LINE_BYTES = 64 << 20
@@ -482,14 +482,14 @@ def _list_names(record: dict[str, Any]) -> Iterator[str]:
     return (".".join(steps) for steps, _ in _flatten_items(record) if _is_readable(steps))
 
 
-@cache
-def _list_paths(name: str) -> list[ValuePath]:
+@lru_cache(MAX_NAMES)
+def _list_paths(name: str) -> tuple[ValuePath, ...]:
     """Return where the value of a name is looked for, first to last.
 
     Names in the file may have dots themselves, so each dot may be part of a name or a step.
 
     >>> _list_paths("a.b.c")
-    [('a.b.c',), ('a', 'b', 'c'), ('a.b', 'c'), ('a', 'b.c')]
+    (('a.b.c',), ('a', 'b', 'c'), ('a.b', 'c'), ('a', 'b.c'))
     """
     pieces = name.split(".")
     paths: list[ValuePath] = [(name,)]
@@ -504,7 +504,7 @@ def _list_paths(name: str) -> list[ValuePath]:
                 else:
                     steps.append(piece)
             paths.append(tuple(steps))
-    return paths
+    return tuple(paths)
 
 
 def _find_value(record: dict[str, Any], path: ValuePath) -> Any:

@@ -189,7 +189,7 @@ class LogFormat(SampleFormat):
         if column not in names:
             return
         if zone in UNCERTAIN_ZONES:
-            said = Message(
+            note = Message(
                 "sample.uncertain_zone",
                 "the times of {column} are read as UTC, though {zone} follows them, which may be "
                 "several zones: replace it in the file by its offset, such as +0800, and read that "
@@ -197,7 +197,7 @@ class LogFormat(SampleFormat):
                 column=column,
                 zone=zone,
             )
-            self.assumptions += [said] if said not in self.assumptions else []
+            self.assumptions += [note] if note not in self.assumptions else []
             return
         pattern = self.option_values["pattern"] or self.detected_options["pattern"]
         better = (

@@ -35,7 +35,9 @@ _TOKEN = re.compile(r"\{([^{}]*)\}")
 _COLUMN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS = {"word": "[^ ]+", "int": "[0-9]+", "quoted": r'(?:[^"\\]|\\.)*', "spaces": " +"}
 """Kinds of values that a name may have after a colon, with their regular expressions."""
-_ZONE_PROBE = rf" ?(?P<unread_zone>{ZONE}|{'|'.join(UNCERTAIN_ZONES)})(?:[^0-9A-Za-z:]|$)"
+_ZONE_GROUP = "0zone"
+"""The name of the zone in a probe, which no column can have."""
+_ZONE_PROBE = rf" ?(?P<{_ZONE_GROUP}>{ZONE}|{'|'.join(UNCERTAIN_ZONES)})(?:[^0-9A-Za-z:.,]|$)"
 _IS_UTC = "^(?:Z|UTC|GMT|WET|[+-]00:?(?:00)?)$"
 _TIME_GROUP = re.compile(r"\?P<\w>")
 
@@ -88,10 +90,14 @@ class LinePattern:
         expression = re.escape(head)
         self._zone_probes: dict[str, str] = {}
         """By a column of times without a zone: finds the zone that follows, in RE2."""
+        self._signed_columns: set[str] = set()
+        """Columns of times before another column, to which a number with a sign belongs."""
         for number, (token, separator) in enumerate(zip(tokens, separators, strict=True)):
             is_last = number == len(tokens) - 1 and not separator
             expression += _build_group(token, is_last=is_last)
-            if isinstance(token.layout, DirectiveLayout) and "z" not in token.layout.directives:
+            if _has_clock_without_zone(token.layout):
+                if not separator.strip() and any(one.name for one in tokens[number + 1 :][:1]):
+                    self._signed_columns.add(token.name)
                 self._zone_probes[token.name] = f"(?s)^{expression}{_ZONE_PROBE}"
             expression += re.escape(separator)
         self._expression = f"(?s)^{expression}{'$' if not separators[-1] else ''}"
@@ -110,11 +116,20 @@ class LinePattern:
         import pyarrow.compute as pc
 
         for column, probe in self._zone_probes.items():
-            zones = pc.struct_field(pc.extract_regex(lines, probe), "unread_zone").drop_null()
+            zones = pc.struct_field(pc.extract_regex(lines, probe), _ZONE_GROUP).drop_null()
             others = zones.filter(pc.invert(pc.match_substring_regex(zones, _IS_UTC)))
+            if column in self._signed_columns:
+                others = others.filter(pc.invert(pc.match_substring_regex(others, "^[+-]")))
             if 2 * len(others) > len(lines):
                 return column, str(others[0].as_py())
         return None
+
+
+def _has_clock_without_zone(layout: TimeLayout | None) -> bool:
+    """Return whether a layout has a time of day, and no zone that it is of."""
+    if not isinstance(layout, DirectiveLayout):
+        return False
+    return "z" not in layout.directives and bool({"H", "I"} & set(layout.directives))
 
 
 @dataclass(frozen=True, slots=True)

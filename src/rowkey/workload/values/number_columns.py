@@ -64,14 +64,14 @@ class NumberColumn:
         """Return what was decided while values were read."""
         if not self._nan_count:
             return self._decisions
-        said = Message(
+        note = Message(
             "sample.nan_values",
-            "{count:,} values of {column} are NaN, which no field holds: {field} is null there",
+            "{column} is NaN {count:,} times, which no field holds: {field} is null there",
             count=self._nan_count,
             column=self._column,
             field=self.field.name,
         )
-        return [*self._decisions, said]
+        return [*self._decisions, note]
 
     def replace_nans(self, array: pa.Array) -> pa.Array:
         """Return values as the file has them, with null for NaN if the field can be null."""

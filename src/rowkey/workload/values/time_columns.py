@@ -50,7 +50,7 @@ _ZONELESS_TIME = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?
 """A time of day without the zone that it is of."""
 _DAY_WITH_CLOCK = "^[0-9]{4}-?[0-9]{2}-?[0-9]{2}[T ]"
 """A day with something after it, which a date does not hold."""
-_MIDNIGHT = "^[0-9-]{8,10}[T ]00:?00(?::?00(?:[.,]0+)?)?Z?$"
+_MIDNIGHT = "^[0-9-]{8,10}[T ]00:?00(?::?00(?:[.,]0+)?)?(?:Z|[+-]00:?00)?$"
 """A day with a time of day that says nothing more than the day."""
 _TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DECIMAL = rf"^{COUNT_DIGITS}(?:\.[0-9]*|(?:\.[0-9]*)?[eE]\+?[0-9]{{1,2}})$"
@@ -148,7 +148,7 @@ class TimeColumn:
         return [
             Message(
                 "sample.dropped_clocks",
-                "{count:,} values of {column} have a time of day, such as {example}: {field} is a "
+                "{column} has a time of day {count:,} times, such as {example}: {field} is a "
                 "date and holds the day alone, as it is written",
                 count=self._clock_count,
                 column=self._column,
