@@ -95,6 +95,17 @@ def test_repair_compares_companions() -> None:
     assert 0 == run("repair", "orders.toml", *ON).code
 
 
+def test_repair_removes_the_entry_of_a_lost_main_table() -> None:
+    """Without its main table a companion cannot be compared: only the catalog is repaired."""
+    with open_engine("rocks:data") as engine:
+        engine.drop_table("orders")
+    done = run("repair", "orders.toml", *ON, "--yes")
+    assert (1, "") == (done.code, done.err)
+    assert "orders: the entry was removed\n" in done.out
+    assert "checked" not in done.out
+    assert 0 == run("create", "orders.toml", *ON).code
+
+
 def test_repair_creates_a_lost_companion() -> None:
     """`repair --yes` removes the entry of a lost companion, creates the table and fills it."""
     assert 0 == run("put", "orders.toml", *ON, *ROW).code

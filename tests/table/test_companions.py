@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import rowkey
 from rowkey import BatchError, CatalogMismatch, Design, DesignRefused, InvalidArgument, ReadError
 from rowkey.engines import open_engine
-from rowkey.errors import Unavailable
-from rowkey.table import Batch, TableWithCompanions, drop_table, repair_companions
+from rowkey.errors import RowError, Unavailable
+from rowkey.table import Batch, TableWithCompanions, drop_table, load_file, repair_companions
 from rowkey.table.companions.joint_writes import JointWriteState
 from rowkey.table.row_writer import RowWriter
 from table.companion_tables import (
@@ -150,6 +150,24 @@ def test_a_refused_row_is_in_no_table(table: TableWithCompanions) -> None:
         batch.__exit__(None, None, None)
     assert [1, 2] == [number for number, _ in refusal.value.row_errors]
     assert [10, 10, 10] == [len(one) for one in read_all_tables(table).values()]
+
+
+def test_a_refused_row_of_a_load_is_in_no_table(table: TableWithCompanions) -> None:
+    """A load stops at a row that a companion or the main table refuses, in all tables alike."""
+    columns = {"at": [1, 2, 3], "number": [50, 51, 52], "amount": [1, 2, 3]}
+    with pytest.raises(RowError, match="row 1"):
+        table.load(pa.table({"user": ["new", "far too long", "new"], **columns}))
+    assert [10, 10, 10] == [len(one) for one in read_all_tables(table).values()]
+
+
+def test_a_file_is_loaded_into_every_table(table: TableWithCompanions, tmp_path: Path) -> None:
+    """Rows of a file are written to all tables, and those that are refused to none."""
+    path = tmp_path / "rows.csv"
+    path.write_text("user,at,number,amount\nx,1,60,1\nfar too long,1,61,1\ny,1,62,1\n", "utf-8")
+    result = load_file(table, path)
+    assert (2, 1) == (result.row_count, result.left_out.count)
+    first, *copies = read_all_cells(table)
+    assert [11, first, first] == [len(first), *copies]
 
 
 def test_changes_of_current_values_are_refused(table: TableWithCompanions) -> None:

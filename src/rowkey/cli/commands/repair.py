@@ -179,8 +179,9 @@ def _repair_design(url: str, file: str, output: str, progress: str, *, yes: bool
             mismatches[name], one_code = _repair_catalog(url, companion, output, yes=yes)
             code = max(code, one_code)
     repairs = []
+    has_table = main_mismatch is None or main_mismatch.correct_entry is not None
     # A catalog entry that is wrong hides the table.
-    if design.companions and (code == 0 or (code == 1 and yes)):
+    if design.companions and has_table and (code == 0 or (code == 1 and yes)):
         repairs = _repair_companions(url, design, output, progress, yes=yes)
         code = max(code, int(any(one.has_differences for one in repairs)))
     if output == "json":
