@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -130,6 +134,37 @@ def apply_some(target: Any, change: tuple[str, Row], model: dict[Identity, Row])
     """Make a change in a table or batch, and in the model."""
     apply_change(target, change)
     change_model(model, change)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_threads_that_write_the_same_rows_leave_equal_tables(
+    design: Design, tmp_path: Path, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of changes of a row by several threads the same one is the last in every table."""
+    send, pauses = RowWriter.send_changes, Random(0)
+
+    def pause_and_send(self: RowWriter, changes: Any, *, sync: bool | None = None) -> None:
+        time.sleep(pauses.choice((0, 0, 0.0005)))
+        send(self, changes, sync=sync)
+
+    monkeypatch.setattr(RowWriter, "send_changes", pause_and_send)
+
+    def write(thread: int) -> None:
+        random = Random(thread)
+        for number in range(40):
+            start.wait()
+            row = {"user": "all", "at": 1, "number": number, "note": f"{thread}"}
+            apply_change(table, (random.choice(("put", "put", "replace", "delete")), row))
+            with table.batch() as batch:
+                apply_change(batch, ("put", {**row, "user": "batch"}))
+
+    start = Barrier(8)
+    with rowkey.open(design, f"{scheme}:{tmp_path / 'data'}") as table:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, range(8)))
+        first, *copies = read_all_cells(table)
+        assert [first] * 2 == copies
+        assert first
 
 
 def test_a_move_changes_every_table(table: TableWithCompanions) -> None:

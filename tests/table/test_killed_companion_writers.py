@@ -22,4 +22,4 @@ def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> Non
         writers.kill_writers(random, max_time_s=0.4)
         writers.verify()
     assert writers.acknowledged_count > 10 * KILLS
-    print(vars(writers)["acknowledged_count"], writers.differing_count, writers.repaired_rows)
+    print(writers.acknowledged_count, writers.differing_count, writers.repaired_rows)

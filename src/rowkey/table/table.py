@@ -68,8 +68,10 @@ class Table:
         """The open companions by name, to be read by themselves."""
         self.token_table = ""
         """The table's name in the tokens of its scans, if one of several tables serves a read."""
-        self.write_row = tracker.write_row
-        self.run_pinned: Callable[[Callable[[RowWriter, SendCheck], Any]], Any] = tracker.run_pinned
+        self._write_row = tracker.write_row
+        self._run_pinned: Callable[[Callable[[RowWriter, SendCheck], Any]], Any] = (
+            tracker.run_pinned
+        )
 
     @property
     def design(self) -> Design:
@@ -98,11 +100,11 @@ class Table:
 
         Cost: 5 to 15 µs on an embedded engine; a batch takes half of that.
         """
-        self.write_row(RowWriter.build_put, row, sync=sync)
+        self._write_row(RowWriter.build_put, row, sync=sync)
 
     def replace(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the given fields of a row and delete all others, in one change."""
-        self.write_row(RowWriter.build_replace, row, sync=sync)
+        self._write_row(RowWriter.build_replace, row, sync=sync)
 
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of a row's key: put the row under its new key, then delete the old row.
@@ -144,7 +146,7 @@ class Table:
             sync: whether the delete is on disk when the call returns; None is as opened.
             fields: the same by name.
         """
-        self.write_row(RowWriter.build_delete, self._merge_values(row, fields), sync=sync)
+        self._write_row(RowWriter.build_delete, self._merge_values(row, fields), sync=sync)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, atomically; an absent column counts as 0.
@@ -158,14 +160,14 @@ class Table:
                 which HBase sets by its own clock in an increment.
             Conflict: the bucket counts changed during the increment, which may be lost.
         """
-        values: dict[str, int] = self.run_pinned(
+        values: dict[str, int] = self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).increment(row, amounts)
         )
         return values
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        self.run_pinned(
+        self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).append(row, pieces)
         )
 
@@ -179,7 +181,7 @@ class Table:
         Returns:
             Whether the row was put.
         """
-        is_put: bool = self.run_pinned(
+        is_put: bool = self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).check_and_put(
                 row, expected
             )

@@ -42,8 +42,8 @@ class TableWithCompanions(Table):
             self.store.row_clock.advance_to(table.store.row_clock.highest_timestamp)
         self.joint_writer = JointWriter([table.tracker for table in self._tables.values()])
         self.get_write_state = self.joint_writer.get_state
-        self.write_row = self.joint_writer.write_row
-        self.run_pinned = self._refuse_pinned
+        self._write_row = self.joint_writer.write_row
+        self._run_pinned = self._refuse_pinned
 
     def _refuse_pinned(self, *_: object) -> Any:
         """Raise `DesignRefused`: no condition can be checked in all tables at once."""
@@ -142,7 +142,7 @@ class ReadOnlyCompanion(Table):
         super().__init__(tracker, engine, store, catalog)
         self.main_table = main_table
         self.token_table = self.design.table
-        self.get_write_state = self.write_row = self.run_pinned = self._refuse_write
+        self.get_write_state = self._write_row = self._run_pinned = self._refuse_write
 
     def _refuse_write(self, *_: object, **__: object) -> Any:
         """Raise `DesignRefused`: a row that is only here would not be in the main table."""
