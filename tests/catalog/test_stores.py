@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.writers import DESIGN
-from rowkey.catalog import CATALOGS, CatalogEntry, Generation, open_catalog
+from rowkey.catalog import CATALOGS, CatalogEntry, Generation, open_catalog, restore_entry
 from rowkey.catalog.entry_document import (
     format_checksummed,
     format_entry,
@@ -193,6 +193,19 @@ def test_each_key_of_a_document_is_checked(word: str, value: object) -> None:
     document = {**parse_checksummed(format_entry(FIRST, "logs", 1).encode(), "f"), word: value}
     with pytest.raises(Unavailable, match=r"^logs\.json: "):
         parse_entry(format_checksummed(document).encode(), "logs", "logs.json")
+
+
+def test_a_companion_remembers_its_main_table() -> None:
+    """A companion's entry names the main table, and so do the attributes that restore it."""
+    entry = CatalogEntry.from_design(DESIGN, (), 0, companion_of="main")
+    name = DESIGN.table
+    assert (
+        entry.companion_of
+        == parse_entry(format_entry(entry, name, 1).encode(), name, "f").companion_of
+    )
+    assert "main" == entry.table_attributes["rowkey.companion_of"]
+    assert "main" == restore_entry(name, entry.table_attributes, ()).companion_of
+    assert "rowkey.companion_of" not in CatalogEntry.from_design(DESIGN, (), 0).table_attributes
 
 
 def test_errors_of_the_file_system_are_reported(tmp_path: Path) -> None:

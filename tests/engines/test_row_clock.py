@@ -39,6 +39,17 @@ def make_clock(request: pytest.FixtureRequest) -> Callable[..., RowClock]:
     return made
 
 
+def test_a_clock_is_advanced_to_a_timestamp_of_another_table(
+    make_clock: Callable[..., RowClock],
+) -> None:
+    """After `advance_to` every row gets timestamps above that of the other table."""
+    stamps = make_clock(lambda: START)
+    stamps.advance_to(START + 5)
+    assert [START + 6] * 2 == [stamps.stamp_row(b"a"), stamps.stamp_row(b"b", 1)]
+    stamps.advance_to(START)
+    assert START + 7 == stamps.stamp_row(b"b", 1)
+
+
 def test_changes_of_threads_differ(make_clock: Callable[..., RowClock]) -> None:
     """Threads that delete one row get different timestamps, while other threads come and go."""
     often = sys.getswitchinterval()

@@ -186,7 +186,7 @@ def stamp_before_lock(
     writing: RowWriter, changes: Sequence[RowChange], *, sync: bool | None = None
 ) -> list[list[RowCells]]:
     """Apply changes as `RowWriter.apply_changes` does, but assign timestamps before the locks."""
-    stamps = [writing._assign_timestamp(change) for change in changes]
+    stamps = [writing.assign_timestamp(change) for change in changes]
     with writing.clock.lock_rows([change.row_name for change in changes]):
         written = [
             [stamp_mutation(mutation, at) for mutation in change.mutations]

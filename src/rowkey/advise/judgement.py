@@ -5,17 +5,17 @@ Packages are imported where they are used: a check of a file without a sample ne
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import choose_example_values, derive_properties
 from rowkey.errors import RowError, SampleError
-from rowkey.explanations import explain_read
+from rowkey.explanations import explain_chosen_read, explain_read
 from rowkey.lint import check_design
 from rowkey.plan import bind_read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rowkey.advise.comparison import Comparison
     from rowkey.advise.resources import Resources
@@ -166,12 +166,32 @@ class JudgedDesign:
         """
         return {read.name: self._explain_read(read) for read in self.design.reads}
 
-    def _explain_read(self, read: DeclaredRead) -> Explanation:
-        """Return the explanation of a declared read with example values."""
+    @cached_property
+    def companion_plans(self) -> Mapping[str, Explanation]:
+        """Return the explanation of each declared read on the table that serves it.
+
+        The reads are those of this design and of its companions; of one name, that of the first.
+        """
+        reads = {
+            read.name: read
+            for design in (*reversed([*self.design.companions.values()]), self.design)
+            for read in design.reads
+        }
+        explain = partial(explain_chosen_read, self.design.companion_keys)
+        return {name: self._explain_read(read, explain) for name, read in reads.items()}
+
+    def _explain_read(
+        self, read: DeclaredRead, explain: Callable[..., Explanation] | None = None
+    ) -> Explanation:
+        """Return the explanation of a declared read with example values.
+
+        Args:
+            read: the read.
+            explain: explains a bound read; by the key of this design if None.
+        """
         facts = {} if self.sample is None else self.sample.facts
         values = choose_example_values(read, facts)
-        return explain_read(
-            self.design.key,
+        return (explain or partial(explain_read, self.design.key))(
             bind_read(read.conditions, read.order, values, read.fields),
             servers=self.design.cluster.servers,
             limit=read.limit,

@@ -30,6 +30,8 @@ LIVE_COUNTS_ATTRIBUTE = "rowkey.live"
 """The attribute that lists the counts of all generations, if rows may stand under several."""
 STALENESS_ATTRIBUTE = "rowkey.stale"
 """The attribute with the seconds that a client may work without the catalog, if not 60."""
+COMPANION_ATTRIBUTE = "rowkey.companion_of"
+"""The attribute of a companion that names its main table, through which alone it is written."""
 DEFAULT_MAX_STALE_S = 60.0
 """Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
 seconds and restarted in some ten; a change of a table waits for as long."""
@@ -86,6 +88,7 @@ class CatalogEntry:
         table_id: distinguishes the table from another one of its name, as its attribute does; empty
             if it is not known.
         is_created: whether the table was made; else nothing was ever written to it.
+        companion_of: the main table that it is a companion of; empty if it is none.
     """
 
     declaration: str
@@ -96,6 +99,7 @@ class CatalogEntry:
     longest_stale_s: float = DEFAULT_MAX_STALE_S
     table_id: str = ""
     is_created: bool = True
+    companion_of: str = ""
 
     @classmethod
     def from_design(
@@ -104,6 +108,7 @@ class CatalogEntry:
         splits: Sequence[bytes],
         opened_ms: int,
         max_stale_s: float = DEFAULT_MAX_STALE_S,
+        companion_of: str = "",
     ) -> CatalogEntry:
         """Return the entry of a table that is created now.
 
@@ -112,6 +117,7 @@ class CatalogEntry:
             splits: the row keys its regions begin with, ascending.
             opened_ms: now, milliseconds since 1970.
             max_stale_s: seconds that a client goes on without having read the entry.
+            companion_of: the main table that it is a companion of; empty if it is none.
 
         >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
         >>> CatalogEntry.from_design(design, (), 0).generations[0].counts
@@ -123,6 +129,7 @@ class CatalogEntry:
             (first,),
             max_stale_s=max_stale_s,
             longest_stale_s=max_stale_s,
+            companion_of=companion_of,
         )
 
     @property
@@ -247,6 +254,8 @@ class CatalogEntry:
             )
         if self.longest_stale_s != DEFAULT_MAX_STALE_S:
             count_attributes[STALENESS_ATTRIBUTE] = f"{self.longest_stale_s:g}"
+        if self.companion_of:
+            count_attributes[COMPANION_ATTRIBUTE] = self.companion_of
         number = str(self.active_generation.number)
         return {
             GENERATION_ATTRIBUTE: number,
@@ -262,6 +271,7 @@ ENTRY_ATTRIBUTES = frozenset(
         COUNTS_ATTRIBUTE,
         LIVE_COUNTS_ATTRIBUTE,
         STALENESS_ATTRIBUTE,
+        COMPANION_ATTRIBUTE,
         DECLARATION_HASH_ATTRIBUTE,
         DESIGN_ATTRIBUTE,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog.catalog_entry import find_part_counts
 from rowkey.errors import CatalogMismatch, InvalidDesign, Mistake
 from rowkey.keys import Compatibility
-from rowkey.schema import format_key
+from rowkey.schema import STORED_OPTIONS, format_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rowkey.keys import Field, Key
     from rowkey.schema import Term
 
-STORED_OPTIONS = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
-"""Options of a field, besides its type, that bear on its bytes or on which values it allows."""
 ABSENT = "not declared"
 MAX_VALUE_CHARS = 120
 """Characters of an option's value that a difference shows."""
@@ -101,6 +99,9 @@ def find_differences(declared: Design, remembered: Design) -> Iterator[Differenc
     yield from _find_key_differences(declared, remembered)
     yield from _find_field_differences(declared, remembered)
     yield from _find_family_differences(declared, remembered)
+    new, old = (sorted(one.declaration.companions) for one in (declared, remembered))
+    if new != old:
+        yield Difference("companions", ", ".join(new) or ABSENT, ", ".join(old) or ABSENT)
 
 
 def _find_key_differences(declared: Design, remembered: Design) -> Iterator[Difference]:

@@ -55,6 +55,7 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
         "longest_s": entry.longest_stale_s,
         **({"table_id": entry.table_id} if entry.table_id else {}),
         "made": entry.is_created,
+        **({"companion_of": entry.companion_of} if entry.companion_of else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return format_checksummed(document)
@@ -163,7 +164,15 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
     declaration = _check_text(document["declaration"])
     is_made = _check_bool(document.get("made", True))
     return CatalogEntry(
-        declaration, generations, codes, version, stale_s, longest_s, table_id, is_made
+        declaration,
+        generations,
+        codes,
+        version,
+        stale_s,
+        longest_s,
+        table_id,
+        is_made,
+        _check_text(document.get("companion_of", "")),
     )
 
 

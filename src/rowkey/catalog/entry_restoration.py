@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from rowkey.catalog.catalog_entry import (
+    COMPANION_ATTRIBUTE,
     COUNTS_ATTRIBUTE,
     DECLARATION_HASH_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
@@ -135,6 +136,7 @@ def restore_entry(
         max_stale_s=stale_s,
         longest_stale_s=stale_s,
         table_id=attributes.get(TABLE_ID_ATTRIBUTE, ""),
+        companion_of=attributes.get(COMPANION_ATTRIBUTE, ""),
     )
 
 
@@ -165,6 +167,7 @@ def _read_design(table: str, attributes: Mapping[str, str]) -> Design:
     if design.table == table:
         return design
     declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    declared.pop("companions", None)  # those of the original table
     return Design(**{**declared, "table": table})
 
 

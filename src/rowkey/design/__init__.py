@@ -1,5 +1,6 @@
 """A whole design file, bound and validated: its fields, key, families, splits, reads and writes."""
 
+from rowkey.design.companions import can_have_companions
 from rowkey.design.design import Design
 from rowkey.design.design_source import DesignSource, SourceMap, TextRange, parse_toml
 from rowkey.design.editor_schema import build_json_schema
@@ -30,6 +31,7 @@ __all__ = [
     "TextRange",
     "TomlSpans",
     "build_json_schema",
+    "can_have_companions",
     "choose_example_values",
     "compute_regions",
     "count_combined_values",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import find_table_name_mistakes
+from rowkey.design.companions import bind_companions
 from rowkey.design.design_source import DesignSource, parse_toml, read_design_text
 from rowkey.design.partial_declaration import (
     PLACEHOLDER_NAME,
@@ -55,7 +56,7 @@ class Design:
         table: its name.
         key: the row key in bracket notation, or its terms.
         words: the other words of a design file, as they stand there: `fields`, `families`,
-            `splits`, `cluster`, `writes`, `reads`, `sample`, `catalog`.
+            `splits`, `cluster`, `writes`, `reads`, `sample`, `companions`, `catalog`.
 
     Raises:
         InvalidDesign: with every mistake found.
@@ -71,6 +72,7 @@ class Design:
     def __init__(self, table: str, key: str | tuple[Term, ...], **words: Any) -> None:
         notation = format_key(key) if isinstance(key, tuple) else key
         self.source: DesignSource | None = None
+        self.companions: Mapping[str, Design]
         self._bind_tree({"table": table, "key": notation, **words}, Path())
 
     @classmethod
@@ -91,19 +93,56 @@ class Design:
         Args:
             text: what stands in the file.
             source: its name, printed before line numbers.
-            directory: what the path of a sample is relative to.
+            directory: what the paths of a sample and of companions are relative to; without it the
+                design files of companions are not read.
 
         Raises:
             InvalidDesign: with every mistake, each with its line.
         """
+        return cls._load(text, source, directory, reads_companions=directory is not None)
+
+    @classmethod
+    def read_companion(cls, path: Path) -> Design:
+        """Read the design of a companion, which is not to have companions of its own.
+
+        Raises:
+            InvalidDesign: as `read`.
+        """
+        return cls._load(read_design_text(path), str(path), path.parent, reads_companions=False)
+
+    @classmethod
+    def _load(
+        cls, text: str, source: str, directory: Path | None, *, reads_companions: bool
+    ) -> Design:
+        """Return the design of a text; see `loads`."""
         words, places = parse_toml(text, source)
         design = cls.__new__(cls)
         try:
-            design._bind_tree(words, directory or Path())  # noqa: SLF001 - its own
+            design._bind_tree(  # noqa: SLF001 - its own
+                words, directory or Path(), reads_companions=reads_companions
+            )
         except InvalidDesign as problem:
             raise InvalidDesign(places.locate_mistakes(problem.mistakes), source) from None
         design.source = DesignSource(source, text, places)
         return design
+
+    def read_companions(self) -> Mapping[str, Design]:
+        """Return the designs of the declared companions, read now if they were not read before.
+
+        Raises:
+            InvalidDesign: with every mistake in their declaration.
+        """
+        if self.declaration.companions and not self.companions:
+            mistakes = Mistakes()
+            self.companions = bind_companions(self, mistakes)
+            mistakes.raise_any()
+        return self.companions
+
+    @property
+    def companion_keys(self) -> dict[str, Key]:
+        """The keys of this table and of its companions by name; empty without companions."""
+        companions = {name: one.key for name, one in self.companions.items()}
+        return {self.table: self.key, **companions} if companions else {}
 
     def dumps(self, *, defaults: bool = True) -> str:
         """Return the design as the text of a TOML file, which `loads` reads back.
@@ -166,7 +205,7 @@ class Design:
         words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
         words["key"] = format_key(self.replace_term_counts(counts))
         found = Design(**words)
-        found.directory = self.directory
+        found.directory, found.companions = self.directory, self.companions
         return found
 
     def copy_for_reading(self, other_designs: Sequence[Design]) -> Design:
@@ -203,7 +242,7 @@ class Design:
 
     def build_write_identity(self) -> str:
         """Return a text that is the same for designs that differ only in their name and reads."""
-        options = self.declaration.model_dump(exclude={"table", "reads"})
+        options = self.declaration.model_dump(exclude={"table", "reads", "companions"})
         return json.dumps(options, sort_keys=True, default=str)
 
     def __eq__(self, other: object) -> bool:
@@ -211,13 +250,19 @@ class Design:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _bind_tree(self, tree: Mapping[str, Any], directory: Path) -> None:
+    def _bind_tree(
+        self, tree: Mapping[str, Any], directory: Path, *, reads_companions: bool = False
+    ) -> None:
         """Bind every option; raise all mistakes together."""
         tree_mistakes, binding_mistakes = Mistakes(), Mistakes()
         partial = parse_declaration(tree, tree_mistakes)
         self.declaration = partial.declaration
         self.directory = directory
+        self.companions = {}
+        """The designs of the declared companions by name, if their files were read."""
         self._bind_declaration(partial, binding_mistakes)
+        if reads_companions and partial.declaration.companions:
+            self.companions = bind_companions(self, binding_mistakes)
         tree_mistakes.mistakes += [
             mistake
             for mistake in binding_mistakes.mistakes

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rowkey.schema import DesignDeclaration
 
-_TOP_OPTIONS = ("table", "key", "splits", "catalog")
+_TOP_OPTIONS = ("table", "key", "splits", "companions", "catalog")
 _MAX_LINE_WIDTH = 96
 
 

@@ -71,6 +71,8 @@ class Explanation:
         rows_read: rows read for each row of the answer; None if too little is known.
         warnings: sentences about the costs.
         proposal: a second table that would serve the read, if the current key does not.
+        table: the table that serves the read, if it is one of several; else empty.
+        table_reason: why that table serves it, as a sentence; else empty.
     """
 
     key: str
@@ -88,6 +90,8 @@ class Explanation:
     rows_read: float | None
     warnings: tuple[str, ...]
     proposal: ReadKeyProposal | None
+    table: str = ""
+    table_reason: str = ""
 
     def __str__(self) -> str:
         """Return the explanation as about a dozen lines of text."""

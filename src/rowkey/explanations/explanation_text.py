@@ -28,6 +28,8 @@ def format_explanation(explanation: Explanation, name: str = "") -> Iterator[str
     yield _format_line(
         "read", f"{name}: {_format_read(explanation)}" if name else _format_read(explanation)
     )
+    if explanation.table:
+        yield _format_line("table", f"{explanation.table}: {explanation.table_reason}")
     yield _format_line("key", explanation.key)
     yield _format_line("runs", _format_access(explanation))
     for number, formatted_range in enumerate(explanation.ranges):

@@ -6,6 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.plan.declared_read import DeclaredRead, bind_declared_reads
+    from rowkey.plan.plan_choice import choose_plan, compute_plan_cost
     from rowkey.plan.ranges import KeyRange, Plan, ReadPlanner, count_spreading_parts, plan_read
     from rowkey.plan.read_binding import (
         MAX_EXAMPLE_VALUES,
@@ -29,6 +30,7 @@ else:
             "row_merge": "extract_merge_key sort_rows",
             "row_order": "compute_merged_order drop_repeated_orderings",
             "ranges": "KeyRange Plan ReadPlanner plan_read count_spreading_parts",
+            "plan_choice": "choose_plan compute_plan_cost",
             "declared_read": "DeclaredRead bind_declared_reads",
             "residual_filter": "ResidualFilter",
         },
@@ -46,7 +48,9 @@ __all__ = [
     "bind_example",
     "bind_read",
     "choose_list_values",
+    "choose_plan",
     "compute_merged_order",
+    "compute_plan_cost",
     "compute_span_end",
     "count_spreading_parts",
     "drop_repeated_orderings",

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from rowkey.render.damage import (
         REPAIR_FIELDS,
         VERIFY_FIELDS,
+        build_design_repair_document,
         build_mismatch_document,
         build_repair_document,
         build_verify_document,
+        format_companion_repair,
         format_examination,
         format_repair,
         format_saved_table,
@@ -139,7 +141,8 @@ else:
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
-                "build_repair_document format_repair format_saved_table build_verify_document"
+                "build_repair_document format_repair format_saved_table build_verify_document "
+                "build_design_repair_document format_companion_repair"
             ),
             "table_status": (
                 "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
@@ -189,6 +192,7 @@ __all__ = [
     "build_comparison_document",
     "build_count_document",
     "build_create_statement",
+    "build_design_repair_document",
     "build_explanation_document",
     "build_explanations_document",
     "build_findings_document",
@@ -213,6 +217,7 @@ __all__ = [
     "format_bucket_change",
     "format_buckets",
     "format_check",
+    "format_companion_repair",
     "format_comparison",
     "format_examination",
     "format_explanation_text",

@@ -9,7 +9,7 @@ from rowkey.regions import to_string_binary
 from rowkey.render.documents import FORMAT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rowkey.engines import Examination, RepairResult, RowInterval, SalvageResult
 
@@ -60,6 +60,15 @@ REPAIR_FIELDS = {
     "catalog.repaired": "whether it was repaired",
     "catalog.attributes": "what it must hold: generation, counts and hash of the design; null if "
     "the entry must be removed, or cannot be repaired",
+    "companions[]": "of a DESIGN with companions: how each differs from the table",
+    "companions[].table": "name of the companion",
+    "companions[].catalog": "what its catalog has lost, as `catalog`; or null",
+    "companions[].checked": "rows of both tables that were compared; null if none",
+    "companions[].written": "rows that it lacked, or had with other values; or null",
+    "companions[].deleted": "rows that the table lacks; or null",
+    "companions[].recent": "rows that differ and are left, because their write may go on; or null",
+    "companions[].missing": "whether the table of the companion was missing; or null",
+    "companions[].repaired": "whether the differences were repaired; or null",
 }
 
 
@@ -200,7 +209,74 @@ def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
         url: the place.
         mismatch: what is lost, repaired or not; None if nothing is.
     """
-    document = mismatch and {
+    document = _describe_mismatch(mismatch)
+    return {"format": FORMAT_VERSION, "url": url, "tables": [], "catalog": document}
+
+
+def build_design_repair_document(
+    url: str,
+    mismatch: Any,
+    companion_mismatches: Mapping[str, Any],
+    repairs: Iterable[Any],
+) -> dict[str, Any]:
+    """Return how a design's catalog and companions differ, as `rowkey repair DESIGN -f json` does.
+
+    Args:
+        url: the place.
+        mismatch: what the catalog has lost of the main table; None if nothing.
+        companion_mismatches: the same of each companion, by its name.
+        repairs: how the rows of each companion differed; none if they were not compared.
+    """
+    document = build_mismatch_document(url, mismatch)
+    results = {one.companion: one for one in repairs}
+    names = dict.fromkeys([*companion_mismatches, *results])
+    if names:
+        document["companions"] = [
+            {
+                "table": name,
+                "catalog": _describe_mismatch(companion_mismatches.get(name)),
+                **_describe_companion(results.get(name)),
+            }
+            for name in names
+        ]
+    return document
+
+
+def _describe_companion(repair: Any) -> dict[str, Any]:
+    """Return how the rows of a companion differed; null for each if they were not compared."""
+    names = {
+        "checked": "checked",
+        "written": "written",
+        "deleted": "deleted",
+        "recent": "recent",
+        "missing": "is_missing",
+        "repaired": "is_repaired",
+    }
+    return {
+        name: None if repair is None else getattr(repair, attribute)
+        for name, attribute in names.items()
+    }
+
+
+def format_companion_repair(repair: Any) -> str:
+    """Return how the rows of a companion differed, as a line of text."""
+    counts = (
+        f"{repair.checked:,} checked, {repair.written:,} written, {repair.deleted:,} deleted"
+        if repair.is_repaired
+        else f"{repair.checked:,} checked, {repair.written:,} to write, "
+        f"{repair.deleted:,} to delete"
+    )
+    if repair.recent:
+        counts += f", {repair.recent:,} left, changed too lately; run the command again later"
+    missing = "its table was missing; " if repair.is_missing else ""
+    return f"{repair.companion}: {missing}rows: {counts}"
+
+
+def _describe_mismatch(mismatch: Any) -> dict[str, Any] | None:
+    """Return how a catalog differs from a table as a JSON object; None if it does not."""
+    if mismatch is None:
+        return None
+    return {
         "table": mismatch.table,
         "catalog": mismatch.catalog_url,
         "problem": mismatch.problem,
@@ -210,4 +286,3 @@ def build_mismatch_document(url: str, mismatch: Any) -> dict[str, Any]:
         if mismatch.correct_entry is None
         else mismatch.correct_entry.table_attributes,
     }
-    return {"format": FORMAT_VERSION, "url": url, "tables": [], "catalog": document}

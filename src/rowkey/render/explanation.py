@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 EXPLANATION_FIELDS = {
     "name": "name of the declared read; null for one of the command line",
+    "table": "the table that serves the read, of a design with companions; else null",
+    "table_reason": "why that table serves it, as a sentence; else null",
     "key": "the row key in bracket notation",
     "conditions[]": "the conditions of the read",
     "order[]": "the order asked for, most significant field first",
@@ -79,6 +81,8 @@ def build_explanation_document(
     new = explanation.proposal
     return {
         "name": name or None,
+        "table": explanation.table or None,
+        "table_reason": explanation.table_reason or None,
         "key": explanation.key,
         "conditions": redaction.omit_texts(explanation.conditions),
         "order": list(explanation.order),

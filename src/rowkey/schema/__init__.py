@@ -11,6 +11,7 @@ from rowkey.schema.bounds import (
     is_within_bound,
 )
 from rowkey.schema.declaration import (
+    STORED_OPTIONS,
     Burst,
     ClusterDeclaration,
     DesignDeclaration,
@@ -45,6 +46,7 @@ from rowkey.schema.terms import (
 __all__ = [
     "MIN_VALUES_FOR_FACTS",
     "NANOSECONDS",
+    "STORED_OPTIONS",
     "Bound",
     "Bounds",
     "Burst",

@@ -21,6 +21,9 @@ MAX_HEAVY_VALUES = 10_000
 MAX_BURSTS = 100
 MAX_TEXT_CHARACTERS = 100_000
 MAX_PRICE = 1e9
+MAX_COMPANIONS = 8
+STORED_OPTIONS = ("nullable", "of", "precision", "scale", "width", "max_bytes", "normalize")
+"""Options of a field, besides its type, that bear on its bytes or on which values it allows."""
 
 
 class _StrictModel(BaseModel):
@@ -229,6 +232,12 @@ class DesignDeclaration(_StrictModel):
         tuple[ReadDeclaration, ...], Field(max_length=MAX_READS), BeforeValidator(_to_tuple)
     ] = Field((), description="the reads that the table must serve")
     sample: SampleDeclaration | None = Field(None, description="a file with recorded events")
+    companions: Annotated[dict[str, str], Field(max_length=MAX_COMPANIONS)] = Field(
+        default_factory=dict,
+        description="design files of further tables with the same rows under other keys, by the "
+        'table\'s name, such as { orders_by_number = "orders_by_number.toml" }; they are written '
+        "and read together with this table",
+    )
     catalog: str | None = Field(
         None,
         description="where the design is stored: zookeeper://zk1,zk2/rowkey, file:PATH, or table "

@@ -2,6 +2,8 @@
 
 from rowkey.table.batch import Batch
 from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
+from rowkey.table.companions.companion_repair import CompanionRepair, repair_companions
+from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.lifecycle import create_table, drop_table, open_table
@@ -22,10 +24,12 @@ __all__ = [
     "BucketChangeResult",
     "BucketCounts",
     "CatalogRepair",
+    "CompanionRepair",
     "CountedPart",
     "FileLoadResult",
     "Scan",
     "Table",
+    "TableWithCompanions",
     "build_table_spec",
     "compute_load_salts",
     "create_table",
@@ -34,6 +38,7 @@ __all__ = [
     "merge_runs",
     "open_table",
     "repair_catalog",
+    "repair_companions",
     "repair_tables",
     "save_tables",
     "verify_tables",

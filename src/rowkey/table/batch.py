@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from rowkey.cells import RowCells
-    from rowkey.table.generations.generation_tracker import GenerationState
-    from rowkey.table.row_writer import RowChange
-
-    ChangeBuilder = Callable[[RowWriter, Any], RowChange]
-    """A method of `RowWriter` that builds the change of a row."""
+    from rowkey.table.companions.joint_writes import WriteState
+    from rowkey.table.row_writer import ChangeBuilder
 
 DEFAULT_BATCH_ROWS = 1_000
 """Changes that are sent together. Source: writes a second level off there; see the benchmarks."""
@@ -44,7 +40,7 @@ class Batch:
 
     def __init__(
         self,
-        get_state: Callable[[], GenerationState],
+        get_state: Callable[[], WriteState],
         rows: int = DEFAULT_BATCH_ROWS,
         *,
         sync: bool | None = None,
@@ -57,7 +53,7 @@ class Batch:
         """The state of the table that all pending changes were built under."""
         self.rows = rows
         self.sync = sync
-        self.pending_changes: list[tuple[int, RowChange]] = []
+        self.pending_changes: list[tuple[int, Any]] = []
         self.mutation_count = 0
         self.waiting_rows: list[tuple[int, ChangeBuilder, dict[str, Any]]] = []
         """Rows of a key with ids of `code`: encoded together, so new values get ids at once."""
@@ -99,12 +95,10 @@ class Batch:
                     self._note_error(number, error)
         self._repeat_deletes(sent_rows)
 
-    def _apply_changes(
-        self, numbered_changes: list[tuple[int, RowChange]]
-    ) -> list[tuple[int, list[RowCells]]]:
+    def _apply_changes(self, numbered_changes: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
         """Send changes; return the row number and mutations of each change that deletes cells."""
         changes = [change for _, change in numbered_changes]
-        mutations_by_change = self.state.writer.apply_changes(changes, sync=self.sync)
+        mutations_by_change = self.state.apply_changes(changes, sync=self.sync)
         return [
             (number, mutations)
             for (number, change), mutations in zip(
@@ -113,7 +107,7 @@ class Batch:
             if change.stamp_count
         ]
 
-    def _repeat_deletes(self, sent_rows: list[tuple[int, list[RowCells]]]) -> None:
+    def _repeat_deletes(self, sent_rows: list[tuple[int, Any]]) -> None:
         """Repeat deletes under the row keys of a generation announced since they were encoded.
 
         `GenerationTracker.write_row` says why.
@@ -122,13 +116,9 @@ class Batch:
             self.state, repeated = state, []
             for number, mutations in sent_rows:
                 try:
-                    missed_deletes = state.build_missed_deletes(mutations)
+                    repeated.append((number, state.repeat_deletes(mutations, sync=self.sync)))
                 except RowError as error:
                     self._note_error(number, error)
-                    continue
-                repeated.append((number, [*mutations, *missed_deletes]))
-                if missed_deletes:
-                    state.writer.send_mutations(missed_deletes, sync=self.sync)
             sent_rows = repeated
 
     def _update_state(self) -> None:
@@ -148,7 +138,7 @@ class Batch:
         number = self.row_count
         self.row_count += 1
         self._update_state()
-        if not self.state.writer.key.has_coded_fields:
+        if not self.state.has_coded_fields:
             self._add_change(number, build_change, row)
             return
         try:
@@ -166,10 +156,12 @@ class Batch:
     def _encode_waiting_rows(self) -> None:
         """Encode the rows that wait for ids of `code`; new values get their ids at once."""
         with suppress(RowError):  # the change of each row reports its own error
-            self.state.writer.key.assign_ids(
-                values
-                for _, build_change, values in self.waiting_rows
-                if build_change is not RowWriter.build_delete
+            self.state.assign_ids(
+                [
+                    values
+                    for _, build_change, values in self.waiting_rows
+                    if build_change is not RowWriter.build_delete
+                ]
             )
         waiting_rows, self.waiting_rows, self.size_bytes = self.waiting_rows, [], 0
         for number, build_change, values in waiting_rows:
@@ -178,7 +170,7 @@ class Batch:
     def _add_change(self, number: int, build_change: ChangeBuilder, row: Any) -> None:
         """Build the change of a row, and send all pending changes if the buffer is full."""
         try:
-            change = build_change(self.state.writer, row)
+            change = self.state.build_change(build_change, row)
         except DesignRefused:
             raise
         except RowError as error:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.table import Table
     from rowkey.workload import SampleFile
 
@@ -48,7 +48,7 @@ _NOTE_PREFIX = "rowkey.load."
 
 
 @explain_shortage
-def load_blocks(get_state: Callable[[], GenerationState], rows: Any) -> int:
+def load_blocks(get_state: Callable[[], WriteState], rows: Any) -> int:
     """Put the rows of a table in memory by blocks; return how many.
 
     Args:
@@ -83,7 +83,7 @@ def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
 
 
 def _write_block(
-    state: GenerationState,
+    state: WriteState,
     rows: pa.RecordBatch,
     put_block: _PutBlock,
     max_errors: int | None = None,
@@ -113,12 +113,12 @@ def _split_blocks(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield rows.slice(start, BLOCK_ROWS)
 
 
-_PutBlock = Callable[["GenerationState", "pa.RecordBatch", int], Iterator[tuple[int, RowError]]]
+_PutBlock = Callable[["WriteState", "pa.RecordBatch", int], Iterator[tuple[int, RowError]]]
 """A function that puts a block of rows under a timestamp, and yields the refused ones."""
 
 
 def _put_converted_block(
-    state: GenerationState, rows: pa.RecordBatch, timestamp: int
+    state: WriteState, rows: pa.RecordBatch, timestamp: int
 ) -> Iterator[tuple[int, RowError]]:
     """Put a block of rows as `_put_block` does; what is refused is converted like a file's rows.
 
@@ -134,16 +134,22 @@ def _put_converted_block(
 
 
 def _put_rows(
-    state: GenerationState,
+    state: WriteState,
     rows: pa.RecordBatch,
     timestamp: int,
     key_counter: DistinctCounter | None = None,
 ) -> None:
     """Put a block of rows, or none of them if one is refused; count their row keys."""
-    design = state.active_design
-    salts = compute_load_salts(design, rows) if design.key.is_salted else None
-    blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
-    state.writer.store.load_blocks(blocks)
+    encoded = []
+    for one in state.load_order:
+        design = one.active_design
+        salts = compute_load_salts(design, rows) if design.key.is_salted else None
+        blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
+        encoded.append((one.writer.store, blocks))
+    for companion in state.load_order[:-1]:
+        companion.writer.clock.advance_to(timestamp)
+    for store, blocks in encoded:
+        store.load_blocks(blocks)
     if key_counter is not None:
         import numpy as np
 
@@ -152,7 +158,7 @@ def _put_rows(
 
 
 def _put_block(
-    state: GenerationState,
+    state: WriteState,
     rows: pa.RecordBatch,
     timestamp: int,
     key_counter: DistinctCounter | None = None,
@@ -350,7 +356,7 @@ def _put_batch(
     """Put rows of a file, and yield the number of each refused row, with its error."""
     first, put_block = 0, partial(_put_block, key_counter=key_counter)
     for some in _split_blocks(batch):
-        for index, problem in _write_block(table.get_state(), some, put_block):
+        for index, problem in _write_block(table.get_write_state(), some, put_block):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING
 from rowkey.catalog import CATALOG_TABLE, check_max_stale, find_catalog_url, open_catalog
 from rowkey.design import Design
 from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import Conflict, CorruptionError, InvalidArgument, NotSupported, Unavailable
+from rowkey.errors import (
+    Conflict,
+    CorruptionError,
+    InvalidArgument,
+    InvalidDesign,
+    NotSupported,
+    Unavailable,
+)
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
+from rowkey.table.companions.companion_opener import CompanionOpener
+from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.table_location import TableLocation, build_missing_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from rowkey.catalog import Catalog
+    from rowkey.catalog import Catalog, CatalogEntry
     from rowkey.engines import Engine
     from rowkey.table.table import Table
 
@@ -77,9 +86,19 @@ def open_table(
             table = place.open_by_name(clock)
         else:
             design.key.check_decodable()
+            companions = design.read_companions()
             if not place.is_made:
+                if create and companions:
+                    opener = CompanionOpener(stack, engine, design.table, url, max_stale, catalog)
+                    opener.create_missing(companions, clock)
                 place.create_table_once(design, splits, clock, may_create=create)
             table = place.open_by_design(design, clock)
+        if names := table.design.declaration.companions:
+            opener = CompanionOpener(stack, engine, place.table_name, url, max_stale, catalog)
+            found = opener.open_all(
+                dict.fromkeys(names) if isinstance(design, str) else companions, clock
+            )
+            table = TableWithCompanions(table, found)
         stack.pop_all()
         return table
 
@@ -90,22 +109,26 @@ def create_table(
     url: str,
     *,
     splits: Sequence[bytes] | None = None,
+    companion_splits: Mapping[str, Sequence[bytes]] | None = None,
     sync: bool = False,
     clock: Callable[[], int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Table:
     """Create the table of a design, pre-split; arguments as for `rowkey.open`.
 
+    Companions are created before it.
+
     Args:
         design: the design.
         url: where it lives.
         splits: the row keys its regions begin with, where the design leaves them to a sample.
+        companion_splits: the same of companions, by their names.
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970; this machine's if None.
         progress: called with how many regions are open, and of how many, where that takes time.
 
     Raises:
-        InvalidArgument: the table exists already.
+        InvalidArgument: the table exists already, or a companion that may have other rows.
         Unavailable: the engine cannot be opened.
     """
     check_arguments(design, url, splits)
@@ -113,17 +136,22 @@ def create_table(
     with ExitStack() as stack:
         engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
         design.key.check_decodable()
+        companions = design.read_companions()
         place = stack.enter_context(TableLocation(engine, design, url))
         place.require_new()
+        opener = CompanionOpener(stack, engine, design.table, url)
+        opener.create_missing(companions, clock, splits=companion_splits)
         place.create_table(design, splits, clock, may_create=True, progress=progress)
         table = place.open_by_design(design, clock)
+        if companions:
+            table = TableWithCompanions(table, opener.open_all(companions, clock))
         stack.pop_all()
         return table
 
 
 @explain_shortage
-def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> None:
-    """Drop a table, its rows and its catalog entry; the table may be damaged.
+def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> list[str]:
+    """Drop a table, its rows and its catalog entry, then its companions; it may be damaged.
 
     Args:
         table: its design or its name. The attributes of a damaged table cannot name the catalog
@@ -131,29 +159,75 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
         url: where it lives.
         catalog: as for `rowkey.open`.
 
+    Returns:
+        The names of the tables that were dropped.
+
     Raises:
-        InvalidArgument: there is no such table.
+        InvalidArgument: there is no such table; or it is a companion of a table that exists.
         Unavailable: the engine cannot be opened, or the table's directory holds other files.
     """
     name = table if isinstance(table, str) else table.table
+    declared = {} if isinstance(table, str) else table.read_companions()
     with open_engine(url, create=False) as engine:
-        if not engine.has_table(name):
+        left = [one for one in declared if engine.has_table(one)]
+        if not engine.has_table(name) and not left:
             raise build_missing_error(url, name, engine)
         if name == CATALOG_TABLE:
             what = f"the table {name} is the catalog, which stores the designs of all other tables"
             remedy = "Drop the other tables first, then this one in HBase's shell."
             raise InvalidArgument(url, what, "another table", remedy)
-        with closing(_open_dropped_catalog(engine, table, url, catalog)) as memory:
-            entry, is_damaged = None, False
-            try:
-                entry = memory.read(name)
-            except CorruptionError:
-                is_damaged = True
-            engine.drop_table(name)
-            # A client that has created such a table again meanwhile keeps its entry.
-            if entry is not None or is_damaged:
-                with suppress(Conflict):
-                    memory.remove(name, None if entry is None else entry.version)
+        entry = _drop_one_table(engine, table, url, catalog) if engine.has_table(name) else None
+        companions: dict[str, Design | str] = {}
+        with suppress(InvalidDesign):  # of a later version of rowkey
+            names = () if entry is None else entry.design.declaration.companions
+            companions = dict(zip(names, names, strict=True))
+        companions |= declared
+        present = [one for one in companions if engine.has_table(one)]
+        for one in present:
+            _drop_one_table(engine, companions[one], url, catalog, companion_of=name)
+        return [one for one in (name, *present) if not engine.has_table(one)]
+
+
+def _drop_one_table(
+    engine: Engine,
+    table: Design | str,
+    url: str,
+    catalog_url: str | None,
+    companion_of: str | None = None,
+) -> CatalogEntry | None:
+    """Drop a table that exists, and its catalog entry; return the entry, None if it is damaged.
+
+    Args:
+        engine: the engine.
+        table: its design or its name.
+        url: the URL of the engine.
+        catalog_url: as for `drop_table`.
+        companion_of: the dropped main table, if only a companion of it is to be dropped: another
+            table of that name is left. None to drop any table but a companion of a main table that
+            exists.
+
+    Raises:
+        InvalidArgument: it is a companion of a table that exists.
+    """
+    name = table if isinstance(table, str) else table.table
+    with closing(_open_dropped_catalog(engine, table, url, catalog_url)) as memory:
+        entry, is_damaged = None, False
+        try:
+            entry = memory.read(name)
+        except CorruptionError:
+            is_damaged = True
+        main = "" if entry is None else entry.companion_of
+        if companion_of is not None and main != companion_of:
+            return entry
+        if companion_of is None and main and engine.has_table(main):
+            what = f"the table {name} is a companion of {main}, which could not be used without it"
+            raise InvalidArgument(url, what, remedy=f"Drop {main}, which drops its companions too.")
+        engine.drop_table(name)
+        # A client that has created such a table again meanwhile keeps its entry.
+        if entry is not None or is_damaged:
+            with suppress(Conflict):
+                memory.remove(name, None if entry is None else entry.version)
+        return entry
 
 
 def _open_dropped_catalog(

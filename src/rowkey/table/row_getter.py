@@ -13,6 +13,7 @@ from rowkey.table.scans.merge import select_newest_cells
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.engines import Store
     from rowkey.table.row_writer import RowWriter
@@ -64,6 +65,49 @@ class RowGetter:
         places = [self.writer.encode_row_keys(values) for values in rows]
         row_cells = [_merge_copies(copies) for copies in self._read_places(places, NEWEST_CELLS)]
         return list(map(self._decode_event, rows, row_cells))
+
+    def get_cells(
+        self, rows: Sequence[Mapping[str, Any]], *, raw: bool = False
+    ) -> list[list[Cell]]:
+        """Return the newest cells of each row, without the prefix of their qualifiers.
+
+        Args:
+            rows: the fields of the key of each.
+            raw: whether to return deletes and the cells they hide too, of all its row keys.
+
+        Raises:
+            Conflict: other clients change a row during every attempt to read it.
+
+        Cost: one read; if several events share a row, one for each, a raw one of all its cells.
+        """
+        if self.key.has_coded_fields:
+            known = [self.key.has_known_ids(values) for values in rows]
+            found = iter(self._get_known_cells(list(compress(rows, known)), raw=raw))
+            return [next(found) if is_known else [] for is_known in known]
+        return self._get_known_cells(rows, raw=raw)
+
+    def _get_known_cells(self, rows: Sequence[Mapping[str, Any]], *, raw: bool) -> list[list[Cell]]:
+        """Return the cells of rows whose values of `code` all have ids; see `get_cells`."""
+        prefix = self.layout.qualifier_prefix
+        if prefix is not None and len(rows) > 1:
+            return [self._get_known_cells([one], raw=raw)[0] for one in rows]
+        deletes = [self.writer.encode_deletes(values) for values in rows]
+        places = [[one.row for one in some] for some in deletes]
+        selection = CellSelection(raw=raw)
+        if prefix is not None and rows and not raw:  # a raw read cannot select columns
+            selection = self._build_selection(deletes[0][0])
+        found = []
+        for values, copies in zip(rows, self._read_places(places, selection), strict=True):
+            cells = chain.from_iterable(copy.cells for copy in copies)
+            front = b"" if prefix is None else prefix.encode(values)
+            found.append(
+                [
+                    cell._replace(qualifier=cell.qualifier[len(front) :])
+                    for cell in (cells if raw else _merge_copies(copies).cells)
+                    if cell.qualifier.startswith(front)
+                ]
+            )
+        return found
 
     def _read_places(
         self, places: Sequence[Sequence[bytes]], selection: CellSelection

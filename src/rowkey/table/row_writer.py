@@ -18,11 +18,14 @@ from rowkey.table.generations.column_copies import copy_before_delete
 from rowkey.table.row_classes import to_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rowkey.design import Design
     from rowkey.engines import Store
     from rowkey.keys import Key
+
+    ChangeBuilder = Callable[["RowWriter", Any], "RowChange"]
+    """A method of `RowWriter` that builds the change of a row."""
 
 PRECEDING_TIMESTAMP = -1
 """The timestamp of cells that get the timestamp just before that of their change."""
@@ -189,19 +192,33 @@ class RowWriter:
         stamped_changes: list[list[RowCells]] = []
         with self.clock.lock_rows([*map(_get_row_name, changes)]):
             for change in changes:
-                timestamp = self._assign_timestamp(change)
+                timestamp = self.assign_timestamp(change)
                 last_timestamp = max(last_timestamp, timestamp)
                 stamped_changes.append([*map(stamp_mutation, change.mutations, repeat(timestamp))])
-            unsent = stamped_changes
-            if self.store.is_shared and max(map(len, stamped_changes), default=0) > 1:
-                self.check_mutations(stamped_changes)
-                self.write_other_places(stamped_changes, sync=sync)
-                unsent = [change[-1:] for change in stamped_changes]
-            self.send_mutations(list(chain.from_iterable(unsent)), sync=sync)
+            self.send_changes(stamped_changes, sync=sync)
         self.clock.throttle_writer(last_timestamp)
         return stamped_changes
 
-    def _assign_timestamp(self, change: RowChange) -> int:
+    def send_changes(
+        self, stamped_changes: Sequence[Sequence[RowCells]], *, sync: bool | None = None
+    ) -> None:
+        """Write changes that have timestamps, while their rows are locked.
+
+        Args:
+            stamped_changes: the mutations of each change, that of the active row key last.
+            sync: whether they are on disk when the call returns; None is as opened.
+
+        Raises:
+            RowError: the engine refuses one; nothing is written.
+        """
+        unsent = stamped_changes
+        if self.store.is_shared and max(map(len, stamped_changes), default=0) > 1:
+            self.check_mutations(stamped_changes)
+            self.write_other_places(stamped_changes, sync=sync)
+            unsent = [change[-1:] for change in stamped_changes]
+        self.send_mutations(list(chain.from_iterable(unsent)), sync=sync)
+
+    def assign_timestamp(self, change: RowChange) -> int:
         """Return a new timestamp for a change, the last one if the change needs several."""
         row_name, _, stamp_count, salt = change
         if salt is not None:

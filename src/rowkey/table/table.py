@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import Catalog
     from rowkey.design import Design
-    from rowkey.engines import Engine, RegionRequestCounts, Store
+    from rowkey.engines import Engine, RegionRequestCounts, SendCheck, Store
     from rowkey.explanations import Explanation
-    from rowkey.plan import BoundRead
+    from rowkey.plan import BoundRead, DeclaredRead
     from rowkey.schema import Condition
+    from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.generations.bucket_change import BucketChangeResult
     from rowkey.table.generations.generation_tracker import GenerationTracker
     from rowkey.workload import ArrowStreamable
@@ -60,6 +61,17 @@ class Table:
         self.lease = tracker.lease
         self.tracker = tracker
         self.get_state = tracker.get_state
+        self.get_write_state: Callable[[], WriteState] = tracker.get_state
+        """Returns the state under which many rows are written; of several tables at once for a
+        table with companions."""
+        self.companions: Mapping[str, Table] = {}
+        """The open companions by name, to be read by themselves."""
+        self.token_table = ""
+        """The table's name in the tokens of its scans, if one of several tables serves a read."""
+        self._write_row = tracker.write_row
+        self._run_pinned: Callable[[Callable[[RowWriter, SendCheck], Any]], Any] = (
+            tracker.run_pinned
+        )
 
     @property
     def design(self) -> Design:
@@ -70,6 +82,11 @@ class Table:
     def writer(self) -> RowWriter:
         """The encoder of row changes, under the bucket counts that were last known."""
         return self.tracker.last_state.writer
+
+    @property
+    def declared_reads(self) -> Mapping[str, DeclaredRead]:
+        """The declared reads by name."""
+        return self.tracker.last_state.declared_reads
 
     def put(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the given fields of a row; None deletes a field, a field left out keeps its value.
@@ -83,11 +100,11 @@ class Table:
 
         Cost: 5 to 15 µs on an embedded engine; a batch takes half of that.
         """
-        self.tracker.write_row(RowWriter.build_put, row, sync=sync)
+        self._write_row(RowWriter.build_put, row, sync=sync)
 
     def replace(self, row: Any, *, sync: bool | None = None) -> None:
         """Write the given fields of a row and delete all others, in one change."""
-        self.tracker.write_row(RowWriter.build_replace, row, sync=sync)
+        self._write_row(RowWriter.build_replace, row, sync=sync)
 
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of a row's key: put the row under its new key, then delete the old row.
@@ -129,7 +146,7 @@ class Table:
             sync: whether the delete is on disk when the call returns; None is as opened.
             fields: the same by name.
         """
-        self.tracker.write_row(RowWriter.build_delete, self._merge_values(row, fields), sync=sync)
+        self._write_row(RowWriter.build_delete, self._merge_values(row, fields), sync=sync)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, atomically; an absent column counts as 0.
@@ -143,13 +160,14 @@ class Table:
                 which HBase sets by its own clock in an increment.
             Conflict: the bucket counts changed during the increment, which may be lost.
         """
-        return self.tracker.run_pinned(
+        values: dict[str, int] = self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).increment(row, amounts)
         )
+        return values
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        self.tracker.run_pinned(
+        self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).append(row, pieces)
         )
 
@@ -163,15 +181,16 @@ class Table:
         Returns:
             Whether the row was put.
         """
-        return self.tracker.run_pinned(
+        is_put: bool = self._run_pinned(
             lambda writer, check_send: ReadModifyWrite(writer, check_send).check_and_put(
                 row, expected
             )
         )
+        return is_put
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:
         """Return a buffer of puts and deletes, for a `with` block; see `Batch`."""
-        return Batch(self.get_state, rows, sync=sync)
+        return Batch(self.get_write_state, rows, sync=sync)
 
     def load(self, rows: ArrowStreamable) -> int:
         """Put many rows from a data frame or Arrow columns; return how many.
@@ -190,7 +209,7 @@ class Table:
 
         Cost: 1 to 3 µs a row on an embedded engine.
         """
-        return load_blocks(self.get_state, rows)
+        return load_blocks(self.get_write_state, rows)
 
     # Reading
 
@@ -267,7 +286,12 @@ class Table:
         """Return a scan of the table, or of a snapshot of it."""
         follows_table = reader is None and self.engine.is_shared
         return Scan(
-            self.get_state, reader or self.store, bound_read, follows_table=follows_table, **options
+            self.get_state,
+            reader or self.store,
+            bound_read,
+            follows_table=follows_table,
+            token_table=self.token_table,
+            **options,
         )
 
     def read(
@@ -292,7 +316,7 @@ class Table:
         Raises:
             ReadError: there is no such read, or as `scan`.
         """
-        reads = self.tracker.last_state.declared_reads
+        reads = self.declared_reads
         read = reads.get(name)
         if read is None:
             name = str(name)
@@ -335,6 +359,10 @@ class Table:
         """
         bound_read = self._bind_conditions(where, order, values, named_values)
         check_limit(limit)
+        return self._explain_bound_read(bound_read, limit)
+
+    def _explain_bound_read(self, bound_read: BoundRead, limit: int | None) -> Explanation:
+        """Return how a read is executed by this table."""
         state = self.get_state()
         explanation = explain_read(
             state.combined_design.key,
@@ -418,14 +446,18 @@ class Table:
     def close(self) -> None:
         """Close the table and its engine; closing twice is harmless."""
         self.tracker.require_own_process()
+        with ExitStack() as stack:  # if closing one fails, the others are closed
+            stack.callback(self.engine.close)
+            self._close_parts(stack)
+
+    def _close_parts(self, stack: ExitStack) -> None:
+        """Close all but the engine when a stack is closed."""
         if not self.is_closed:
             self.is_closed = True
             self.store.row_clock.wait_until_past()
-        with ExitStack() as stack:  # if closing one fails, the others are closed
-            stack.callback(self.engine.close)
-            stack.callback(self.catalog.close)
-            stack.callback(self.lease.close)
-            stack.callback(self.store.close)
+        stack.callback(self.catalog.close)
+        stack.callback(self.lease.close)
+        stack.callback(self.store.close)
 
     def __enter__(self) -> Self:
         return self

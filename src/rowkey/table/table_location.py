@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
+    COMPANION_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     TABLE_ID_ATTRIBUTE,
     CatalogDictionary,
@@ -36,6 +37,7 @@ from rowkey.errors import (
     RowkeyError,
     Unavailable,
 )
+from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
 from rowkey.table.table import Table
@@ -97,7 +99,16 @@ SHARED_CREATE_PAUSES_S = (*CREATE_PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 class TableLocation:
-    """The engine and the catalog of one table, which may not exist yet."""
+    """The engine and the catalog of one table, which may not exist yet.
+
+    Args:
+        engine: the engine.
+        design: the table's design, or its name.
+        url: the URL of the engine, for messages.
+        max_stale_s: as for `rowkey.open`.
+        catalog: as for `rowkey.open`.
+        companion_of: the main table with which it is opened as a companion; empty if by itself.
+    """
 
     def __init__(
         self,
@@ -106,7 +117,9 @@ class TableLocation:
         url: str,
         max_stale_s: float | None = None,
         catalog: str | None = None,
+        companion_of: str = "",
     ) -> None:
+        self.companion_of = companion_of
         self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.table_name = design if isinstance(design, str) else design.table
         self.declared_catalog = None if isinstance(design, str) else design.declaration.catalog
@@ -207,13 +220,17 @@ class TableLocation:
         stale_s = DEFAULT_MAX_STALE_S if self.max_stale_s is None else self.max_stale_s
         table_id = secrets.token_hex(8)
         entry = replace(
-            CatalogEntry.from_design(design, keys, clock(), stale_s),
+            CatalogEntry.from_design(design, keys, clock(), stale_s, self.companion_of),
             table_id=table_id,
             is_created=False,
         )
         version = 0 if previous_entry is not None else self.catalog.write(design.table, entry, None)
         spec = build_table_spec(design, keys)
-        self.attributes = {**spec.attributes, TABLE_ID_ATTRIBUTE: table_id}
+        self.attributes = {
+            **spec.attributes,
+            **({COMPANION_ATTRIBUTE: self.companion_of} if self.companion_of else {}),
+            TABLE_ID_ATTRIBUTE: table_id,
+        }
         spec = replace(spec, attributes=self.attributes)
         try:
             created_table = self.engine.create_table(spec, progress)
@@ -391,10 +408,23 @@ class TableLocation:
     def _build_table(
         self, design: Design, entry: CatalogEntry, clock: Callable[[], int], since: float
     ) -> Table:
-        """Return the open table of a design, with a lease on its entry from when it was read."""
+        """Return the open table of a design, with a lease on its entry from when it was read.
+
+        Raises:
+            InvalidArgument: it is opened as a companion of a table, and is none of it.
+        """
+        if self.companion_of and entry.companion_of != self.companion_of:
+            of = f"a companion of {entry.companion_of}" if entry.companion_of else "no companion"
+            what = f"the table {design.table} exists already and is {of}, so it may have other rows"
+            remedy = f"Drop it, or give the companion of {self.companion_of} another name."
+            raise InvalidArgument(self.url, what, remedy=remedy)
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         store = self.engine.open_table(design.table)
         check_families(design, store)
         lease = Lease(self.catalog, design.table, entry, self.max_stale_s, read_at_s=since)
         tracker = GenerationTracker(design, lease, dictionary, self.engine, store)
+        if entry.companion_of:
+            return ReadOnlyCompanion(
+                tracker, self.engine, store, self.catalog, main_table=entry.companion_of
+            )
         return Table(tracker, self.engine, store, self.catalog)

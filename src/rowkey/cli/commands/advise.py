@@ -112,13 +112,21 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         UsageError: a file exists and `--force` was not given.
     """
     from rowkey.cli.destination import Destination
+    from rowkey.design import can_have_companions
     from rowkey.render import format_advised_design
     from rowkey.schema import format_key
 
     files = _list_files(advice, path)
     for file, _ in files:
         check_overwrite(str(file), force=force)
+    (main_file, main), *others = files
+    companions = {judged.design.table: file.name for file, judged in others}
+    if not can_have_companions(main.design, {one.design.table: one.design for _, one in others}):
+        companions = {}
     for file, judged in files:
+        declared = companions if judged is main else {}
         with Destination("toml", str(file)).open_text() as stream:
-            stream.write(format_advised_design(judged, file))
+            stream.write(format_advised_design(judged, file, declared))
         print_notes([f"{file}: {format_key(judged.design.key.terms)}"])
+    if companions:
+        print_notes([f"{main_file}: keeps {', '.join(companions)} in step as companions"])

@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Create the table of a design: its families and its region boundaries, then verify both.
 
-    Boundaries that the design takes from a sample use the whole sample, and are stored with the
-    table.
+    The companions of the design are created before it. Boundaries that a design takes from a sample
+    use the whole sample, and are stored with the table.
 
     \b
     rowkey create logs.toml --on rocks:./data
@@ -50,13 +50,25 @@ def command(
     from rowkey.table import create_table
 
     declared_design = rowkey.Design.read(design)
-    splits = choose_design_splits(declared_design, sample, format_options=format_options, seed=seed)
+    designs = {declared_design.table: declared_design, **declared_design.companions}
+    splits = {
+        name: choose_design_splits(
+            one, sample, format_options=format_options, seed=seed
+        ).boundaries.splits
+        for name, one in designs.items()
+    }
     with (
         show_progress(progress, "opening", "regions") as opened,
         create_table(
-            declared_design, url, splits=splits.boundaries.splits, progress=opened
+            declared_design,
+            url,
+            splits=splits[declared_design.table],
+            companion_splits=splits,
+            progress=opened,
         ) as table,
     ):
-        families = ", ".join(declared_design.families)
-        regions = pluralize(len(table.regions()), "region")
-        print_lines([f"{declared_design.table}: created with {regions}, families {families}"])
+        tables = {declared_design.table: table, **table.companions}
+        for name, one in tables.items():
+            families = ", ".join(designs[name].families)
+            regions = pluralize(len(one.regions()), "region")
+            print_lines([f"{name}: created with {regions}, families {families}"])

@@ -19,6 +19,8 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, find_table_name,
 def command(table: str, url: str, yes: str | None) -> None:
     """Remove a table, given by its name or its design file; type its name to confirm.
 
+    Its companions are removed after it.
+
     A damaged table can be removed too. If its design declares a catalog, give the design file: a
     damaged table cannot be asked which catalog it is in.
 
@@ -37,5 +39,5 @@ def command(table: str, url: str, yes: str | None) -> None:
         reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not the table's name"
         raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
     design = table if name == table else Design.read(table)
-    drop_table(design, url, catalog=get_catalog_url())
-    print_lines([f"{name}: dropped"])
+    dropped = drop_table(design, url, catalog=get_catalog_url())
+    print_lines([f"{one}: dropped" for one in dropped])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -50,7 +51,8 @@ def command(
     """Show how each declared read runs, or one read that --where, --order and --limit describe.
 
     Where a declared read leaves a value open, the most frequent value of the sample is used, or
-    else a value of the field's type.
+    else a value of the field's type. Of a design with companions, the output
+    says which table serves the read, and why.
 
     \b
     rowkey explain logs.toml
@@ -59,7 +61,7 @@ def command(
     from rowkey.advise import JudgedDesign
     from rowkey.cli.conditions import parse_conditions
     from rowkey.design import Design
-    from rowkey.explanations import explain_read
+    from rowkey.explanations import explain_chosen_read, explain_read
     from rowkey.plan import bind_read
     from rowkey.render import build_explanations_document, format_explanation_text
 
@@ -72,8 +74,13 @@ def command(
             )
         bound_read = bind_read(parse_conditions(where), order, [], declared_design.fields)
         servers = declared_design.cluster.servers
-        explained = explain_read(declared_design.key, bound_read, servers=servers, limit=limit)
-        explanations = {"": explained}
+        keys = declared_design.companion_keys
+        explain = (
+            partial(explain_chosen_read, keys)
+            if keys
+            else partial(explain_read, declared_design.key)
+        )
+        explanations = {"": explain(bound_read, servers=servers, limit=limit)}
     else:
         judged = JudgedDesign(declared_design, sample, format_options=format_options)
         explanations = _explain_declared_reads(judged, read)
@@ -95,7 +102,8 @@ def _explain_declared_reads(judged: JudgedDesign, name: str | None) -> dict[str,
     from rowkey.errors import ReadError
     from rowkey.messages import suggest_name
 
-    explanations = dict(judged.plans)
+    plans = judged.companion_plans if judged.design.companions else judged.plans
+    explanations = dict(plans)
     if name is None:
         return explanations
     if name not in explanations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -21,10 +22,12 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import TABLE_URL_OPTION
 
 if TYPE_CHECKING:
+    from rowkey.design import Design
     from rowkey.engines import Examination, RepairResult, SalvageResult
+    from rowkey.table import CatalogRepair, CompanionRepair
 
 
-@define_command("Operate", "Repair damaged tables, save what is left, or repair a catalog.")
+@define_command("Operate", "Repair damaged tables, a catalog, or companions of a table.")
 @click.argument("design", required=False, type=FILE_PATH)
 @TABLE_URL_OPTION
 @click.option("--yes", is_flag=True, help="Repair without a prompt.")
@@ -56,7 +59,11 @@ def command(
 
     With a DESIGN the command repairs its catalog instead: entries that the catalog has lost, or
     that are older than the attributes stored with the table, are restored from these attributes;
-    an entry without a table is removed. This works on every engine.
+    an entry without a table is removed. This works on every engine. Then it compares the companions
+    of the design with its table, row by row: rows that a crash has left different get the values of
+    the table, and rows that the table lacks are deleted. A missing companion is created and filled.
+    On a cluster a row that was changed in the last 10 minutes is left as it is, because its write
+    may go on.
 
     Exits with 1 if something was damaged, repaired or not, and with 4 if a table remains that
     cannot be read.
@@ -76,7 +83,7 @@ def command(
     from rowkey.table import verify_tables
 
     if design is not None:
-        return _repair_catalog(url, design, output, yes=yes)
+        return _repair_design(url, design, output, progress, yes=yes)
     examinations = []
     with show_progress(progress, "reading", "cells") as reported:
         for one in verify_tables(url, (), reported):
@@ -157,13 +164,41 @@ def _print_advice(url: str, unrepaired: list[Examination]) -> None:
             )
 
 
-def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
-    """Compare a design's catalog entry with its table, and repair the entry if confirmed."""
+def _repair_design(url: str, file: str, output: str, progress: str, *, yes: bool) -> int:
+    """Repair the catalog entries of a design's tables, then its companions, each if confirmed."""
     from rowkey.design import Design
-    from rowkey.render import build_mismatch_document
-    from rowkey.table import repair_catalog
+    from rowkey.errors import InvalidArgument
+    from rowkey.render import build_design_repair_document
 
     design = Design.read(file)
+    main_mismatch, code = _repair_catalog(url, design, output, yes=yes)
+    mismatches = {}
+    for name, companion in design.companions.items():
+        # A companion without table and entry is created with its rows below.
+        with suppress(InvalidArgument):
+            mismatches[name], one_code = _repair_catalog(url, companion, output, yes=yes)
+            code = max(code, one_code)
+    repairs = []
+    has_table = main_mismatch is None or main_mismatch.correct_entry is not None
+    # A catalog entry that is wrong hides the table.
+    if design.companions and has_table and (code == 0 or (code == 1 and yes)):
+        repairs = _repair_companions(url, design, output, progress, yes=yes)
+        code = max(code, int(any(one.has_differences for one in repairs)))
+    if output == "json":
+        print_json(build_design_repair_document(url, main_mismatch, mismatches, repairs))
+    return code
+
+
+def _repair_catalog(
+    url: str, design: Design, output: str, *, yes: bool
+) -> tuple[CatalogRepair | None, int]:
+    """Compare a design's catalog entry with its table, and repair the entry if confirmed.
+
+    Returns:
+        What is wrong with the entry, None if nothing is; and the exit code.
+    """
+    from rowkey.table import repair_catalog
+
     mismatch = repair_catalog(design, url)
     outcome = "the catalog entry agrees with the table" if mismatch is None else str(mismatch)
     if output == "text":
@@ -175,13 +210,36 @@ def _repair_catalog(url: str, file: str, output: str, *, yes: bool) -> int:
         and (yes or _is_confirmed("Repair the catalog?"))
     ):
         result = repair_catalog(design, url, apply=True)
-    if output == "json":
-        print_json(build_mismatch_document(url, result or mismatch))
-    elif result is not None:
+    if output == "text" and result is not None:
         print_lines([f"{design.table}: {result}"])
     if mismatch is not None and not mismatch.obstacle and result is None:
         print_notes(["nothing was changed; --yes repairs the catalog"])
-    return 0 if mismatch is None else 4 if mismatch.obstacle else 1
+    code = 0 if mismatch is None else 4 if mismatch.obstacle else 1
+    return result or mismatch, code
+
+
+def _repair_companions(
+    url: str, design: Design, output: str, progress: str, *, yes: bool
+) -> list[CompanionRepair]:
+    """Compare companions with their main table, and repair them if confirmed."""
+    from rowkey.render import format_companion_repair
+    from rowkey.table import repair_companions
+
+    def run(*, apply: bool) -> list[CompanionRepair]:
+        with show_progress(progress, "comparing", "rows") as reported:
+            repairs = repair_companions(design, url, apply=apply, progress=reported)
+        if output == "text":
+            print_lines(map(format_companion_repair, repairs))
+        return repairs
+
+    if yes:
+        return run(apply=True)
+    repairs = run(apply=False)
+    if any(one.has_differences for one in repairs):
+        if _is_confirmed("Repair the companions?"):
+            return run(apply=True)
+        print_notes(["nothing was changed; --yes repairs the companions"])
+    return repairs
 
 
 def _is_confirmed(question: str) -> bool:

@@ -102,7 +102,7 @@ def _run_declared_read(table: Table, name: str, texts: tuple[str, ...], **option
     """Return the scan of a declared read, with the values of its parameters as text."""
     from rowkey.cli.read_values import parse_read_values
 
-    read = next((one for one in table.design.reads if one.name == name), None)
+    read = table.declared_reads.get(name)
     if read is None:
         return table.read(name)  # raises the error that names the declared reads
     values, named_values = parse_read_values(read, texts)

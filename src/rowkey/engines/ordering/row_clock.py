@@ -154,6 +154,12 @@ class RowClock(ABC):
             self._row_timestamps, self._copy_timestamps = {}, {}
             return stamp
 
+    def advance_to(self, timestamp: int) -> None:
+        """Give later changes of all rows only timestamps above one that another table gave."""
+        with self._lock:
+            self.highest_timestamp = max(self.highest_timestamp, timestamp)
+            self._min_timestamp = max(self._min_timestamp, timestamp + 1)
+
     def record_timestamp(self, row: bytes, timestamp: int) -> None:
         """Remember the timestamp that a server gave to a change of a row, such as an increment.
 

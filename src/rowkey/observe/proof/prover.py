@@ -98,8 +98,9 @@ def prove_design(
 
 
 def _rename_design(design: Design, name: str) -> Design:
-    """Return a copy of a design with another table name."""
+    """Return a copy of a design with another table name, without companions."""
     options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
+    options.pop("companions", None)
     named = Design(**{**options, "table": name})
     named.directory = design.directory
     return named

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine, SendCheck, Store
     from rowkey.explanations import Explanation
     from rowkey.keys import Dictionary, Key
+    from rowkey.table.row_writer import ChangeBuilder
     from rowkey.table.scans.merge import ScanItem
 
 POLLS_PER_WAIT = 30
@@ -221,6 +222,52 @@ class GenerationState:
         deletes = list(dict.fromkeys(deletes))
         return [RowCells(key, deletes) for key in places if key not in written]
 
+    def repeat_deletes(
+        self,
+        mutations: list[RowCells],
+        values: Mapping[str, Any] | None = None,
+        *,
+        sync: bool | None = None,
+    ) -> list[RowCells]:
+        """Delete what the deletes of a row's mutations missed; return all its mutations.
+
+        Args:
+            mutations: the mutations that were written under other generations.
+            values: the fields of the row's key; None to decode them from the key.
+            sync: whether the deletes are on disk when the call returns; None is as opened.
+
+        Raises:
+            RowError: the key does not have these fields.
+        """
+        missed = self.build_missed_deletes(mutations, values)
+        if missed:
+            self.writer.send_mutations(missed, sync=sync)
+        return [*mutations, *missed]
+
+    def build_change(self, build: ChangeBuilder, row: Any) -> RowChange:
+        """Return the change of a row that a method of `RowWriter` builds."""
+        return build(self.writer, row)
+
+    @property
+    def has_coded_fields(self) -> bool:
+        """Whether the key has ids of `code`, which many rows get together."""
+        return self.writer.key.has_coded_fields
+
+    def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Give ids of `code` to the new values of many rows at once."""
+        self.writer.key.assign_ids(rows)
+
+    def apply_changes(
+        self, changes: Sequence[RowChange], *, sync: bool | None = None
+    ) -> list[list[RowCells]]:
+        """Write changes; see `RowWriter.apply_changes`."""
+        return self.writer.apply_changes(changes, sync=sync)
+
+    @property
+    def load_order(self) -> tuple[GenerationState, ...]:
+        """The states of the tables that a loaded row is written to, in this order."""
+        return (self,)
+
     def _is_active_key(self, key: bytes, values: Mapping[str, Any]) -> bool:
         """Return whether the active generation may write a row of these values under a row key."""
         return key in _encode_keys(self.active_design.key, values)
@@ -327,9 +374,7 @@ class GenerationTracker:
         (mutations,) = state.writer.apply_changes([change], sync=sync)
         while change.stamp_count and (current_state := self.get_state()) is not state:
             state = current_state
-            if missed := state.build_missed_deletes(mutations, to_mapping(row)):
-                state.writer.send_mutations(missed, sync=sync)
-                mutations = [*mutations, *missed]
+            mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)
 
     def run_pinned(self, change: Callable[[RowWriter, SendCheck], T]) -> T:
         """Make one change that depends on the row's current values, and return its result.

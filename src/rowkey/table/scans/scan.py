@@ -73,6 +73,7 @@ class Scan:
         resume: the token of an earlier scan with the same conditions and order.
         into: the class of each row.
         threads: how many ranges are read at the same time, where rows are decoded by blocks.
+        token_table: the table's name, if it is one of several that may serve a read.
         follows_table: whether the reader shows later writes, and not the table at one moment: then
             the scan continues in other places once the table's bucket counts have changed.
     """
@@ -87,6 +88,7 @@ class Scan:
         resume: str | None = None,
         into: type[Any] = dict,
         threads: int = 1,
+        token_table: str = "",
         follows_table: bool = False,
     ) -> None:
         check_limit(limit)
@@ -101,6 +103,7 @@ class Scan:
         self.bound_read = bound_read
         self.limit = limit
         self.threads = threads
+        self.token_table = token_table
         self.follows_table = follows_table
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
@@ -131,7 +134,7 @@ class Scan:
             raise ReadError("argument resume", what, remedy=remedy)
         self._parsed_token: ScanToken | None = None
         if resume is not None:
-            self._parsed_token = parse_token(resume, self.compute_read_digest())
+            self._parsed_token = parse_token(resume, self.compute_read_digest(), self.token_table)
         self.start_token = self._parsed_token
         self.last_item: Any = self.start_token
         """The last row that was returned: its item, itself, or its batch; at first the token."""
@@ -215,6 +218,7 @@ class Scan:
                 last_item.suffix,
                 last_item.qualifier_prefix,
                 last_item.common_prefix,
+                self.token_table,
             )
         if not isinstance(last_item, dict):
             (last_item,) = to_row_dicts(self, last_item.slice(last_item.num_rows - 1))
@@ -225,7 +229,9 @@ class Scan:
             b"" if layout.qualifier_prefix is None else layout.qualifier_prefix.encode(last_item)
         )
         common, _ = self.copy_matcher.split_prefix(prefix)
-        return ScanToken(read_digest, key[len(prefix) :], qualifier_prefix, common)
+        return ScanToken(
+            read_digest, key[len(prefix) :], qualifier_prefix, common, self.token_table
+        )
 
     def __iter__(self) -> Iterator[Any]:
         rows = self.read_dicts()

@@ -174,7 +174,7 @@ def skip_past_token(
     items: Iterator[ScanItem], token: ScanToken, *, is_descending: bool
 ) -> Iterator[ScanItem]:
     """Return the items after a resume token, ignoring which copy of its row was returned."""
-    last = token[1:]
+    last = token[1:4]
     if is_descending:
         return (item for item in items if item[:3] < last)
     return (item for item in items if item[:3] > last)

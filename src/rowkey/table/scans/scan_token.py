@@ -21,16 +21,20 @@ class ScanToken(NamedTuple):
         suffix: the suffix of its last row, as in `ScanItem`.
         qualifier_prefix: as in `ScanItem`.
         common_prefix: as in `ScanItem`; which copy of a row was returned does not matter.
+        table: the table that serves the read, if it is one of several; else empty.
     """
 
     read_digest: str
     suffix: bytes
     qualifier_prefix: bytes
     common_prefix: bytes
+    table: str = ""
 
     def __str__(self) -> str:
         """Return the token as text of letters, digits, - and _."""
-        pieces = [_TOKEN_VERSION, self.read_digest, *(piece.hex() for piece in self[1:])]
+        digest, *places, table = self
+        pieces = [_TOKEN_VERSION, digest, *(piece.hex() for piece in places)]
+        pieces += [table] if table else []
         return base64.urlsafe_b64encode(json.dumps(pieces).encode()).decode().rstrip("=")
 
 
@@ -39,12 +43,13 @@ def compute_digest(*parts: object) -> str:
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-def parse_token(text: str, read_digest: str) -> ScanToken:
+def parse_token(text: str, read_digest: str, table: str = "") -> ScanToken:
     """Parse the text of a resume token, and check that it belongs to a read.
 
     Args:
         text: the text, from `str(token)`.
         read_digest: the digest of the read that is resumed.
+        table: the table that serves the read, if it is one of several.
 
     Raises:
         ReadError: the text is not a token, or is the token of another read.
@@ -53,18 +58,40 @@ def parse_token(text: str, read_digest: str) -> ScanToken:
     >>> parse_token(str(token), "ab") == token
     True
     """
-    padded = text + "=" * (-len(text) % 4)
-    version: object = None
-    try:
-        version, token_digest, *pieces = json.loads(base64.urlsafe_b64decode(padded))
-        suffix, qualifier_prefix, common_prefix = map(bytes.fromhex, pieces)
-    except (ValueError, TypeError, binascii.Error, RecursionError):
-        version = None
-    if version != _TOKEN_VERSION:
+    token = _decode_token(text)
+    if token is None:
         what = f"{text[:40]!r} is not a token of a scan"
         raise ReadError("argument resume", what, "the `token` of an earlier scan")
-    if token_digest != read_digest:
+    if token.table != table:
+        what = f"the token comes from a scan of {token.table or 'a table without companions'}"
+        remedy = "Give the token of this scan, or scan without resume."
+        raise ReadError("argument resume", what, f"a token of a scan of {table}", remedy)
+    if token.read_digest != read_digest:
         what = "the token comes from a scan with other conditions, order or row key"
         remedy = "Give the conditions and the order of that scan, or scan without resume."
         raise ReadError("argument resume", what, "a token of the same scan", remedy)
-    return ScanToken(token_digest, suffix, qualifier_prefix, common_prefix)
+    return token
+
+
+def find_token_table(text: object) -> str:
+    """Return the table that a resume token names; empty if it names none, or is no token.
+
+    >>> find_token_table(str(ScanToken("ab", b"row", b"", b"05", "orders")))
+    'orders'
+    """
+    token = _decode_token(text) if isinstance(text, str) else None
+    return "" if token is None else token.table
+
+
+def _decode_token(text: str) -> ScanToken | None:
+    """Return the token that a text stands for; None if it is no token."""
+    padded = text + "=" * (-len(text) % 4)
+    try:
+        version, digest, *pieces = json.loads(base64.urlsafe_b64decode(padded))
+        suffix, qualifier_prefix, common_prefix = map(bytes.fromhex, pieces[:3])
+        (table,) = pieces[3:] or [""]
+    except (ValueError, TypeError, binascii.Error, RecursionError):
+        return None
+    if version != _TOKEN_VERSION or not isinstance(table, str):
+        return None
+    return ScanToken(digest, suffix, qualifier_prefix, common_prefix, table)

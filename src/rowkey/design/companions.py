@@ -1,0 +1,192 @@
+"""Companions of a design: the design files it names, and whether they can hold the same rows."""
+
+from __future__ import annotations
+
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import FOREVER_S
+from rowkey.design.paths import format_path
+from rowkey.errors import DesignRefused, InvalidDesign, Mistake
+from rowkey.messages import pluralize, shorten_text
+from rowkey.schema import STORED_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.design.design import Design
+    from rowkey.errors import Mistakes
+
+KEPT_OPTIONS = ("versions", "min_versions", "ttl_s", "keep_deleted")
+"""Attributes of a family that decide how long its cells are kept."""
+
+
+def bind_companions(design: Design, mistakes: Mistakes) -> Mapping[str, Design]:
+    """Return the designs of the declared companions by name, those that could be read.
+
+    Args:
+        design: the main design; its own mistakes may have left it without a key.
+        mistakes: mistakes are added here.
+    """
+    companions = {}
+    if hasattr(design, "layout"):
+        for problem, remedy in _find_unsuited_key(design):
+            mistakes.add("companions", f"the design cannot have companions: {problem}", "", remedy)
+    for name, file in design.declaration.companions.items():
+        path = format_path(("companions", name))
+        try:
+            companion = type(design).read_companion(Path(normpath(design.directory / file)))
+        except InvalidDesign as problem:
+            mistakes.mistakes.append(_build_file_mistake(path, file, problem))
+            continue
+        companions[name] = companion
+        if hasattr(design, "layout"):
+            mistakes.mistakes += find_companion_mistakes(design, name, companion, path)
+    return companions
+
+
+def _build_file_mistake(path: str, file: str, problem: InvalidDesign) -> Mistake:
+    """Return the mistake of a companion whose file is missing or is not a valid design."""
+    first, *others = problem.mistakes
+    if problem.is_unreadable:
+        remedy = "Write its design there, or correct the path; it is relative to this design file."
+        return Mistake(path, f"{shorten_text(file)}: {first.problem}", "a design file", remedy)
+    place = f"{shorten_text(file)}:{first.line}" if first.line else shorten_text(file)
+    more = f" (and {pluralize(len(others), 'more mistake')})" if others else ""
+    what = f"{place} is not a valid design: {first.path}: {first.problem}{more}"
+    return Mistake(path, what, "a valid design", f"Run rowkey check {file}.")
+
+
+def can_have_companions(main: Design, companions: Mapping[str, Design]) -> bool:
+    """Return whether designs can be declared as companions of another, under the names given.
+
+    Args:
+        main: the main design.
+        companions: the others by name.
+    """
+    return not list(_find_unsuited_key(main)) and not any(
+        list(find_companion_mistakes(main, name, one)) for name, one in companions.items()
+    )
+
+
+def find_companion_mistakes(
+    main: Design, name: str, companion: Design, path: str = "companions"
+) -> Iterator[Mistake]:
+    """Yield the reasons why a design cannot be a companion of another.
+
+    Args:
+        main: the main design.
+        name: the name that the companion is declared with.
+        companion: its design.
+        path: where it is declared.
+    """
+    if companion.table != name:
+        what = f"the design file is of the table {companion.table}"
+        yield Mistake(path, what, f'table = "{name}"', "Declare it by the name of its table.")
+    if companion.table == main.table:
+        what = "it has the name of the main table"
+        yield Mistake(path, what, "another name", "Give each table a name of its own.")
+    if companion.declaration.companions:
+        remedy = "Declare all companions in one main design."
+        yield Mistake(path, "it has companions itself", "a design without companions", remedy)
+    if companion.declaration.catalog != main.declaration.catalog:
+        where = companion.declaration.catalog or "that of the engine"
+        what = f"its catalog is {where}"
+        remedy = "Declare the same catalog in both designs."
+        yield Mistake(path, what, main.declaration.catalog or "that of the engine", remedy)
+    for problem, remedy in _find_unsuited_key(companion):
+        yield Mistake(path, problem, "", remedy)
+    yield from _find_family_differences(main, companion, path)
+    differences = list(_find_field_differences(main, companion))
+    for what, allowed in differences:
+        remedy = "Declare the fields of both designs alike."
+        yield Mistake(path, what, allowed, remedy)
+    if differences:
+        return
+    mine, other = main.layout.identity_fields, companion.layout.identity_fields
+    if set(mine) != set(other):
+        what = f"its rows are identified by {', '.join(other)}"
+        remedy = "Make the keys of both tables from the same fields, in any order."
+        yield Mistake(path, what, f"{', '.join(mine)} in any order", remedy)
+        return
+    yield from _find_storage_differences(main, companion, path)
+
+
+def _find_unsuited_key(design: Design) -> Iterator[tuple[str, str]]:
+    """Yield why rows of a design cannot be kept in step with another table, with the remedy."""
+    if design.key.is_salted:
+        yield (
+            "its key has a random salt, so a row has no single row key",
+            "Use bucket(field, n) instead of salt(n).",
+        )
+    if (stamp := design.layout.cell_timestamp) is not None:
+        yield (
+            f"the field {stamp.field.name} is the cell timestamp, which must be that of the write",
+            'Store it in the key, or as at = "qualifier".',
+        )
+    if lossy := design.layout.lossy_key_fields:
+        yield (
+            f"its key has only a part of {', '.join(lossy)}, so two events could share a row",
+            f"Add the whole field to the key, such as [{lossy[0]}].",
+        )
+    try:
+        design.key.check_decodable()
+    except DesignRefused as refusal:
+        yield f"rows cannot be read back: {refusal.mistake.problem}", refusal.mistake.remedy
+
+
+def _find_field_differences(main: Design, companion: Design) -> Iterator[tuple[str, str]]:
+    """Yield what differs between the fields of two designs, and what is allowed."""
+    if missing := [name for name in main.fields if name not in companion.fields]:
+        yield f"it lacks the fields {', '.join(missing)}", "all fields of the main design"
+    if added := [name for name in companion.fields if name not in main.fields]:
+        yield f"it has further fields: {', '.join(added)}", "the fields of the main design"
+    for name, field in main.fields.items():
+        if (other := companion.fields.get(name)) is None:
+            continue
+        if other.type.name != field.type.name:
+            yield f"its field {name} has the type {other.type.name}", field.type.name
+            continue
+        for option in STORED_OPTIONS:
+            here, there = (getattr(one.declaration, option) for one in (field, other))
+            if here != there:
+                yield f"{option} of its field {name} is {_format(there)}", _format(here)
+
+
+def _find_storage_differences(main: Design, companion: Design, path: str) -> Iterator[Mistake]:
+    """Yield the columns that only one of two designs has, so that their rows could not be equal."""
+    here, there = _list_columns(main), _list_columns(companion)
+    for column in sorted(here ^ there):
+        owner = "the main design" if column in here else "the companion"
+        remedy = "Declare family, qualifier and pack of each field alike in both designs."
+        what = f"only {owner} stores {' and '.join(column[2]) or 'a marker'} in {column[0]}:"
+        yield Mistake(path, f"{what}{column[1].decode(errors='replace')}", "", remedy)
+
+
+def _find_family_differences(main: Design, companion: Design, path: str) -> Iterator[Mistake]:
+    """Yield the attributes of families by which a cell could outlive its copy in another table."""
+    for name in main.families.keys() & companion.families.keys():
+        for option in KEPT_OPTIONS:
+            mine, other = (getattr(one.families[name], option) for one in (main, companion))
+            if mine != other:
+                what = f"{option.removesuffix('_s')} of its family {name} is {_format(other)}"
+                remedy = "A row could outlive its copy: declare the same in both designs."
+                yield Mistake(path, what, f"{_format(mine)}, as in the main design", remedy)
+
+
+def _list_columns(design: Design) -> set[tuple[str, bytes, tuple[str, ...], str]]:
+    """Return the columns of a design: family, qualifier, fields and encoding."""
+    return {
+        (slot.family, slot.qualifier, slot.field_names, slot.encoding_name)
+        for slot in design.layout.slots
+    }
+
+
+def _format(value: Any) -> str:
+    """Return the value of an option as a message shows it."""
+    if value is None:
+        return "not declared"
+    if value == FOREVER_S:
+        return "unlimited"
+    return str(value).lower() if isinstance(value, bool) else str(value)

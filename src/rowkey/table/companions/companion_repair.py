@@ -1,0 +1,327 @@
+"""Repair of companions: after a crash they may differ from their main table, whose rows count.
+
+A put that a crash cut off may have reached companions only, a delete the main table only. So each
+row of the main table is compared with its copies, cell by cell with timestamps, and each row of a
+companion must be in the main table.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from rowkey.cells import Cell, CellType, RowCells
+from rowkey.engines import get_time_ms, open_engine
+from rowkey.open_file_limit import explain_shortage
+from rowkey.table.companions.companion_opener import CompanionOpener
+from rowkey.table.companions.companion_tables import TableWithCompanions
+from rowkey.table.lifecycle import open_table
+from rowkey.table.table_location import TableLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from rowkey.design import Design
+    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table.table import Table
+
+    Column = tuple[str, bytes]
+    """The family and the qualifier of a cell, without the qualifier's prefix."""
+
+MAX_WRITE_S = 600.0
+"""Seconds after which a write of another process counts as ended. A put that is on its way from
+the companions to the main table looks like one that a crash cut off; a call to a cluster fails
+earlier than this."""
+COMPARED_ROWS = 500
+"""Rows that are read and compared together. Source: a get of some hundred rows is one call."""
+
+
+@dataclass(slots=True)
+class CompanionRepair:
+    """What was different in a companion, and is equal now if it was repaired.
+
+    Args:
+        companion: the name of the companion.
+        checked: rows of the main table and of the companion that were compared.
+        written: rows that it lacked, or had with other cells.
+        deleted: rows that the main table lacks.
+        recent: rows that differ and were changed so lately that their write may go on.
+        is_missing: whether the table was missing.
+        is_repaired: whether the differences were repaired.
+    """
+
+    companion: str
+    checked: int = 0
+    written: int = 0
+    deleted: int = 0
+    recent: int = 0
+    is_missing: bool = False
+    is_repaired: bool = False
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether the companion differed from the main table."""
+        return bool(self.written or self.deleted or self.recent or self.is_missing)
+
+
+@explain_shortage
+def repair_companions(
+    design: Design,
+    url: str,
+    *,
+    apply: bool = False,
+    min_age_s: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[CompanionRepair]:
+    """Compare the rows of a table with those of its companions; make the companions equal.
+
+    The rows of the main table count. After an interruption the same call compares all rows again.
+
+    Args:
+        design: the design of the main table.
+        url: the URL of the engine.
+        apply: whether to write; otherwise the rows are only compared.
+        min_age_s: seconds since the last change of a row after which its write counts as ended; if
+            None, 10 minutes on a cluster, and 0 on an engine that only this process has open.
+        progress: called with how many rows are compared, and with 0.
+
+    Returns:
+        The result of each companion.
+
+    Raises:
+        InvalidArgument: the table does not exist.
+        Unavailable: an engine or a catalog cannot be reached.
+
+    Cost: a scan of each table, and a get of each row in all tables; memory for a few blocks.
+    """
+    missing = _find_missing(design, url, create=apply)
+    if missing and not apply:
+        return _count_missing_rows(design, url, missing)
+    with open_table(design, url, create=False) as table:
+        assert isinstance(table, TableWithCompanions), "the design declares companions"
+        if min_age_s is None:
+            min_age_s = MAX_WRITE_S if table.engine.is_shared else 0
+        comparison = _Comparison(table, min_age_s, progress, apply=apply)
+        comparison.compare_main_rows()
+        comparison.compare_companion_rows()
+    for one in comparison.results.values():
+        one.is_missing, one.is_repaired = one.companion in missing, apply
+    return list(comparison.results.values())
+
+
+def _find_missing(design: Design, url: str, *, create: bool) -> set[str]:
+    """Return the companions whose tables are missing, and create them if requested."""
+    designs = design.read_companions()
+    with open_engine(url, create=False) as engine, ExitStack() as stack:
+        if not engine.has_table(design.table):
+            return set()
+        missing = {name: one for name, one in designs.items() if not engine.has_table(name)}
+        if missing and create:
+            opener = CompanionOpener(stack, engine, design.table, url)
+            opener.create_missing(missing, get_time_ms)
+    return {*missing}
+
+
+def _count_missing_rows(
+    design: Design, url: str, missing: Collection[str]
+) -> list[CompanionRepair]:
+    """Return the results of companions of which some are missing, so that none can be compared."""
+    with open_engine(url, create=False) as engine, TableLocation(engine, design, url) as place:
+        table = place.open_by_design(design, get_time_ms)
+        with closing(table.lease), closing(table.store):
+            count = table.count()
+    return [
+        CompanionRepair(name, count, count, is_missing=True)
+        if name in missing
+        else CompanionRepair(name)
+        for name in design.companions
+    ]
+
+
+class _Comparison:
+    """Compares the rows of a table with those of its companions, and repairs them if requested.
+
+    Args:
+        table: the table with its companions.
+        min_age_s: seconds since the last change of a row after which its write counts as ended.
+        progress: called with how many rows are compared, and with 0.
+        apply: whether to write.
+    """
+
+    def __init__(
+        self,
+        table: TableWithCompanions,
+        min_age_s: float,
+        progress: Callable[[int, int], None] | None,
+        *,
+        apply: bool,
+    ) -> None:
+        self.table, self.min_age_s, self.apply = table, min_age_s, apply
+        self.progress = progress
+        self.row_count = 0
+        self.results = {name: CompanionRepair(name) for name in table.companions}
+
+    def compare_main_rows(self) -> None:
+        """Compare each row of the main table with its copies."""
+        for rows in self._scan_rows(self.table):
+            for result in self.results.values():
+                result.checked += len(rows)
+            main, *others = (
+                state.getter.get_cells(rows) for state in self.table.joint_writer.get_state().states
+            )
+            for number, values in enumerate(rows):
+                if any(one[number] != main[number] for one in others):
+                    self._compare_row(values)
+
+    def compare_companion_rows(self) -> None:
+        """Find the rows of each companion that the main table lacks."""
+        for name, result in self.results.items():
+            for rows in self._scan_rows(self.table.companions[name]):
+                result.checked += len(rows)
+                found = self.table.get_state().getter.get_cells(rows)
+                for values, cells in zip(rows, found, strict=True):
+                    if not cells:
+                        self._compare_row(values, only=name)
+
+    def _scan_rows(self, table: Table) -> Iterator[list[dict[str, Any]]]:
+        """Yield the identities of all rows of a table, some at a time."""
+        names = self.table.writer.identity_fields
+        rows = ({name: row[name] for name in names} for row in table.scan())
+        while some := list(islice(rows, COMPARED_ROWS)):
+            yield some
+            self.row_count += len(some)
+            if self.progress is not None:
+                self.progress(self.row_count, 0)
+
+    def _compare_row(self, values: Mapping[str, Any], only: str = "") -> None:
+        """Compare one row of all tables; if they differ, repair it and count it.
+
+        Args:
+            values: the fields of its key.
+            only: the companion that a difference is counted for; each that differs if empty.
+        """
+        states = self.table.joint_writer.get_state().states
+        if _RowCopies(states, values).are_equal:
+            return
+        writer = states[0].writer
+        is_known = not states[0].has_coded_fields or writer.key.has_known_ids(values)
+        # A change of this process may be between its writes of two tables.
+        name = writer.name_row(values, writer.encode_row_keys(values)[0]) if is_known else b""
+        with writer.clock.lock_rows([name]) if is_known else writer.clock.lock_all_rows():
+            copies = _RowCopies(states, values)
+            if copies.are_equal:
+                return
+            names = copies.find_differing(self.results)
+            limit_ms = writer.clock.clock() - self.min_age_s * 1_000
+            is_recent = bool(self.min_age_s) and copies.find_last_change() > limit_ms
+            if only and (is_recent or not self.apply):  # others are found when they are scanned
+                names = [only]
+            if is_recent:
+                for one in names:
+                    self.results[one].recent += 1
+                return
+            for one in names:
+                self.results[one].written += bool(copies.main)
+                self.results[one].deleted += not copies.main
+            if self.apply:
+                copies.write_repair()
+
+
+class _RowCopies:
+    """The cells of one row in a table and in each of its companions.
+
+    Args:
+        states: the state of each table, that of the main table first.
+        values: the fields of the row's key.
+    """
+
+    def __init__(self, states: Sequence[GenerationState], values: Mapping[str, Any]) -> None:
+        self.states, self.values = states, values
+        self.main, *self.companions = (
+            {(cell.family, cell.qualifier): cell for cell in state.getter.get_cells([values])[0]}
+            for state in states
+        )
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all copies have equal cells, timestamps included."""
+        return all(one == self.main for one in self.companions)
+
+    def find_differing(self, names: Sequence[str] | Mapping[str, Any]) -> list[str]:
+        """Return those names of companions whose copy differs."""
+        return [name for name, one in zip(names, self.companions, strict=True) if one != self.main]
+
+    def find_last_change(self) -> int:
+        """Return the highest timestamp of a change that is not in all copies; -1 if of none.
+
+        A cell that only lacks its copy is not under way: companions are written first.
+        """
+        last = -1
+        for state, copies in zip(self.states[1:], self.companions, strict=True):
+            if copies == self.main:
+                continue
+            for cell in state.getter.get_cells([self.values], raw=True)[0]:
+                mine = self.main.get((cell.family, cell.qualifier))
+                if mine is None or cell.timestamp >= mine.timestamp:
+                    last = max(last, cell.timestamp)
+        return last
+
+    def write_repair(self) -> None:
+        """Make the copies in all companions equal to the row of the main table.
+
+        A cell of a companion that hides that of the main table cannot be taken back. Then both get
+        the value again, with the next timestamp: below that of any change since.
+        """
+        raw = [state.getter.get_cells([self.values], raw=True)[0] for state in self.states[1:]]
+        cells: list[list[Cell]] = [[] for _ in self.states]
+        for column in {*self.main, *(column for one in self.companions for column in one)}:
+            mine = self.main.get(column)
+            if mine is None:
+                for number, copies in enumerate(self.companions, 1):
+                    if (copy := copies.get(column)) is not None:
+                        delete = Cell(*column, copy.timestamp, cell_type=CellType.DELETE_COLUMN)
+                        cells[number].append(delete)
+                continue
+            hiding = [_find_hiding_timestamp(one, mine) for one in raw]
+            cell = mine
+            if max(hiding) >= 0:
+                cell = mine._replace(timestamp=max(hiding) + 1)
+                cells[0].append(cell)
+            for number, copies in enumerate(self.companions, 1):
+                if copies.get(column) != cell:
+                    cells[number].append(cell)
+        for state, some in reversed(list(zip(self.states, cells, strict=True))):
+            _write_cells(state, self.values, some)
+
+
+def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:
+    """Return the highest timestamp of a companion's cell that would hide a cell; -1 if none."""
+    last = -1
+    for cell in raw_cells:
+        is_family_delete = cell.cell_type in (
+            CellType.DELETE_FAMILY,
+            CellType.DELETE_FAMILY_VERSION,
+        )
+        if cell.family != mine.family or (
+            cell.qualifier != mine.qualifier and not is_family_delete
+        ):
+            continue
+        is_delete = cell.cell_type != CellType.PUT
+        if cell.timestamp > mine.timestamp - is_delete:
+            last = max(last, cell.timestamp)
+    return last
+
+
+def _write_cells(state: GenerationState, values: Mapping[str, Any], cells: Sequence[Cell]) -> None:
+    """Write cells of one row that have timestamps: puts to its active row key, deletes to all."""
+    if not cells:
+        return
+    prefix = state.active_design.layout.qualifier_prefix
+    front = b"" if prefix is None else prefix.encode(values)
+    cells = [cell._replace(qualifier=front + cell.qualifier) for cell in cells]
+    active, *others = state.writer.encode_row_keys(values)
+    deletes = [cell for cell in cells if cell.cell_type != CellType.PUT]
+    mutations = [RowCells(key, deletes) for key in others if deletes]
+    state.writer.send_mutations([*mutations, RowCells(active, list(cells))], sync=True)

@@ -1,0 +1,154 @@
+"""Tables with companions, and the companions, which are not written by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import DesignRefused, ReadError
+from rowkey.explanations import describe_plan_choice
+from rowkey.plan import choose_plan
+from rowkey.table.companions.joint_writes import JointWriter
+from rowkey.table.scans.scan_token import find_token_table
+from rowkey.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import ExitStack
+
+    from rowkey.catalog import Catalog
+    from rowkey.engines import Engine, Reader, Store
+    from rowkey.explanations import Explanation
+    from rowkey.plan import BoundRead, DeclaredRead, Plan
+    from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.table.scans import Scan
+
+
+class TableWithCompanions(Table):
+    """A table whose companions are written with it, and read where they read less.
+
+    Args:
+        main: the main table; this one takes its place.
+        companions: the open companions by name; each is closed with this table.
+    """
+
+    def __init__(self, main: Table, companions: Mapping[str, Table]) -> None:
+        super().__init__(main.tracker, main.engine, main.store, main.catalog)
+        self.companions = companions
+        self._tables: dict[str, Table] = {self.design.table: self, **self.companions}
+        for name, table in self._tables.items():
+            table.token_table = name
+            # After a crash a companion may have a newer change than the main table.
+            self.store.row_clock.advance_to(table.store.row_clock.highest_timestamp)
+        self.joint_writer = JointWriter([table.tracker for table in self._tables.values()])
+        self.get_write_state = self.joint_writer.get_state
+        self._write_row = self.joint_writer.write_row
+        self._run_pinned = self._refuse_pinned
+
+    def _refuse_pinned(self, *_: object) -> Any:
+        """Raise `DesignRefused`: no condition can be checked in all tables at once."""
+        what = (
+            f"{self.design.table} has companions, and an increment, an append or a check-and-put "
+            "cannot be made in several tables at once"
+        )
+        remedy = "Read the row and put it, or keep this column in a table without companions."
+        raise DesignRefused("companions", what, remedy=remedy)
+
+    @property
+    def declared_reads(self) -> Mapping[str, DeclaredRead]:
+        """The declared reads of all tables by name; of one name, that of the first table."""
+        reads: dict[str, DeclaredRead] = {}
+        for table in reversed(self._tables.values()):
+            reads |= table.tracker.last_state.declared_reads
+        return reads
+
+    def _build_scan(
+        self, bound_read: BoundRead, reader: Reader | None = None, **options: Any
+    ) -> Scan:
+        """Return a scan of the table that reads the least, or of the one that a token names.
+
+        A snapshot is of the main table.
+        """
+        token = options.get("resume")
+        name = find_token_table(token)
+        if token is not None and name in self._tables:
+            table = self._tables[name]
+        elif reader is not None:
+            table = self
+        else:
+            table = list(self._tables.values())[choose_plan(self._plan_read(bound_read))]
+        if table is self:
+            return super()._build_scan(bound_read, reader, **options)
+        if reader is not None:
+            what = f"the token comes from a scan of {name}, and the snapshot is of the main table"
+            raise ReadError("argument resume", what, "a token of a scan of the same snapshot")
+        return table._build_scan(bound_read, **options)  # noqa: SLF001 - a table of this class
+
+    def _plan_read(self, bound_read: BoundRead) -> list[Plan]:
+        """Return the plan of a read in each table, that of the main table first."""
+        return [
+            table.get_state().planner.plan(bound_read.bounds, bound_read.order)
+            for table in self._tables.values()
+        ]
+
+    def _explain_bound_read(self, bound_read: BoundRead, limit: int | None) -> Explanation:
+        """Return how a read is executed, by which table, and why by that one."""
+        plans = self._plan_read(bound_read)
+        chosen = choose_plan(plans)
+        name, table = list(self._tables.items())[chosen]
+        explain = super()._explain_bound_read if table is self else table._explain_bound_read  # noqa: SLF001
+        reason = describe_plan_choice(list(self._tables), plans, chosen)
+        return replace(explain(bound_read, limit), table=name, table_reason=reason)
+
+    def flush(self) -> None:
+        """Write the rows of all tables that are in memory to disk."""
+        super().flush()
+        for table in self.companions.values():
+            table.flush()
+
+    def compact(self) -> None:
+        """Merge the files of each table, and drop deleted and expired cells."""
+        super().compact()
+        for table in self.companions.values():
+            table.compact()
+
+    def _close_parts(self, stack: ExitStack) -> None:
+        """Close all tables but not the engine when a stack is closed."""
+        super()._close_parts(stack)
+        for table in self.companions.values():
+            table._close_parts(stack)  # noqa: SLF001 - a table of this class
+
+
+class ReadOnlyCompanion(Table):
+    """A companion: it is read by itself, and written through its main table only.
+
+    Args:
+        tracker: as for `Table`.
+        engine: as for `Table`.
+        store: as for `Table`.
+        catalog: as for `Table`.
+        main_table: the name of the main table.
+    """
+
+    def __init__(
+        self,
+        tracker: GenerationTracker,
+        engine: Engine,
+        store: Store,
+        catalog: Catalog,
+        *,
+        main_table: str,
+    ) -> None:
+        super().__init__(tracker, engine, store, catalog)
+        self.main_table = main_table
+        self.token_table = self.design.table
+        self.get_write_state = self._write_row = self._run_pinned = self._refuse_write
+
+    def _refuse_write(self, *_: object, **__: object) -> Any:
+        """Raise `DesignRefused`: a row that is only here would not be in the main table."""
+        what = (
+            f"{self.design.table} is a companion of {self.main_table}, so its rows are written "
+            f"with those of {self.main_table}"
+        )
+        remedy = f"Open {self.main_table} by its design or its name, and write the row there."
+        raise DesignRefused("table", what, remedy=remedy)

@@ -1,0 +1,236 @@
+"""Write each row change to a table and to its companions, under the same timestamps.
+
+The row clock of the main table orders the changes of a row in all tables, and each change has one
+timestamp everywhere: so the newest change of a row is the same in every table, whatever order the
+servers receive them in. Of a put, companions are written first; of a delete, the main table. A
+crash between the two leaves a row too many in a companion, never one too few.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from rowkey.table.row_classes import to_mapping
+from rowkey.table.row_writer import RowWriter, stamp_mutation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rowkey.cells import RowCells
+    from rowkey.design import Design
+    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+    from rowkey.table.row_writer import ChangeBuilder, RowChange
+
+
+class WriteState(Protocol):
+    """The state of a table, or of a table and its companions, as a writer of many rows needs it."""
+
+    @property
+    def writer(self) -> RowWriter:
+        """The writer of the main table."""
+
+    @property
+    def active_design(self) -> Design:
+        """The design that new rows of the main table are written under."""
+
+    @property
+    def has_coded_fields(self) -> bool:
+        """Whether a key has ids of `code`, which many rows get together."""
+
+    @property
+    def load_order(self) -> tuple[GenerationState, ...]:
+        """The states of the tables that a loaded row is written to, in this order."""
+
+    def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Give ids of `code` to the new values of many rows at once."""
+
+    def build_change(self, build: ChangeBuilder, row: Any) -> Any:
+        """Return the change of a row that a method of `RowWriter` builds."""
+
+    def rebuild_change(self, change: Any) -> Any:
+        """Return a change built under older bucket counts as it is under the current ones."""
+
+    def apply_changes(self, changes: Sequence[Any], *, sync: bool | None = None) -> Sequence[Any]:
+        """Write changes; return what was written for each."""
+
+    def repeat_deletes(self, mutations: Any, *, sync: bool | None = None) -> Any:
+        """Delete what the deletes of a row missed; return all that was written for it."""
+
+
+class JointChange(NamedTuple):
+    """A change of one row in a table and in its companions, without a timestamp yet.
+
+    Args:
+        changes: the change of each table, that of the main table first.
+        mutations: all mutations of all tables; empty if the main table has nothing to change.
+        stamp_count: how many timestamps the change takes for itself; see `RowChange`.
+        is_delete: whether it deletes the row: then the main table is written first.
+    """
+
+    changes: tuple[RowChange, ...]
+    mutations: list[RowCells]
+    stamp_count: int
+    is_delete: bool
+
+
+class JointWriteState:
+    """The states of a table and its companions, with the methods of a state that write rows.
+
+    Args:
+        states: the state of each table, that of the main table first.
+    """
+
+    def __init__(self, states: tuple[GenerationState, ...]) -> None:
+        self.states = states
+        self.main_state, *self.companion_states = states
+        self.writer = self.main_state.writer
+        self.active_design = self.main_state.active_design
+        self.has_coded_fields = any(state.has_coded_fields for state in states)
+
+    @property
+    def load_order(self) -> tuple[GenerationState, ...]:
+        """The states of the tables that a loaded row is written to, the main table last."""
+        return (*self.companion_states, self.main_state)
+
+    def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Give ids of `code` to the new values of many rows at once, in each table."""
+        for state in self.states:
+            state.assign_ids(rows)
+
+    def build_change(self, build: ChangeBuilder, row: Any) -> JointChange:
+        """Return the change of a row in all tables, as a method of `RowWriter` builds it."""
+        values = to_mapping(row)
+        changes = tuple(build(state.writer, values) for state in self.states)
+        return _join_changes(changes, is_delete=build is RowWriter.build_delete)
+
+    def rebuild_change(self, change: JointChange) -> JointChange:
+        """Return a change built under older bucket counts as it is under the current ones.
+
+        Raises:
+            RowError: a key does not have the values from which the new key follows.
+        """
+        changes = tuple(
+            state.rebuild_change(one) if one.mutations else one
+            for state, one in zip(self.states, change.changes, strict=True)
+        )
+        return _join_changes(changes, is_delete=change.is_delete)
+
+    def apply_changes(
+        self, changes: Sequence[JointChange], *, sync: bool | None = None
+    ) -> list[list[list[RowCells]]]:
+        """Give changes their timestamps and write them to all tables.
+
+        Returns:
+            Of each change, the mutations of each table, as they were written.
+
+        Raises:
+            RowError: a table refuses a change; nothing is written.
+            Unavailable: a table cannot be written. The changes are not acknowledged; companions may
+                have some of them.
+        """
+        clock, last_timestamp = self.writer.clock, 0
+        with clock.lock_rows([change.changes[0].row_name for change in changes]):
+            stamped: list[list[list[RowCells]]] = []
+            for change in changes:
+                timestamp = self.writer.assign_timestamp(change.changes[0])
+                last_timestamp = max(last_timestamp, timestamp)
+                stamped.append(
+                    [[*map(stamp_mutation, c.mutations, repeat(timestamp))] for c in change.changes]
+                )
+            for index, state in enumerate(self.states):
+                state.writer.check_mutations(tables[index] for tables in stamped)
+            pairs = list(zip(changes, stamped, strict=True))
+            puts = [tables for change, tables in pairs if not change.is_delete]
+            deletes = [tables for change, tables in pairs if change.is_delete]
+            self._write_companions(puts, last_timestamp, sync=sync)
+            self.writer.send_changes([tables[0] for tables in stamped], sync=sync)
+            self._write_companions(deletes, last_timestamp, sync=sync)
+        clock.throttle_writer(last_timestamp)
+        return stamped
+
+    def _write_companions(
+        self, stamped: Sequence[Sequence[list[RowCells]]], timestamp: int, *, sync: bool | None
+    ) -> None:
+        """Write the changes of the companions, and note their highest timestamp."""
+        if not stamped:
+            return
+        for index, state in enumerate(self.companion_states, 1):
+            state.writer.clock.advance_to(timestamp)
+            changes = [tables[index] for tables in stamped if tables[index]]
+            state.writer.send_changes(changes, sync=sync)
+
+    def repeat_deletes(
+        self,
+        mutations: list[list[RowCells]],
+        values: Mapping[str, Any] | None = None,
+        *,
+        sync: bool | None = None,
+    ) -> list[list[RowCells]]:
+        """Delete what the deletes of a row missed in each table; return all its mutations.
+
+        Args:
+            mutations: those of each table, written under other generations.
+            values: the fields of the row's key; None to decode them from the keys.
+            sync: whether the deletes are on disk when the call returns; None is as opened.
+
+        Raises:
+            RowError: a key does not have these fields.
+        """
+        return [
+            state.repeat_deletes(one, values, sync=sync) if one else one
+            for state, one in zip(self.states, mutations, strict=True)
+        ]
+
+
+def _join_changes(changes: tuple[RowChange, ...], *, is_delete: bool) -> JointChange:
+    """Return the changes of one row in all tables as one."""
+    mutations = [one for change in changes for one in change.mutations]
+    if not changes[0].mutations:  # its key has no id of a `code` value: there is no such row
+        mutations = []
+    return JointChange(changes, mutations, changes[0].stamp_count, is_delete)
+
+
+class JointWriter:
+    """Writes rows to a table and its companions, for all threads that use them.
+
+    Args:
+        trackers: the tracker of each table, that of the main table first.
+    """
+
+    def __init__(self, trackers: Sequence[GenerationTracker]) -> None:
+        self._readers: list[Callable[[], GenerationState]] = [one.get_state for one in trackers]
+        self._last_state = JointWriteState(tuple(read() for read in self._readers))
+
+    def get_state(self) -> JointWriteState:
+        """Return the current states of all tables; the same object while none has changed.
+
+        Raises:
+            Closed: the tables were opened before this process was forked.
+            Unavailable: a catalog was not reached for too long.
+        """
+        last_state = self._last_state
+        for read, known in zip(self._readers, last_state.states, strict=True):
+            if read() is not known:
+                break
+        else:
+            return last_state
+        self._last_state = JointWriteState(tuple(read() for read in self._readers))
+        return self._last_state
+
+    def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
+        """Write the change of one row to all tables; see `GenerationTracker.write_row`.
+
+        Raises:
+            RowError: the row cannot be written.
+            Closed: the tables were opened before this process was forked.
+            Unavailable: a table or a catalog cannot be reached.
+        """
+        state = self.get_state()
+        change = state.build_change(build_change, row)
+        if not change.mutations:
+            return
+        (mutations,) = state.apply_changes([change], sync=sync)
+        while change.stamp_count and (current_state := self.get_state()) is not state:
+            state = current_state
+            mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)

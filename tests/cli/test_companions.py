@@ -1,0 +1,121 @@
+"""Commands on a design with companions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rowkey
+from cli.command import run
+from rowkey.engines import open_engine
+from rowkey.render import EXPLANATIONS_FIELDS, REPAIR_FIELDS, list_paths
+from table.companion_tables import write_designs
+
+ON = ("--on", "rocks:data")
+ROW = ("user=a", "at=2021-01-01", "number=3", "amount=2")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with the design files, of which the tables exist."""
+    monkeypatch.chdir(tmp_path)
+    write_designs(Path())
+    created = run("create", "orders.toml", *ON)
+    assert (0, "") == (created.code, created.err)
+    assert created.out.splitlines() == [
+        "orders: created with 4 regions, families d",
+        "orders_by_number: created with 2 regions, families d",
+        "orders_by_time: created with 1 region, families d",
+    ]
+
+
+def test_rows_are_written_read_and_dropped_together() -> None:
+    """What `put` and `load` write is found through every table, and `drop` removes all."""
+    assert 0 == run("put", "orders.toml", *ON, *ROW).code
+    Path("rows.csv").write_text("user,at,number\nb,1600000000,4\n", encoding="utf-8")
+    assert 0 == run("load", "orders", "rows.csv", *ON).code
+    for name in ("orders", "orders_by_number.toml", "orders_by_time"):
+        assert "2\n" == run("count", name, *ON).out
+    assert (
+        "b,1600000000,4,,\n" in run("scan", "orders", *ON, "--where", "number=4", "-f", "csv").out
+    )
+    refused = run("put", "orders_by_number.toml", *ON, *ROW)
+    assert (2, True) == (refused.code, "is a companion of orders" in refused.err), refused
+    dropped = run("drop", "orders.toml", *ON, "--yes", "orders")
+    assert (0, ["orders: dropped", "orders_by_number: dropped", "orders_by_time: dropped"]) == (
+        dropped.code,
+        dropped.out.splitlines(),
+    )
+    with open_engine("rocks:data") as engine:
+        assert [] == engine.list_tables()
+
+
+def test_explain_names_the_table() -> None:
+    """`explain` says which table serves a read and why, as text and as JSON."""
+    said = run("explain", "orders.toml", "--where", "number=3").out
+    assert (
+        "table   orders_by_number: it reads a part of its rows, and orders would read all" in said
+    )
+    document = json.loads(run("explain", "orders.toml", "--where", "user=a", "-f", "json").out)
+    assert "orders" == document["reads"][0]["table"]
+    assert {*list_paths(document)} <= EXPLANATIONS_FIELDS.keys()
+    text = Path("orders_by_number.toml").read_text("utf-8")
+    read = '[[reads]]\nname = "one order"\nwhere = "number = ?"\n'
+    Path("orders_by_number.toml").write_text(f"{text}\n{read}", encoding="utf-8")
+    assert "table   orders_by_number: " in run("explain", "orders.toml", "one order").out
+
+
+def test_repair_compares_companions() -> None:
+    """`repair` reports differing rows, and repairs them with --yes."""
+    assert 0 == run("put", "orders.toml", *ON, *ROW).code
+    equal = run("repair", "orders.toml", *ON)
+    assert (0, "") == (equal.code, equal.err)
+    assert "orders_by_time: rows: 2 checked, 0 to write, 0 to delete\n" in equal.out
+    with rowkey.open(rowkey.Design.read("orders.toml"), "rocks:data") as table:
+        for name, number in (("orders_by_number", 5), ("orders", 6)):
+            state = (table.companions.get(name) or table).get_state()
+            row = {"user": "x", "at": 1, "number": number, "amount": 1}
+            state.apply_changes([state.writer.build_put(row)])
+    asked = run("repair", "orders.toml", *ON)
+    assert (1, "nothing was changed; --yes repairs the companions\n") == (asked.code, asked.err)
+    assert "orders_by_number: rows: 4 checked, 1 to write, 1 to delete\n" in asked.out
+    done = run("repair", "orders.toml", *ON, "--yes", "-f", "json")
+    document = json.loads(done.out)
+    first, second = document["companions"]
+    assert (1, 1, 1, True) == (
+        done.code,
+        first["written"],
+        first["deleted"],
+        first["repaired"],
+    )
+    assert ("orders_by_time", 1, 0) == (second["table"], second["written"], second["deleted"])
+    assert {path for path in list_paths(document) if path != "tables"} <= REPAIR_FIELDS.keys()
+    assert 0 == run("repair", "orders.toml", *ON).code
+
+
+def test_repair_removes_the_entry_of_a_lost_main_table() -> None:
+    """Without its main table a companion cannot be compared: only the catalog is repaired."""
+    with open_engine("rocks:data") as engine:
+        engine.drop_table("orders")
+    done = run("repair", "orders.toml", *ON, "--yes")
+    assert (1, "") == (done.code, done.err)
+    assert "orders: the entry was removed\n" in done.out
+    assert "checked" not in done.out
+    assert 0 == run("create", "orders.toml", *ON).code
+
+
+def test_repair_creates_a_lost_companion() -> None:
+    """`repair --yes` removes the entry of a lost companion, creates the table and fills it."""
+    assert 0 == run("put", "orders.toml", *ON, *ROW).code
+    with open_engine("rocks:data") as engine:
+        engine.drop_table("orders_by_time")
+    lost = run("count", "orders", *ON)
+    assert (4, True) == (lost.code, "a companion of orders, is missing" in lost.err), lost
+    done = run("repair", "orders.toml", *ON, "--yes")
+    assert 1 == done.code
+    assert (
+        "orders_by_time: its table was missing; rows: 2 checked, 1 written, 0 deleted" in done.out
+    )
+    assert "1\n" == run("count", "orders_by_time", *ON).out

@@ -1,0 +1,25 @@
+"""Killed writers leave no companion a row short, and repair makes all tables equal."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import TYPE_CHECKING
+
+from table.killed_companion_writers import KilledCompanionWriters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6
+
+
+def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> None:
+    """After each kill, companions have every acknowledged row, and repair makes them equal."""
+    writers = KilledCompanionWriters(tmp_path, f"rocks:{tmp_path / 'data'}", seed=1)
+    random = Random(1)
+    for _ in range(KILLS):
+        writers.kill_writers(random, max_time_s=0.4)
+        writers.verify()
+    assert writers.acknowledged_count > 10 * KILLS
+    print(writers.acknowledged_count, writers.differing_count, writers.repaired_rows)
