@@ -151,10 +151,10 @@ def _put_rows(
     for store, blocks in encoded:
         store.load_blocks(blocks)
     if key_counter is not None:
-        import numpy as np
+        from rowkey.keys import SlicedByteColumn, compute_fingerprints
 
-        keys = blocks[0].rows
-        key_counter.add(np.fromiter(map(hash, keys.to_pylist()), np.int64, len(keys)).view("u8"))
+        keys = SlicedByteColumn.from_list(blocks[0].rows.to_pylist())
+        key_counter.add(compute_fingerprints(keys))
 
 
 def _put_block(
