@@ -245,11 +245,11 @@ def _find_server(result: LoadResult, hot_value: HotValue) -> int:
 
 
 def _select_busiest_server(result: LoadResult, hot_values: Sequence[HotValue]) -> list[HotValue]:
-    """Return the hot values on the server with the most load from them, heaviest first."""
+    """Return the hot values on the busiest of the servers that have some, heaviest first."""
     by_server: dict[int, list[HotValue]] = {}
     for one in hot_values:
         by_server.setdefault(_find_server(result, one), []).append(one)
-    return max(by_server.values(), key=lambda some: sum(one.load for one in some), default=[])
+    return by_server[max(by_server, key=result.server_loads.__getitem__)] if by_server else []
 
 
 def _reaches_busiest_server(result: LoadResult, values: FieldValues, hot_value: HotValue) -> bool:
