@@ -18,7 +18,7 @@ from rowkey.errors import Unavailable
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, ValuesView
     from importlib.metadata import EntryPoint
 
 K = TypeVar("K")
@@ -100,6 +100,10 @@ class _PluginFolder(Mapping[str, type[K]]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.plugins if _list_entry_points() else sorted(self.module_names))
+
+    def values(self) -> ValuesView[type[K]]:
+        """Return all plugins, in the order of their names."""
+        return self.plugins.values()
 
     def __contains__(self, name: object) -> bool:
         return name in (self.plugins if _list_entry_points() else self.module_names)

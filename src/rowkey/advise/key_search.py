@@ -29,7 +29,7 @@ from rowkey.proposals import (
     plan_example_reads,
 )
 from rowkey.schema import NANOSECONDS, format_key
-from rowkey.simulate import TRIALS_PER_READ, Replay, open_source, run_on_source
+from rowkey.simulate import Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
@@ -53,10 +53,12 @@ SKETCH_EVENTS = 20_000
 """First events by which the leading parts of keys are compared."""
 FINALIST_EVENTS = 100_000
 """First events by which finalists are judged; what is proposed is judged by all."""
-FINALIST_TRIALS = 20
-"""Trials of each read in which finalists are judged; a fifth of those of a verdict."""
-MAX_FINALISTS = 8
-"""Keys that are judged by so many events."""
+FINALIST_TRIALS = 10
+"""Trials of each read in which finalists are judged; a tenth of those of a verdict."""
+CHECKED_ROWS = 2_000
+"""Sampled events by which the rules check a key before it is judged."""
+MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
+"""Keys that are judged by so many events, for all reads and for those of one of several tables."""
 MAX_REFUSALS, MAX_CHECKED = 3, 100
 """Keys with one warning after which no other key with the same term in front, or the same order of
 fields and number of buckets, is checked; and keys with warnings after which none is."""
@@ -149,11 +151,12 @@ class _KeySearch:
             added_fields=_list_added_fields(summary),
         )
         self.read_costs = self._estimate_reads()
+        self._layouts: dict[frozenset[str], Layout] = {}
+        self.sizes = list(map(self._estimate_event_bytes, self.candidates))
         self.skews: dict[str, float | None] = {}
         self.trial_count = 0
         self.refused: list[RefusedKey] = []
         self._sketches: dict[str, Simulation] = {}
-        self._layouts: dict[frozenset[str], Layout] = {}
 
     def advise(self) -> Advice:
         """Return the advice."""
@@ -223,7 +226,7 @@ class _KeySearch:
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, [one.design.table for one in tables])
-            found = choose_picks(declared, self._judge_keys(base, group, keeps_key=True))
+            found = choose_picks(declared, self._judge_keys(base, group, is_table=True))
             if not found:
                 return []
             tables.append(found[0].judged)
@@ -244,20 +247,23 @@ class _KeySearch:
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
     def _judge_keys(
-        self, design: Design, reads: Sequence[int], *, keeps_key: bool = False
+        self, design: Design, reads: Sequence[int], *, is_table: bool = False
     ) -> list[JudgedDesign]:
         """Judge a design under the most promising keys by the first events.
 
         Args:
             design: the design.
             reads: the indexes of its reads among all.
-            keeps_key: whether its own key is one of them.
+            is_table: whether it is one of several tables, which may keep its own key.
         """
-        judged = [self._sketch(design)] if keeps_key else []
-        return judged + [self._sketch(one) for one in self._choose_finalists(design, reads)]
+        judged = [self._sketch(design)] if is_table else []
+        count = MAX_TABLE_FINALISTS if is_table else MAX_FINALISTS
+        return judged + self._judge_finalists(design, reads, count)
 
-    def _choose_finalists(self, design: Design, reads: Sequence[int]) -> list[Design]:
-        """Return a design under the most promising keys, of which no rule warns.
+    def _judge_finalists(
+        self, design: Design, reads: Sequence[int], count: int
+    ) -> list[JudgedDesign]:
+        """Judge a design under the most promising keys of which no rule warns.
 
         Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the
         first events may mislead about writes, so keys of several kinds are judged.
@@ -265,12 +271,13 @@ class _KeySearch:
         Args:
             design: the design.
             reads: the indexes of its reads among all.
+            count: how many keys to judge at most.
         """
         own_key = format_key(design.key.terms), design.splits.algorithm
         usable = {*design.key.fields}
         for read in (self.reads[at] for at in reads):
             usable |= {*read.bounds, *(one.field for one in read.order)}
-        finalists: dict[tuple[str, ...], Design] = {}
+        finalists: dict[tuple[str, ...], JudgedDesign] = {}
         refused: dict[tuple[str, ...], RefusedKey] = {}
         refusals: Counter[tuple[object, str]] = Counter()
         hopeless: set[object] = set()
@@ -283,22 +290,28 @@ class _KeySearch:
                 continue  # a field that only reads of other tables give
             with suppress(InvalidDesign):
                 proposed = apply_proposal(design, candidate)
-                if warning := self._find_warning(proposed):
+                found = self._check_rules(proposed)
+                warnings = found.filter_by_severity("warning")
+                if warning := find_new_warning(self._known_codes, warnings):
                     refused.setdefault(candidate.kind, RefusedKey(candidate.key, warning))
                     reasons = [(group, warning.partition(":")[0]) for group in groups]
                     refusals.update(reasons)
                     hopeless |= {one[0] for one in reasons if refusals[one] == MAX_REFUSALS}
                 else:
-                    finalists[candidate.kind] = proposed
-            if len(finalists) == MAX_FINALISTS or refusals.total() >= 2 * MAX_CHECKED:
+                    finalists[candidate.kind] = judged = self._sketch(proposed)
+                    judged.lint_result = found
+            if len(finalists) == count or refusals.total() >= 2 * MAX_CHECKED:
                 break
         self.refused += [one for kind, one in refused.items() if kind not in finalists]
         return list(finalists.values())
 
-    def _find_warning(self, design: Design) -> str:
-        """Return what the rules find in a design and not in the declared one; empty if nothing."""
-        found = self._check_rules(design).filter_by_severity("warning")
-        return find_new_warning(self._known_codes, found)
+    @cached_property
+    def _fewer_rows(self) -> SampleSummary | None:
+        """Return the summary with few of its sampled events; None without a sample."""
+        summary, design = self.source.summary, self.design
+        if summary is None:
+            return None
+        return summary.copy_with_key(design.key, design.layout, None, max_rows=CHECKED_ROWS)
 
     @cached_property
     def _known_codes(self) -> set[str]:
@@ -308,10 +321,12 @@ class _KeySearch:
 
     def _check_rules(self, design: Design) -> LintResult:
         """Return the findings of the rules in a design, without those that count its rows."""
-        summary = self.source.summary
-        if summary is not None:
-            summary = summary.copy_with_key(design.key, design.layout, None)
-        return check_design(design, summary)
+        return check_design(design, self._summarize(design))
+
+    def _summarize(self, design: Design) -> SampleSummary | None:
+        """Return what few of the events show under the key of a design; None without a sample."""
+        summary = self._fewer_rows
+        return summary and summary.copy_with_key(design.key, design.layout, None)
 
     def _estimate_costs(
         self, reads: Sequence[int]
@@ -319,8 +334,7 @@ class _KeySearch:
         """Return the valid candidates with estimates of writes, of some reads, and of bytes."""
         by_spread: dict[str, list[tuple[float, float, Candidate]]] = {}
         totals = self.read_costs[:, list(reads)].sum(axis=1).tolist()
-        for candidate, total in zip(self.candidates, totals, strict=True):
-            size = self._estimate_event_bytes(candidate)
+        for candidate, total, size in zip(self.candidates, totals, self.sizes, strict=True):
             by_spread.setdefault(candidate.spread, []).append((total, size, candidate))
         costs: list[tuple[tuple[float, float, float], Candidate]] = []
         for number, (spread, group) in enumerate(by_spread.items()):
@@ -447,27 +461,19 @@ class _KeySearch:
         identity = design.build_write_identity()
         if identity not in self._sketches:
             asked_all = self._replace_reads(design, self._rates, design.table)
-            simulation = self._simulate(asked_all, FINALIST_EVENTS)
+            simulation = self._replay(asked_all, FINALIST_EVENTS)
+            simulation.source.summary = self._summarize(asked_all)
             self._sketches[identity] = replace(simulation, max_read_trials=FINALIST_TRIALS)
         return judge_simulation(self._sketches[identity].copy_with_reads(design))
 
     def _judge(self, design: Design) -> JudgedDesign:
         """Judge a design by all events."""
-        identity = design.build_write_identity()
-        if self.source.total_count > FINALIST_EVENTS or identity not in self._sketches:
-            return judge_simulation(self._simulate(design))
-        simulation = replace(self._sketches[identity], max_read_trials=TRIALS_PER_READ)
-        return judge_simulation(simulation.copy_with_reads(design))
-
-    def _simulate(self, design: Design, max_events: int | None = None) -> Simulation:
-        """Replay the events under a design, and complete what is known of its rows."""
-        simulation = self._replay(design, max_events)
-        source = simulation.source
-        if source.summary is not None:
-            source.summary = source.summary.copy_with_key(
+        simulation = self._replay(design)
+        if simulation.source.summary is not None:
+            simulation.source.summary = simulation.source.summary.copy_with_key(
                 design.key, design.layout, self._count_rows(simulation)
             )
-        return simulation
+        return judge_simulation(simulation)
 
     def _replace_reads(self, design: Design, names: Collection[str], table: str) -> Design:
         """Return a design with other reads of those that are declared, and another table name."""

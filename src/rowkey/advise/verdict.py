@@ -134,9 +134,8 @@ def _assess_writes(simulation: Simulation) -> Assessment:
     if simulation.is_thin:
         return _assess_few_events(simulation)
     skew = max(verdict.skew, 1.0)
-    cause = simulation.causes[0] if simulation.causes and verdict.level != "even" else None
-    remedy, code = (cause.remedy, cause.code) if cause is not None else ("", "")
     if rate is None:
+        remedy, code = _get_cause_remedy(simulation)
         grade = GRADES[("even", "warm", "hot").index(verdict.level)]
         message = Message(
             "verdict.writes_bearable",
@@ -149,11 +148,12 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         return Assessment("writes", "", grade, message, remedy, code)
     utilization = _estimate_busiest_writes(simulation)
     grade, level = _grade_utilization(utilization), _describe_level(simulation)
+    remedy = code = ""
     if verdict.level != "even" and utilization > HARMLESS_UTILIZATION:
         grade = _choose_worse(grade, "fair")
+        remedy, code = _get_cause_remedy(simulation)
     elif verdict.level != "even":
         level = Message("verdict.harmless", "uneven but harmless")
-        remedy = code = ""
     elif grade != "good":
         remedy = _propose_servers(simulation, utilization)
     message = Message(
@@ -166,6 +166,13 @@ def _assess_writes(simulation: Simulation) -> Assessment:
         capacity=_describe_capacity(simulation),
     )
     return Assessment("writes", "", grade, message, remedy, code, utilization)
+
+
+def _get_cause_remedy(simulation: Simulation) -> tuple[str, str]:
+    """Return the remedy and the code of the largest cause of an uneven load; else empty strings."""
+    if simulation.verdict.level == "even" or not simulation.causes:
+        return "", ""
+    return simulation.causes[0].remedy, simulation.causes[0].code
 
 
 def _propose_servers(simulation: Simulation, utilization: float) -> Message:

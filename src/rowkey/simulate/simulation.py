@@ -52,6 +52,7 @@ _READ_FREE_RESULTS = (
     "sampled_keys",
     "key_bytes",
     "event_bytes",
+    "load_result",
     "causes",
 )
 """Results of a simulation in which the declared reads have no part."""
@@ -282,7 +283,6 @@ class Simulation:
             design: the design with some of its reads, in any order, under another name or not.
         """
         costs = {cost.name: cost for cost in self.reads}
-        _ = self.causes  # a verdict on the copy needs them
         replay = copy(self.replay)
         replay.design = design
         other = replace(self, design=design, replay=replay)

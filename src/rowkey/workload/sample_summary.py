@@ -74,6 +74,7 @@ class SampleSummary:
         self._can_count_rows = (
             key is not None and not self._has_shared_rows and not key.has_coded_fields
         )
+        self._fewer_rows: pa.RecordBatch | None = None
         self._cache: dict[str, Any] = {}
 
     def add(self, events: EventBatch, keyed_events: EventBatch | None = None) -> None:
@@ -106,7 +107,12 @@ class SampleSummary:
         self.assumptions += [one for one in later.assumptions if one not in self.assumptions]
 
     def copy_with_key(
-        self, key: Key, layout: Layout, row_counter: DistinctCounter | None
+        self,
+        key: Key,
+        layout: Layout,
+        row_counter: DistinctCounter | None,
+        *,
+        max_rows: int | None = None,
     ) -> SampleSummary:
         """Return the summary of the same events under another key.
 
@@ -114,9 +120,13 @@ class SampleSummary:
             key: the key.
             layout: how events become rows under it.
             row_counter: the rows of the events under it; None if they were not counted.
+            max_rows: sampled events that it keeps, at equal steps; all if None. The facts of the
+                fields stay those of all events.
         """
         other: SampleSummary = copy(self)
         other.key = key
+        if max_rows is not None and max_rows < self.rows.num_rows:
+            other._fewer_rows = _take_rows(self.rows, max_rows)
         other._cache = {}
         other._has_shared_rows = layout.has_shared_rows
         other._has_cell_times = layout.cell_timestamp is not None
@@ -177,7 +187,7 @@ class SampleSummary:
     @property
     def rows(self) -> pa.RecordBatch:
         """Return a uniform sample of the events, in the order of their arrival."""
-        return self.profile.rows
+        return self.profile.rows if self._fewer_rows is None else self._fewer_rows
 
     def list_values(self, name: str) -> list[Any]:
         """Return the distinct values of a field in the sampled events; empty without the field."""
@@ -265,6 +275,20 @@ class KeyedEvents:
         wanted = [code for code, one in enumerate(values) if one == value]
         codes: np.ndarray[Any, Any] = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return [self.keys[at] for at in np.flatnonzero(np.isin(codes, wanted)).tolist()]
+
+
+def _take_rows(rows: pa.RecordBatch, count: int) -> pa.RecordBatch:
+    """Return some rows at equal steps, whose dictionaries have no other values."""
+    import pyarrow as pa
+
+    taken = rows.take([n * rows.num_rows // count for n in range(count)])
+    columns = [
+        column.dictionary_decode().dictionary_encode()
+        if isinstance(column.type, pa.DictionaryType)
+        else column
+        for column in taken.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=taken.schema.names)
 
 
 def encode_rows(key: Key, rows: pa.RecordBatch) -> KeyedEvents:

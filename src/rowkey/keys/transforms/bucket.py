@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from rowkey.keys.batches.columns import ColumnBatch
     from rowkey.schema import Bounds, Cluster, FieldFacts, Value
 
+MARKING_NUMBERS = 1 << 20
+"""Hashes by which heavy values are told from others in a batch; those that agree are compared."""
+
 
 class BucketTransform(NumberedPrefix):
     """A number from 0 to n-1 by the hash of fields: it spreads rows, and reads can compute it.
@@ -219,11 +222,20 @@ class BucketTransform(NumberedPrefix):
         """Return which rows have a heavy value; coded values are checked once each."""
         import numpy as np
 
-        def mark(rows: ColumnBatch) -> Any:
-            """Return which rows of a batch have a heavy value."""
-            return np.array(list(map(self.is_heavy, rows.columns[name].to_list())), np.bool_)
+        from rowkey.keys.batches.batch_hashes import hash_to_numbers
 
-        name = self.heavy_field.name
+        def mark(rows: ColumnBatch) -> Any:
+            """Return which rows of a batch have a heavy value: those of one hash are compared."""
+            numbers = hash_to_numbers("murmur3", first.encode_batch(rows), MARKING_NUMBERS)
+            places = np.flatnonzero(np.isin(numbers, heavy_numbers))
+            values = rows.take(places).columns[name].to_list()
+            marks = np.zeros(len(rows), np.bool_)
+            marks[places[list(map(self.is_heavy, values))]] = True
+            return marks
+
+        name, first = self.heavy_field.name, self.inputs[0]
+        hash_piece = build_bucket_hash("murmur3", MARKING_NUMBERS)
+        heavy_numbers = list(map(hash_piece, self.heavy_pieces))
         if not columns.has_codes(name):
             return mark(columns)
         marks = columns.compute_per_value(name, (self, "heavy"), mark)
