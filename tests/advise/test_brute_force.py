@@ -43,9 +43,7 @@ QUICK_SEEDS = (20, 40)
 """Workloads with few candidates: one with a read of a time that no key has in front, and one
 whose rows are written again, so that their key gets no further field."""
 LOST = {
-    19: "[who][at][number] costs its reads less than a pick with as good a verdict",
     39: "[desc(at)] is hot, but its reads cost half of a pick's",
-    108: "asked again, the search finds a key with a better verdict",
 }
 """Why workloads are known to fail."""
 

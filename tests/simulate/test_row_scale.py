@@ -283,3 +283,28 @@ def test_events_of_a_wide_table_grow_whoever_shares_its_rows(
     )  # fmt: skip
     (cost,) = run(design, path).reads
     assert pytest.approx(0.05 * 30 * 86_400, rel=0.01) == cost.read_rows
+
+
+@pytest.mark.parametrize("names", [("user", "n"), ("n", "user")])
+def test_the_way_to_the_latest_rows_of_a_user_does_not_grow_with_the_table(
+    names: tuple[str, str],
+) -> None:
+    """The latest 20 rows of a user lie as many rows back as they do now, however old rows get."""
+    chance = random.Random(5)
+    events = [
+        {"user": f"u{int(5 * chance.random() ** 2)}", "at": 1_700_000_000 + n // 100, "n": n}
+        for n in range(2_000)
+    ]
+    design = Design(
+        "t", f"[desc(at)][{names[0]}][{names[1]}]",
+        fields={"user": {"type": "text"}, "at": "timestamp_s", "n": "u64"},
+        writes={"rate": "100/s", "time": "at"}, families={"d": {"ttl": "10d"}},
+        reads=[{"name": "it", "where": "user = ?", "order": "at desc", "limit": 20}],
+    )  # fmt: skip
+    newest_first = sorted(events, key=lambda row: (-row["at"], *(row[name] for name in names)))
+    users = [row["user"] for row in newest_first]
+    ways = {one: [n + 1 for n, user in enumerate(users) if user == one][19] for one in set(users)}
+    expected = sum(ways[user] for user in users) / len(users)
+    (cost,) = run(design, pa.Table.from_pylist(events)).reads
+    assert cost.is_full_scan
+    assert pytest.approx(expected, rel=0.05) == cost.read_rows

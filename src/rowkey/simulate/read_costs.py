@@ -298,25 +298,40 @@ class ReadSimulator:
         if read.limit is not None and returned > read.limit:
             if plan.serves_order or plan.serves_backwards or not read.order:
                 row_limit = max(round(matching * read.limit / returned), 1)
-                last_rows = [
-                    self._rows.extend_to_whole_row(at, is_backwards=plan.is_backwards)
-                    for at in find_last_rows(
-                        plan, self._rows.keys, row_spans, is_matching, row_limit
-                    )
-                ]
+                last_rows = self._find_last_rows(plan, row_spans, is_matching, row_limit)
                 spans = [
                     self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
                     for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
                 ]
+                # A read of the table skips as many rows for each row as in the sample: measured
+                # with as many rows as it returns, because the way to the first says little.
+                found_count = min(matching, read.limit)
+                if found_count > row_limit and plan.residual_fields:
+                    found_rows = self._find_last_rows(plan, row_spans, is_matching, found_count)
+                else:
+                    found_count, found_rows = row_limit, last_rows
+                found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
+                scan_count = sum(int(sums[stop] - sums[start]) for start, stop in found_spans)
+                heads = sum(at is not None for at in found_rows) - 1
+                scanned = min(scanned, read.limit * (scan_count - heads) / found_count + heads)
                 row_spans = cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards)
-                scan_count = sum(int(sums[stop] - sums[start]) for start, stop in row_spans)
-                heads = sum(at is not None for at in last_rows) - 1
-                # A read of the whole table skips as many rows for each row as in the sample.
-                scanned = min(scanned, read.limit * (scan_count - heads) / row_limit + heads)
             returned = float(read.limit)
         own_key = self._event_keys[own_events[0]]
         load = self._measure_load(own_key, spans, row_spans, scanned)
         return _ReadTrial.from_plan(plan, returned, scanned, load)
+
+    def _find_last_rows(
+        self,
+        plan: Plan,
+        row_spans: Sequence[tuple[int, int]],
+        is_matching: np.ndarray[Any, np.dtype[np.bool_]],
+        row_limit: int,
+    ) -> list[int | None]:
+        """Return the last row that a read with a limit scans in each range; None without any."""
+        last_rows = find_last_rows(plan, self._rows.keys, row_spans, is_matching, row_limit)
+        return [
+            self._rows.extend_to_whole_row(at, is_backwards=plan.is_backwards) for at in last_rows
+        ]
 
     def _measure_load(
         self,
