@@ -291,7 +291,7 @@ def test_the_way_to_the_latest_rows_of_a_user_does_not_grow_with_the_table(
 ) -> None:
     """The latest 20 rows of a user lie as many rows back as they do now, however old rows get."""
     chance = random.Random(5)
-    events = [
+    events: list[dict[str, Any]] = [
         {"user": f"u{int(5 * chance.random() ** 2)}", "at": 1_700_000_000 + n // 100, "n": n}
         for n in range(2_000)
     ]
