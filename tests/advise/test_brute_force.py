@@ -43,7 +43,6 @@ QUICK_SEEDS = (20, 40)
 """Workloads with few candidates: one with a read of a time that no key has in front, and one
 whose rows are written again, so that their key gets no further field."""
 LOST = {
-    39: "[desc(at)] is hot, but its reads cost half of a pick's",
 }
 """Why workloads are known to fail."""
 

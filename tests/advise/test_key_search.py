@@ -18,6 +18,7 @@ import pytest
 
 from cli.command import Outcome, run
 from rowkey.advise import Advice, JudgedDesign, search
+from rowkey.advise.key_search import SEARCHING
 from rowkey.design import Design
 from rowkey.proposals import list_candidates
 from rowkey.render import ADVICE_FIELDS, list_paths
@@ -27,6 +28,8 @@ from verdicts.recordings import write_recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rowkey.simulate import PhaseProgress
 
 QUICK = {("vehicles", 0), ("follows", 1), ("products", 2)}
 """Designs of the expert's that are searched in every run; the others in the long profile."""
@@ -140,6 +143,39 @@ def test_the_same_seed_gives_the_same_advice(orders: Path) -> None:
         return [picks, advice.refused, advice.candidate_count]
 
     assert summarize(first) == summarize(second)
+
+
+def test_an_interrupted_search_has_the_best_keys_so_far(
+    orders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C after the keys for all reads were judged gives them; before, there is no answer."""
+    reads = [*ORDERS["reads"], {"name": "one", "where": "number = ?", "rate": "300/s"}]
+    design = Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads})
+
+    def interrupt(after: int) -> PhaseProgress:
+        """Return a report of progress that is interrupted when a phase begins again."""
+        starts = []
+
+        def report(phase: str, done: int, _: int) -> None:
+            starts.extend([phase] if phase == SEARCHING and not done else [])
+            if len(starts) == after:
+                starts.clear()
+                raise KeyboardInterrupt
+
+        return report
+
+    with pytest.raises(KeyboardInterrupt):
+        search(design, orders, progress=interrupt(after=1))
+    advice = search(design, orders, progress=interrupt(after=2))
+    assert (False, ()) == (advice.is_complete, advice.tables)
+    check_picks(advice)
+    monkeypatch.setattr("rowkey.advise.search", lambda *_, **__: advice)
+    file = tmp_path / "orders.toml"
+    file.write_text(design.dumps())
+    done = run("advise", file, "--write", tmp_path / "better.toml")
+    assert (130, True) == (done.code, "interrupted: figures are of" in done.out)
+    written = Design.read(tmp_path / "better.toml").declaration.key
+    assert advice.picks[0].judged.design.declaration.key == written
 
 
 def test_advice_does_not_go_in_a_circle(orders: Path) -> None:

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 DESIGN = Design("t", "[host]", fields={"host": "text"})
 
 
-def build_judged_design(rank: int, codes: Sequence[str] = (), cost: float = 1.0) -> JudgedDesign:
-    """Return a design with a grade, warnings and the same cost of everything."""
+def build_judged_design(
+    rank: int, codes: Sequence[str] = (), cost: float = 1.0, poor_count: int = 0
+) -> JudgedDesign:
+    """Return a design with a grade, warnings, one cost of everything, and poor reads."""
     warnings = [SimpleNamespace(code=code, message=f"a warning {code}") for code in codes]
     judged: Any = SimpleNamespace(
         design=DESIGN,
-        verdict=SimpleNamespace(decisive=SimpleNamespace(rank=rank, message=f"rank {rank}")),
+        verdict=SimpleNamespace(
+            rank=(rank, poor_count, 0),
+            grade=("good", "fair", "poor")[rank],
+            decisive=SimpleNamespace(rank=rank, message=f"rank {rank}"),
+        ),
         lint_result=SimpleNamespace(filter_by_severity=lambda _severity: warnings),
         write_cost=cost,
         read_cost=cost,
@@ -37,6 +43,11 @@ def build_judged_design(rank: int, codes: Sequence[str] = (), cost: float = 1.0)
     [
         ((1,), (2, (), 0.1), "its verdict is worse: rank 2"),
         ((1,), (1, (), 1.0), "nothing is better than under the declared key"),
+        (
+            (2, (), 1.0, 1),
+            (2, (), 0.1, 2),
+            "more of its writes and reads are poor than under the declared key",
+        ),
         ((1,), (1, ["RK101"], 0.1), "RK101: a warning RK101"),
         ((1, ["RK101"]), (1, ["RK101"], 0.1), "other proposed keys are better in every measure"),
         ((1,), (1, [SIZE_RULE], 0.1), "other proposed keys are better in every measure"),

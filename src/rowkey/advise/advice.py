@@ -66,6 +66,8 @@ class Advice:
         trial_count: keys whose writes were replayed, by the first events or by all.
         assumptions: what was assumed of the sample, as sentences.
         skipped_rows: rows of the sample that were no events.
+        is_complete: whether the search ended by itself. If it was interrupted, the figures are of
+            the first events, and other keys may be better.
     """
 
     declared: JudgedDesign
@@ -76,6 +78,7 @@ class Advice:
     trial_count: int
     assumptions: tuple[str, ...]
     skipped_rows: SkippedRows
+    is_complete: bool = True
 
     @property
     def recommended(self) -> tuple[JudgedDesign, ...]:
@@ -110,15 +113,15 @@ def _build_measure(
     """Return the figures by which designs are compared for one strength: the least is the best."""
 
     def measure(one: JudgedDesign) -> tuple[float, ...]:
-        grade = one.verdict.decisive.rank
+        rank = one.verdict.rank
         excess = sum(log(cost(one) / least_costs[name]) for name, cost in _COSTS.items())
         # A salt is the last resort: a put that is sent again may store a row twice.
         is_salted = one.design.key.is_salted
         if strength == "balanced":
-            return grade, is_salted, excess
+            return *rank, is_salted, excess
         if strength == "nearest":
-            return grade, is_salted, _count_changes(declared, one), excess
-        return _COSTS[strength](one), grade, is_salted, excess
+            return *rank, is_salted, _count_changes(declared, one), excess
+        return _COSTS[strength](one), *rank, is_salted, excess
 
     return measure
 
@@ -133,9 +136,11 @@ _COSTS: dict[str, Cost] = {
 
 def _find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
     """Return why a design is not proposed; an empty string if nothing speaks against it."""
-    old, new = declared.verdict.decisive, judged.verdict.decisive
+    old, new = declared.verdict, judged.verdict
+    if new.decisive.rank > old.decisive.rank:
+        return f"its verdict is worse: {new.decisive.message}"
     if new.rank > old.rank:
-        return f"its verdict is worse: {new.message}"
+        return f"more of its writes and reads are {new.grade} than under the declared key"
     known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
     if warning := find_new_warning(known, judged.lint_result.filter_by_severity("warning")):
         return warning

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from math import log, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import (
@@ -16,6 +15,7 @@ from rowkey.advise.advice import (
     find_new_warning,
     refuse_key,
 )
+from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.errors import InvalidDesign
@@ -33,7 +33,7 @@ from rowkey.simulate import Replay, open_source, run_on_source
 from rowkey.workload import DistinctCounter, count_read_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
-    from rowkey.lint import LintResult
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
@@ -59,17 +58,14 @@ CHECKED_ROWS = 2_000
 """Sampled events by which the rules check a key before it is judged."""
 MAX_FINALISTS, MAX_TABLE_FINALISTS = 8, 4
 """Keys that are judged by so many events, for all reads and for those of one of several tables."""
-MAX_REFUSALS, MAX_CHECKED = 3, 100
-"""Keys with one warning after which no other key with the same term in front, or the same order of
-fields and number of buckets, is checked; and keys with warnings after which none is."""
 SEARCHING = "searching"
 """The phase in which keys are compared by the first events."""
 MAX_REPEATS = 0.01
 """Share of the events that write a row again, above which rows are taken to be updated."""
-COST_STEP = 1.2
-"""Ratio of two costs that differ enough to prefer the lower one by an estimate."""
 SORT_PENALTY = 10
 """What a read costs that sorts all its rows to return the first few, compared with reading them."""
+MIN_TABLE_GAIN = 2
+"""Times as much as reads cost with a further table, from which it helps though no grade changes."""
 RANGE_SHARE = 0.01
 """Share of the rows that a range of a key covers in an estimate, if its length is unknown."""
 
@@ -89,7 +85,7 @@ def search(
     nothing, a salt or a bucket. What they cost reads is estimated for all of them; their writes are
     replayed by the first events, once for each leading part; what is left is judged by all events.
     A proposed design has no worse verdict than the declared one, and no finding that it has not but
-    one on the size of its regions.
+    one on the size of its regions. Ctrl-C ends the search with the best keys so far.
 
     Args:
         design: the design.
@@ -101,6 +97,7 @@ def search(
 
     Raises:
         SampleError: the sample cannot be read, or is needed and missing.
+        KeyboardInterrupt: it was interrupted before any key was judged.
 
     Cost: 20,000 events for each leading part, 100,000 for at most 9 keys, as many for each table,
     and all events for what is proposed.
@@ -155,78 +152,92 @@ class _KeySearch:
         self.sizes = list(map(self._estimate_event_bytes, self.candidates))
         self.skews: dict[str, float | None] = {}
         self.trial_count = 0
+        self.declared: JudgedDesign
+        self.judged: list[JudgedDesign] = []
+        self.tables: tuple[JudgedDesign, ...] = ()
         self.refused: list[RefusedKey] = []
         self._sketches: dict[str, Simulation] = {}
 
     def advise(self) -> Advice:
         """Return the advice."""
-        declared = self._sketch(self.design)
-        every_read = tuple(range(len(self.reads)))
-        judged = self._judge_keys(self.design, every_read)
-        picks = choose_picks(declared, judged)
-        chosen = {id(pick.judged) for pick in picks}
-        refused = [refuse_key(declared, one) for one in judged if id(one) not in chosen]
-        refused += self.refused
-        tables = self._choose_tables(declared, picks)
+        self.declared = self._sketch(self.design)
+        is_complete = False
+        try:
+            self._judge_keys(self.design, tuple(range(len(self.reads))), self.judged)
+            self.tables = self._choose_tables(choose_picks(self.declared, self.judged))
+            self._judge_by_all_events()
+            is_complete = True
+        except KeyboardInterrupt as problem:
+            if not self.judged or type(problem) is not KeyboardInterrupt:
+                raise
+        return self._conclude(is_complete=is_complete)
+
+    def _judge_by_all_events(self) -> None:
+        """Judge what is proposed by all events, and drop tables that these do not confirm."""
+        picks, refused = self._divide_judged()
         declared = self._judge(self.design)
         judged = [self._judge(pick.judged.design) for pick in picks]
-        picks = choose_picks(declared, judged)
+        tables = tuple(self._judge(table.design) for table in self.tables)
+        is_better = _is_better(tables, _choose_single(declared, choose_picks(declared, judged)))
+        is_bearable = sum(map(_get_write_load, tables)) < 1
+        self.refused = [*refused, *self.refused]
+        self.tables = tables if is_better and is_bearable else ()
+        self.declared, self.judged = declared, judged
+
+    def _divide_judged(self) -> tuple[list[Pick], list[RefusedKey]]:
+        """Return the judged keys that are proposed, and the others with the reasons."""
+        picks = choose_picks(self.declared, self.judged)
         chosen = {id(pick.judged) for pick in picks}
-        refused += [refuse_key(declared, one) for one in judged if id(one) not in chosen]
-        tables = self._confirm_tables(declared, picks, tables)
+        others = (one for one in self.judged if id(one) not in chosen)
+        return picks, [refuse_key(self.declared, one) for one in others]
+
+    def _conclude(self, *, is_complete: bool) -> Advice:
+        """Return the advice by what has been judged."""
+        picks, refused = self._divide_judged()
         proposed = {
-            format_key(one.design.key.terms) for one in (*tables, *(pick.judged for pick in picks))
+            format_key(one.design.key.terms)
+            for one in (*self.tables, *(pick.judged for pick in picks))
         }
-        refused_by_key = {one.key: one for one in refused if one.key not in proposed}
         return Advice(
-            declared,
+            self.declared,
             tuple(picks),
-            tables,
-            tuple(refused_by_key.values()),
+            self.tables,
+            tuple(
+                {
+                    one.key: one for one in (*self.refused, *refused) if one.key not in proposed
+                }.values()
+            ),
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),
             self.source.skipped_rows,
+            is_complete,
         )
 
-    def _choose_tables(
-        self, declared: JudgedDesign, picks: Sequence[Pick]
-    ) -> tuple[JudgedDesign, ...]:
-        """Return the fewest tables of the best grade, if better than any single one; else none.
+    def _choose_tables(self, picks: Sequence[Pick]) -> tuple[JudgedDesign, ...]:
+        """Return the fewest tables of the best verdict, if better than any single one; else none.
 
         Each event is written to all of them, so their servers have to bear the writes of all.
         """
-        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
-        best: tuple[JudgedDesign, ...] = ()
+        best: tuple[JudgedDesign, ...] = _choose_single(self.declared, picks)
         for table_count in range(2, MAX_TABLES + 1):
-            groups = group_reads(self.read_costs, self.design.writes.rate or 1.0, table_count)
-            tables = self._judge_tables(declared, groups) if len(groups) == table_count else []
-            rank = max(map(_get_rank, tables), default=best_rank)
-            if rank < best_rank:
-                best_rank, best = rank, tuple(tables)
-            if not best_rank:
+            if not any(_combine_ranks(best)):
                 break
-        return best
+            groups = group_reads(self.read_costs, self.design.writes.rate or 1.0, table_count)
+            tables = self._judge_tables(groups) if len(groups) == table_count else []
+            if _is_better(tables, best):
+                best = tuple(tables)
+        return best if len(best) > 1 else ()
 
-    def _confirm_tables(
-        self, declared: JudgedDesign, picks: Sequence[Pick], tables: Sequence[JudgedDesign]
-    ) -> tuple[JudgedDesign, ...]:
-        """Return tables as judged by all events; none if these do not confirm that they help."""
-        confirmed = tuple(self._judge(table.design) for table in tables)
-        best_rank = min(map(_get_rank, (declared, *(pick.judged for pick in picks))))
-        is_better = max(map(_get_rank, confirmed), default=best_rank) < best_rank
-        is_bearable = sum(map(_get_write_load, confirmed)) < 1
-        return confirmed if is_better and is_bearable else ()
-
-    def _judge_tables(
-        self, declared: JudgedDesign, groups: list[tuple[int, ...]]
-    ) -> list[JudgedDesign]:
+    def _judge_tables(self, groups: list[tuple[int, ...]]) -> list[JudgedDesign]:
         """Return the best table for each group of reads; none if no server bears the writes."""
         groups.sort(key=lambda group: -sum(self._get_rate(self.reads[at]) for at in group))
         tables: list[JudgedDesign] = []
         for group in groups:
             base = self._build_table(group, [one.design.table for one in tables])
-            found = choose_picks(declared, self._judge_keys(base, group, is_table=True))
+            judged = [self._sketch(base)]
+            self._judge_keys(base, group, judged, MAX_TABLE_FINALISTS)
+            found = choose_picks(self.declared, judged)
             if not found:
                 return []
             tables.append(found[0].judged)
@@ -247,63 +258,41 @@ class _KeySearch:
         return self._replace_reads(self.design, {self.reads[at].name for at in group}, name)
 
     def _judge_keys(
-        self, design: Design, reads: Sequence[int], *, is_table: bool = False
-    ) -> list[JudgedDesign]:
-        """Judge a design under the most promising keys by the first events.
-
-        Args:
-            design: the design.
-            reads: the indexes of its reads among all.
-            is_table: whether it is one of several tables, which may keep its own key.
-        """
-        judged = [self._sketch(design)] if is_table else []
-        count = MAX_TABLE_FINALISTS if is_table else MAX_FINALISTS
-        return judged + self._judge_finalists(design, reads, count)
-
-    def _judge_finalists(
-        self, design: Design, reads: Sequence[int], count: int
-    ) -> list[JudgedDesign]:
+        self,
+        design: Design,
+        reads: Sequence[int],
+        judged: list[JudgedDesign],
+        count: int = MAX_FINALISTS,
+    ) -> None:
         """Judge a design under the most promising keys of which no rule warns.
 
-        Of the keys that a salt or a bucket of the same fields spreads only the best is taken: the
-        first events may mislead about writes, so keys of several kinds are judged.
-
         Args:
             design: the design.
             reads: the indexes of its reads among all.
+            judged: the list to which each is added when it is judged.
             count: how many keys to judge at most.
         """
-        own_key = format_key(design.key.terms), design.splits.algorithm
         usable = {*design.key.fields}
         for read in (self.reads[at] for at in reads):
             usable |= {*read.bounds, *(one.field for one in read.order)}
-        finalists: dict[tuple[str, ...], JudgedDesign] = {}
-        refused: dict[tuple[str, ...], RefusedKey] = {}
-        refusals: Counter[tuple[object, str]] = Counter()
-        hopeless: set[object] = set()
-        for candidate in _rank_candidates(self._estimate_costs(reads)):
-            is_own = (candidate.key, candidate.splits) == own_key
-            groups = {candidate.spread, (candidate.order, candidate.bucket_count)}
-            if is_own or candidate.kind in finalists or groups & hopeless:
-                continue
-            if not usable.issuperset(candidate.bound_key.fields):
-                continue  # a field that only reads of other tables give
-            with suppress(InvalidDesign):
-                proposed = apply_proposal(design, candidate)
-                found = self._check_rules(proposed)
-                warnings = found.filter_by_severity("warning")
-                if warning := find_new_warning(self._known_codes, warnings):
-                    refused.setdefault(candidate.kind, RefusedKey(candidate.key, warning))
-                    reasons = [(group, warning.partition(":")[0]) for group in groups]
-                    refusals.update(reasons)
-                    hopeless |= {one[0] for one in reasons if refusals[one] == MAX_REFUSALS}
-                else:
-                    finalists[candidate.kind] = judged = self._sketch(proposed)
-                    judged.lint_result = found
-            if len(finalists) == count or refusals.total() >= 2 * MAX_CHECKED:
-                break
-        self.refused += [one for kind, one in refused.items() if kind not in finalists]
-        return list(finalists.values())
+        costs = [
+            (cost, candidate)
+            for cost, candidate in self._estimate_costs(reads)
+            if usable.issuperset(candidate.bound_key.fields)
+        ]
+        finalists = Finalists(design, self._judge_unless_refused, judged, count)
+        finalists.choose(costs)
+        self.refused += finalists.list_refused()
+
+    def _judge_unless_refused(self, design: Design) -> JudgedDesign | str:
+        """Judge a design by the first events; a rule's warning if the declared one has it not."""
+        found = check_design(design, self._summarize(design))
+        warning = find_new_warning(self._known_codes, found.filter_by_severity("warning"))
+        if warning:
+            return warning
+        judged = self._sketch(design)
+        judged.lint_result = found
+        return judged
 
     @cached_property
     def _fewer_rows(self) -> SampleSummary | None:
@@ -318,10 +307,6 @@ class _KeySearch:
         """Return the codes of the warnings on the declared design."""
         declared = self._sketch(self.design).lint_result
         return {one.code for one in declared.filter_by_severity("warning")}
-
-    def _check_rules(self, design: Design) -> LintResult:
-        """Return the findings of the rules in a design, without those that count its rows."""
-        return check_design(design, self._summarize(design))
 
     def _summarize(self, design: Design) -> SampleSummary | None:
         """Return what few of the events show under the key of a design; None without a sample."""
@@ -513,26 +498,23 @@ def _get_write_load(judged: JudgedDesign) -> float:
     return sum(load or 0.0 for load in loads)
 
 
-def _get_rank(judged: JudgedDesign) -> int:
-    """Return the grade of a design as a number: 0 for good."""
-    return judged.verdict.decisive.rank
+def _choose_single(declared: JudgedDesign, picks: Sequence[Pick]) -> tuple[JudgedDesign]:
+    """Return the best single table."""
+    designs = (declared, *(pick.judged for pick in picks))
+    return (min(designs, key=lambda one: (one.verdict.rank, one.read_cost)),)
 
 
-def _rank_candidates(
-    costs: Sequence[tuple[tuple[float, ...], Candidate]],
-) -> Iterator[Candidate]:
-    """Yield candidates, the most promising first: the best in each cost, then in all together.
-
-    Args:
-        costs: candidates, each with its costs: writes, reads and bytes.
-    """
-    entries = [(tuple(map(_round_cost, one)), one, candidate) for one, candidate in costs]
-    entries.sort(key=lambda entry: (sum(entry[0]), entry[1]))
-    for cost in range(3 if entries else 0):
-        yield min(entries, key=lambda entry: entry[0][cost])[2]
-    yield from (candidate for *_, candidate in entries)
+def _is_better(tables: Sequence[JudgedDesign], others: Sequence[JudgedDesign]) -> bool:
+    """Return whether some tables are better than others: less is wrong, or poor reads cost less."""
+    rank, other_rank = _combine_ranks(tables), _combine_ranks(others)
+    if not tables or rank != other_rank or not rank[1]:
+        return bool(tables) and rank < other_rank
+    costs = [sum(one.read_cost for one in designs) for designs in (tables, others)]
+    return costs[0] * MIN_TABLE_GAIN < costs[1]
 
 
-def _round_cost(cost: float) -> int:
-    """Return a cost on a scale of steps of a fifth: what differs by less is no better."""
-    return round(log(max(cost, 1.0), COST_STEP))
+def _combine_ranks(tables: Sequence[JudgedDesign]) -> tuple[int, int, int]:
+    """Return the rank of several tables together: the worst grade, and all that is wrong."""
+    ranks = [one.verdict.rank for one in tables]
+    grade = max((one[0] for one in ranks), default=0)
+    return grade, sum(one[1] for one in ranks), sum(one[2] for one in ranks)

@@ -105,6 +105,15 @@ class DesignVerdict:
         """Return the worst grade of all assessments."""
         return self.decisive.grade
 
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Return by what verdicts are ordered, the best first: the grade, then what else is wrong.
+
+        The worst grade as a number, and how many of the writes and reads are poor, and fair.
+        """
+        loads = [one.grade for one in self.assessments if one.topic != "finding"]
+        return self.decisive.rank, loads.count("poor"), loads.count("fair")
+
 
 def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignVerdict:
     """Return the verdict on a design.

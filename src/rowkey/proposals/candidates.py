@@ -59,7 +59,7 @@ class Candidate(KeyProposal):
     def kind(self) -> tuple[str, ...]:
         """Return how its rows are spread, whatever the number of buckets of a light value."""
         if self.front is None:
-            return ()
+            return ("", self.spread)
         heavy = "heavy" if self.heavy_values else ""
         fields = sorted({ref.name for ref in find_field_refs(self.front)})
         return self.front.name, heavy, *map(str, self.front.scalars[1:]), *fields

@@ -81,6 +81,7 @@ _KEY_FIELDS = {
 ADVICE_FIELDS = {
     "format": "version of this document",
     "seed": "where randomness began",
+    "complete": "whether the search ended by itself; else its figures are of the first events",
     "candidates": "keys whose reads were estimated",
     "trials": "replays, by the first events or by all",
     **{f"declared.{name}": meaning for name, meaning in _KEY_FIELDS.items()},
@@ -103,6 +104,7 @@ def build_advice_document(advice: Advice) -> dict[str, Any]:
     return {
         "format": FORMAT_VERSION,
         "seed": advice.declared.simulation.seed,
+        "complete": advice.is_complete,
         "candidates": advice.candidate_count,
         "trials": advice.trial_count,
         "declared": _build_key_document(advice.declared),
@@ -215,6 +217,14 @@ def _format_notes(advice: Advice, width: int) -> Iterator[str]:
             yield from wrap_text(f"assumed for read {read.name}: {read.assumption}", width, 2)
     for said in advice.declared.resources.assumptions:
         yield from wrap_text(f"assumed for needs: {said}", width, 2)
+    if not advice.is_complete:
+        yield from wrap_text(
+            f"interrupted: figures are of {pluralize(source.replayed_count, 'event')}, and other "
+            "keys may be better",
+            width,
+            2,
+        )
+        return
     yield from wrap_text(
         f"{pluralize(advice.candidate_count, 'key')} compared, "
         f"{pluralize(advice.trial_count, 'replay')}; what is proposed is judged by the last "
