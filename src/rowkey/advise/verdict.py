@@ -16,7 +16,6 @@ from rowkey.workload import (
     FAIR_WASTE,
     HARMLESS_UTILIZATION,
     POOR_WASTE,
-    count_write_operations,
 )
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ def _describe_capacity(simulation: Simulation) -> Message:
         message = Message(
             "verdict.declared_capacity", "declared capacity: {capacity}/s", capacity=number
         )
-    each = count_write_operations(simulation.event_bytes)
+    each = simulation.write_operations
     if each == 1:
         return message
     return Message(
@@ -246,8 +245,7 @@ def _describe_capacity(simulation: Simulation) -> Message:
 
 def _compute_write_capacity(simulation: Simulation) -> float:
     """Return how many events of their size a server can write a second."""
-    each = count_write_operations(simulation.event_bytes)
-    return get_capacity(simulation.design)[0] / each
+    return get_capacity(simulation.design)[0] / simulation.write_operations
 
 
 def _grade_utilization(utilization: float) -> Grade:

@@ -18,6 +18,7 @@ from rowkey.hotspots import (
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate.operation_map import OperationMap
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
@@ -25,7 +26,7 @@ from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import expect_next_step, judge_skew
-from rowkey.workload import estimate_table_rows
+from rowkey.workload import count_write_operations, estimate_table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -227,6 +228,43 @@ class Simulation:
         """Return the load by time and server, as `load_map` does by region."""
         region_servers = [region.server for region in self.regions]
         return self.sum_load_map(region_servers, self.design.cluster.servers)
+
+    @property
+    def write_operations(self) -> float:
+        """Return the operations that one event costs a server; more than 1 if it is large."""
+        return count_write_operations(self.event_bytes)
+
+    def build_operation_map(
+        self, region_groups: Sequence[int], group_count: int
+    ) -> OperationMap | None:
+        """Return the operations a second of writes and reads by time; None without times.
+
+        Events of a sample are scaled to the declared rate, if there is one: it is then the mean of
+        the map. Reads have their declared rates, or 1/s.
+
+        Args:
+            region_groups: the group of each region, from 0.
+            group_count: how many groups there are.
+        """
+        import numpy as np
+
+        load_map = self.sum_load_map(region_groups, group_count)
+        if load_map is None:
+            return None
+        start_s, width_s, events = load_map
+        rate, rate_factor = self.design.writes.rate, 1.0
+        if rate is not None and self.source.origin == "sample":
+            rate_factor = rate * width_s * len(events) / max(int(events.sum()), 1)
+        reads = self.total_read_load
+        return OperationMap(
+            start_s,
+            width_s,
+            events,
+            rate_factor * self.write_operations / width_s,
+            None
+            if reads is None
+            else np.bincount(region_groups, reads.regions.operations, group_count),
+        )
 
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
         """Return how many rows of the table in use each replayed row stands for.
