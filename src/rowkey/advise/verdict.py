@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
-from rowkey.advise.read_hot_spot import find_read_hot_spot
 from rowkey.lint import RULES
 from rowkey.messages import Message
 from rowkey.schema import MIN_VALUES_FOR_FACTS
@@ -352,7 +351,9 @@ def _assess_read_load(
             utilization=share,
         )
         remedy = _advise_on_large_answers(simulation, cost, load, grade)
-        return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+        if remedy or grade == "good":
+            return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+        return _explain_read(simulation, read, grade, message, utilization)
     message = Message(
         "verdict.read_uneven",
         "{cost}; at {rate} the busiest of {servers} servers takes {skew}× its fair share (even "
@@ -367,14 +368,20 @@ def _assess_read_load(
     if utilization <= HARMLESS_UTILIZATION:
         return Assessment("read", read.name, grade, message, utilization=utilization)
     grade = _choose_worse(grade, "fair")
-    # Every answer of a scan reads all rows: the value that it asks for is not the reason.
-    hot_spot = None if is_scan else find_read_hot_spot(simulation, read, load)
-    if hot_spot is None:
+    return _explain_read(simulation, read, grade, message, utilization)
+
+
+def _explain_read(
+    simulation: Simulation, read: DeclaredRead, grade: Grade, message: Message, utilization: float
+) -> Assessment:
+    """Return the assessment of a read with the cause that explains most of its load, if any."""
+    cause = next(iter(simulation.read_causes[read.name]), None)
+    if cause is None:
         return Assessment("read", read.name, grade, message, utilization=utilization)
     message = Message(
-        "verdict.read_because", "{figures}: {reason}", figures=message, reason=hot_spot.message
+        "verdict.read_because", "{figures}: {reason}", figures=message, reason=cause.message
     )
-    return Assessment("read", read.name, grade, message, hot_spot.remedy, utilization=utilization)
+    return Assessment("read", read.name, grade, message, cause.remedy, utilization=utilization)
 
 
 def _advise_on_large_answers(

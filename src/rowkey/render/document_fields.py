@@ -101,6 +101,13 @@ SIMULATION_FIELDS = {
     "read_load.regions[].margin": "their margin",
     "read_load.reads[].name": "name of a declared read that runs",
     **{f"read_load.reads[].{name}": meaning for name, meaning in _READ_LOAD_FIELDS.items()},
+    "read_load.reads[].causes[].code": "the name of a cause of a read hot spot",
+    "read_load.reads[].causes[].message": "why servers have much to do for the read",
+    "read_load.reads[].causes[].explained": (
+        "the share of the busiest server's operations for the read that it explains"
+    ),
+    "read_load.reads[].causes[].evidence.*": "the figures by name",
+    "read_load.reads[].causes[].remedy": "what would help; nothing of it is done unasked",
     "causes[].code": "the cause's name",
     "causes[].message": "what was seen, with figures",
     "causes[].bound": "the skew over servers below which no other such regions bring it",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake
-    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
+    from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
     from rowkey.keys import Key, Row
     from rowkey.lint import LintResult
     from rowkey.render.redaction import Redaction
@@ -91,7 +91,7 @@ def build_replay_document(
         },
         "late": simulation.late_count,
         "reads": [build_read_cost_document(cost, redaction) for cost in simulation.reads],
-        "read_load": _build_read_load(simulation),
+        "read_load": _build_read_load(simulation, redaction),
         "causes": [build_cause_document(cause, redaction) for cause in simulation.causes],
     }
 
@@ -159,7 +159,7 @@ def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION
     }
 
 
-def _build_read_load(simulation: Simulation) -> dict[str, Any] | None:
+def _build_read_load(simulation: Simulation, redaction: Redaction) -> dict[str, Any] | None:
     """Return where all declared reads and each of them fall; None without a read that runs."""
     total = simulation.total_read_load
     if total is None:
@@ -173,8 +173,27 @@ def _build_read_load(simulation: Simulation) -> dict[str, Any] | None:
             )
         ],
         "reads": [
-            {"name": load.name, **_build_load_figures(load)} for load in simulation.read_loads
+            {
+                "name": load.name,
+                **_build_load_figures(load),
+                "causes": [
+                    _build_read_cause(cause, redaction)
+                    for cause in simulation.read_causes[load.name]
+                ],
+            }
+            for load in simulation.read_loads
         ],
+    }
+
+
+def _build_read_cause(cause: ReadCauseFinding, redaction: Redaction) -> dict[str, Any]:
+    """Return the document of one cause of a read hot spot."""
+    return {
+        "code": cause.code,
+        "message": cause.message,
+        "explained": cause.explained_share,
+        "evidence": redaction.redact_evidence(cause.evidence),
+        "remedy": redaction.omit_text(cause.remedy),
     }
 
 

@@ -14,11 +14,13 @@ from rowkey.hotspots import (
     find_clock_field,
     is_within_one_step,
     recognise_causes,
+    recognise_read_causes,
 )
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.operation_map import OperationMap
+from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
+    from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
     from rowkey.regions import Boundaries, RegionGrowth
     from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
@@ -369,6 +371,22 @@ class Simulation:
     def causes(self) -> Sequence[CauseFinding]:
         """Return the causes of hot spots, the largest first."""
         return recognise_causes(self.load_result)
+
+    @cached_property
+    def read_causes(self) -> Mapping[str, Sequence[ReadCauseFinding]]:
+        """Return why servers have much to do for each read that can be run, by its name.
+
+        A read that scans the table has none: each answer reads all rows, whatever it asks for.
+        """
+        costs = zip(self.design.reads, self.reads, strict=False)
+        loads = {load.name: load for load in self.read_loads}
+        return {
+            read.name: []
+            if cost.is_full_scan
+            else recognise_read_causes(build_read_load_result(self, read, cost, loads[read.name]))
+            for read, cost in costs
+            if read.name in loads
+        }
 
     @cached_property
     def growth(self) -> RegionGrowth | None:
