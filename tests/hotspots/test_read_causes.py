@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -18,6 +19,7 @@ from rowkey.design import Design
 from rowkey.hotspots import READ_CAUSES
 from rowkey.keys import bind_key
 from rowkey.regions import to_string_binary
+from rowkey.render import Redaction, build_report_document
 from rowkey.simulate import Simulation, run
 
 ROOT = Path(__file__).parents[2]
@@ -143,6 +145,19 @@ def test_a_fan_out_to_all_servers_is_told_in_the_verdict() -> None:
     assert "poor" == read.grade
     assert "each answer asks 8 regions on all 4 servers that have rows" in read.message
     assert 'Use key = "[bucket(host, 8)][host][ts]"' in read.remedy
+
+
+@pytest.mark.parametrize("is_hiding", [False, True])
+def test_hidden_values_are_not_in_causes(is_hiding: bool) -> None:
+    """The popular host is named by the remedy, but not in a document that hides values."""
+    judged = judge_simulation(simulate("[bucket(host, 8)][host][ts]", HOST, POPULAR))
+    redaction = Redaction(b"0123456789abcdef") if is_hiding else Redaction()
+    document = build_report_document([judged], redaction)["designs"][0]
+    ((cause,),) = (read["causes"] for read in document["read_load"]["reads"])
+    assert "popular_value" == cause["code"]
+    assert "one host takes" in cause["message"]
+    shown = json.dumps([document["read_load"], document["verdict"]])
+    assert is_hiding == ('"00000000' not in shown)
 
 
 PLUGIN = '''\

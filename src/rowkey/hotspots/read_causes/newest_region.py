@@ -55,7 +55,7 @@ class NewestRegionCause(ReadCause):
                 _format_remedy(name, proposal),
                 share * min(region_share, 1.0),
                 {
-                    "field": name,
+                    "fields": [name],
                     "region": region,
                     "newest_share": share,
                     "proposal": build_proposal_evidence(proposal),

@@ -53,7 +53,7 @@ class PopularValueCause(ReadCause):
             _format_remedy(field, proposal),
             min(share / (result.busiest_share or 1.0), 1.0),
             {
-                "field": field,
+                "fields": [field],
                 "row_share": total_share,
                 "operation_share": share,
                 "proposal": build_proposal_evidence(proposal),
