@@ -16,7 +16,7 @@ from rowkey import hbase
 from rowkey.cells import ATTRIBUTES
 from rowkey.cli.group import program
 from rowkey.hbase import filters
-from rowkey.hotspots import CAUSES
+from rowkey.hotspots import CAUSES, READ_CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
 from rowkey.regions import SPLIT_ALGORITHMS
 from rowkey.render import (
@@ -58,7 +58,7 @@ KINDS: dict[str, Mapping[str, Any]] = {
     "distributions": DISTRIBUTIONS,
     "formats": FORMATS,
     "placements": PLACEMENTS,
-    "causes": CAUSES,
+    "causes": {**CAUSES, **READ_CAUSES},
 }
 
 

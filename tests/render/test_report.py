@@ -209,7 +209,7 @@ def test_a_report_has_the_fields_of_the_json_output(logs: list[JudgedDesign]) ->
     for one, shown in zip(logs, build_report_document(logs, Redaction())["designs"], strict=True):
         printed = build_simulation_document(one)
         costs, causes = printed.pop("reads"), printed.pop("causes")
-        apart = {"format", "packing", "growth", "scaled"}
+        apart = {"format", "load_map", "packing", "growth", "scaled"}
         assert {name: shown[name] for name in printed.keys() - apart} == {
             name: value for name, value in printed.items() if name not in apart
         }
@@ -231,6 +231,22 @@ def test_the_map_has_the_share_of_reads(logs: list[JudgedDesign]) -> None:
         for view, estimate in (("region", load.regions), ("server", load.servers)):
             shares = [row["reads"] for row in shown["map"]["views"][view]["rows"]]
             assert pytest.approx(estimate.operations / load.regions.total) == shares
+
+
+def test_the_json_output_has_the_map_of_writes_reads_and_both(logs: list[JudgedDesign]) -> None:
+    """Writes add up to the replayed events, reads to their load, and both to the two."""
+    for one in logs:
+        shown = build_simulation_document(one)["load_map"]
+        load = one.simulation.total_read_load
+        assert load is not None
+        rows = shown["rows"]
+        sums = [sum(row["writes"]) * shown["width_s"] for row in rows]
+        writes = [region.writes for region in one.simulation.regions]
+        assert pytest.approx(writes, rel=0.02) == sums  # the last column is shorter than others
+        assert pytest.approx(load.regions.operations, rel=1e-5) == [row["reads"] for row in rows]
+        for row in rows:
+            both = [write + row["reads"] for write in row["writes"]]
+            assert pytest.approx(both, rel=1e-4) == row["both"]
 
 
 def test_times_and_buckets_are_not_hidden(logs: list[JudgedDesign]) -> None:

@@ -180,6 +180,45 @@ BRIGHTEST = """(canvas) => {
 }"""
 
 
+def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> None:
+    """Arrows in the radio group, and L on the map, change cells, bars, legend and words."""
+    with open_page(browser, report) as view:
+        maps = [view.locator(f"#map-{name}") for name in ("d1", "d2")]
+        canvas, legend = maps[0].locator(".stage canvas"), view.locator("#map-scale-d1")
+        chosen = maps[0].locator("[data-choice=shown] input")
+        assert ["writes", "reads", "both"] == [one.get_attribute("value") for one in chosen.all()]
+        chosen.first.focus()
+        seen: list[str] = []
+        for load, words in (
+            ("writes", "the writes"),
+            ("reads", "constant"),
+            ("both", "the moment"),
+        ):
+            assert [load, load] == [one.evaluate("one => one.heatMap.load") for one in maps]
+            assert words in legend.inner_text()
+            assert chosen.nth(len(seen)).is_checked()
+            seen.append(canvas.evaluate("one => one.toDataURL()"))
+            view.keyboard.press("ArrowRight")
+        assert 3 == len(set(seen))
+        assert "writes" == maps[1].evaluate("one => one.heatMap.load")  # the group is a circle
+        canvas.focus()
+        view.keyboard.press("l")
+        assert "; constant over time; " in maps[0].locator(".readout").inner_text()
+        assert maps[0].locator("input[type=checkbox]").is_disabled()
+        rates = maps[0].evaluate(RATES)
+        assert pytest.approx(rates["both"]) == rates["writes"] + rates["reads"]
+        maps[0].locator("summary").click()
+        maps[0].locator("tbody tr").first.wait_for()
+        assert ["Regions", "Writes", "Reads", "Both"] == maps[0].locator(
+            "thead th"
+        ).all_inner_texts()
+
+
+RATES = """(one) => Object.fromEntries(["writes", "reads", "both"].map(
+  (load) => [load, one.heatMap.viewOf("server", load).all]))"""
+"""The operations a second of a map, added up over its columns, by load."""
+
+
 def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign]) -> None:
     """Each design has a small map of its servers, and the hotter map is brighter."""
     small = report_view.locator(".small-map canvas")

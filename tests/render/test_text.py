@@ -12,7 +12,7 @@ from rowkey import Design, Simulation
 from rowkey.advise import judge_simulation
 from rowkey.render import print_simulation
 from rowkey.render.verdict import format_reasons
-from rowkey.simulate import run
+from rowkey.simulate import MapLoad, run
 
 EVENTS = {"rate": "500/s", "for": "20s"}
 FIELDS = {"host": {"type": "text", "distinct": 500}, "ts": "timestamp_s"}
@@ -43,16 +43,16 @@ def simulate(name: str) -> Simulation:
     return run(Design("logs", **{"fields": FIELDS, "writes": EVENTS, **DESIGNS[name]}), seed=1)
 
 
-def print_result(found: Simulation, width: int) -> list[str]:
+def print_result(found: Simulation, width: int, load: MapLoad = "writes") -> list[str]:
     """Return the printed lines of a result on a page of a width."""
     page = StringIO()
-    print_simulation(judge_simulation(found), Console(file=page, width=width))
+    print_simulation(judge_simulation(found), Console(file=page, width=width), load)
     return page.getvalue().splitlines()
 
 
-def print_map(found: Simulation, width: int) -> list[str]:
+def print_map(found: Simulation, width: int, load: MapLoad = "writes") -> list[str]:
     """Return the lines of the heat map, from the legend to the times below the map."""
-    lines = print_result(found, width)
+    lines = print_result(found, width, load)
     start = next(n for n, line in enumerate(lines) if line.startswith("a column is "))
     return lines[start : lines.index("", start)]
 
@@ -88,6 +88,34 @@ def test_the_map_has_the_share_of_reads() -> None:
     shares = [float(line.rsplit(maxsplit=1)[1].rstrip("%")) / 100 for line in lines[3:-1]]
     assert pytest.approx(shares, abs=0.0006) == load.regions.operations / load.regions.total
     assert all(len(line) <= 100 for line in lines)
+
+
+MAP_START = len("   3 s3  bucket 3 ")
+"""Characters before the cells of a design by eight buckets."""
+
+
+def test_the_map_can_show_reads_or_both() -> None:
+    """Reads are the same in each column and named constant; both have a third share."""
+    found = simulate("collision")
+    load, writes = found.total_read_load, [one.writes for one in found.regions]
+    assert load is not None
+    lines = print_map(found, 80, "reads")
+    assert lines[0].endswith("reads, constant over time, in fair shares of a server:")
+    bars = [re.sub(r"( +\S+%){2}$", "", line)[MAP_START:] for line in lines[3:-1]]
+    assert all(line and len(set(line)) == 1 for line in bars)
+    lines = print_map(found, 80, "both")
+    assert ["writes", "reads", "both"] == lines[2].split()
+    assert all(len(line) <= 80 for line in lines)
+    shares = [float(line.rsplit(maxsplit=1)[1].rstrip("%")) / 100 for line in lines[3:-1]]
+    rates = [2_000 * one / sum(writes) for one in writes] + load.regions.operations
+    assert pytest.approx(rates / rates.sum(), abs=0.0006) == shares
+
+
+def test_a_design_without_reads_has_no_map_of_them() -> None:
+    """The line in its place says why."""
+    assert "no heat map of reads: the design declares no read that can be run" in print_result(
+        simulate("even"), 100, "reads"
+    )
 
 
 def test_the_verdict_comes_first() -> None:

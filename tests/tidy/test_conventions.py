@@ -11,7 +11,7 @@ from click import Context
 from rowkey.catalog import CATALOGS
 from rowkey.cli.group import program
 from rowkey.engines import ENGINES
-from rowkey.hotspots import CAUSES
+from rowkey.hotspots import CAUSES, READ_CAUSES
 from rowkey.keys import TRANSFORMS, TYPES
 from rowkey.lint import RULES
 from rowkey.regions import SPLIT_ALGORITHMS
@@ -33,6 +33,7 @@ PLUGIN_FOLDERS = {
     "distributions": DISTRIBUTIONS,
     "formats": FORMATS,
     "causes": CAUSES,
+    "read_causes": READ_CAUSES,
     "rules": RULES,
     "placements": PLACEMENTS,
     "backends": ENGINES,

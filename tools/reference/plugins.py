@@ -15,7 +15,7 @@ from tools.reference.markdown import (
 
 from rowkey import InvalidDesign, bind_key
 from rowkey.catalog import CATALOGS
-from rowkey.hotspots import CAUSES
+from rowkey.hotspots import CAUSES, READ_CAUSES
 from rowkey.keys import TRANSFORMS, TYPES, GoldenVector, NumberArgument, Part
 from rowkey.regions import SPLIT_ALGORITHMS, SplitRequest, to_string_binary
 from rowkey.rows import PLACEMENTS
@@ -390,12 +390,19 @@ def build_causes_page() -> str:
     servers that each explains, `explained`. Its `bound` is the skew below which no other number of
     buckets, splits of the same sort or placement brings the load, as long as the cause stays: a
     bound of 8 on eight servers needs another key, and one of 1 may need other splits only.
+
+    [Causes of read hot spots](#causes-of-read-hot-spots) are recognised in the load of each
+    declared read. They are sorted by the share of the busiest server's operations that each
+    explains.
     """
     return build_page(
         "Causes",
         build_causes_page,
         _format_overview(CAUSES),
         *(_format_cause(name, plugin) for name, plugin in iter_own_plugins(CAUSES)),
+        "# Causes of read hot spots",
+        _format_overview(READ_CAUSES),
+        *(_format_read_cause(name, plugin) for name, plugin in iter_own_plugins(READ_CAUSES)),
     )
 
 
@@ -409,6 +416,16 @@ def _format_cause(name: str, plugin: Any) -> str:
     return join_blocks(f"## {name}", format_docstring(plugin), when)
 
 
+def _format_read_cause(name: str, plugin: Any) -> str:
+    """Return the section of a cause of read hot spots."""
+    when = (
+        "Reported for even reads too."
+        if plugin.concerns_even_load
+        else "Reported if one server takes more of the read than others."
+    )
+    return join_blocks(f"## {name}", format_docstring(plugin), when)
+
+
 SECTION_BUILDERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...] = (
     (TYPES, _format_field),
     (TRANSFORMS, _format_transform),
@@ -418,5 +435,6 @@ SECTION_BUILDERS: tuple[tuple[Mapping[str, Any], Callable[[str, Any], str]], ...
     (FORMATS, _format_sample_format),
     (DISTRIBUTIONS, _format_distribution),
     (CAUSES, _format_cause),
+    (READ_CAUSES, _format_read_cause),
 )
 """The registry of each plugin type, with the function that formats one plugin."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
-from rowkey.advise.read_hot_spot import find_read_hot_spot
 from rowkey.lint import RULES
 from rowkey.messages import Message
 from rowkey.schema import MIN_VALUES_FOR_FACTS
@@ -16,7 +15,6 @@ from rowkey.workload import (
     FAIR_WASTE,
     HARMLESS_UTILIZATION,
     POOR_WASTE,
-    count_write_operations,
 )
 
 if TYPE_CHECKING:
@@ -248,7 +246,7 @@ def _describe_capacity(simulation: Simulation) -> Message:
         message = Message(
             "verdict.declared_capacity", "declared capacity: {capacity}/s", capacity=number
         )
-    each = count_write_operations(simulation.event_bytes)
+    each = simulation.write_operations
     if each == 1:
         return message
     return Message(
@@ -262,8 +260,7 @@ def _describe_capacity(simulation: Simulation) -> Message:
 
 def _compute_write_capacity(simulation: Simulation) -> float:
     """Return how many events of their size a server can write a second."""
-    each = count_write_operations(simulation.event_bytes)
-    return get_capacity(simulation.design)[0] / each
+    return get_capacity(simulation.design)[0] / simulation.write_operations
 
 
 def _grade_utilization(utilization: float) -> Grade:
@@ -370,7 +367,9 @@ def _assess_read_load(
             utilization=share,
         )
         remedy = _advise_on_large_answers(simulation, cost, load, grade)
-        return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+        if remedy or grade == "good":
+            return Assessment("read", read.name, grade, message, remedy, utilization=utilization)
+        return _explain_read(simulation, read, grade, message, utilization)
     message = Message(
         "verdict.read_uneven",
         "{cost}; at {rate} the busiest of {servers} servers takes {skew}× its fair share (even "
@@ -385,14 +384,20 @@ def _assess_read_load(
     if utilization <= HARMLESS_UTILIZATION:
         return Assessment("read", read.name, grade, message, utilization=utilization)
     grade = _choose_worse(grade, "fair")
-    # Every answer of a scan reads all rows: the value that it asks for is not the reason.
-    hot_spot = None if is_scan else find_read_hot_spot(simulation, read, load)
-    if hot_spot is None:
+    return _explain_read(simulation, read, grade, message, utilization)
+
+
+def _explain_read(
+    simulation: Simulation, read: DeclaredRead, grade: Grade, message: Message, utilization: float
+) -> Assessment:
+    """Return the assessment of a read with the cause that explains most of its load, if any."""
+    cause = next(iter(simulation.read_causes[read.name]), None)
+    if cause is None:
         return Assessment("read", read.name, grade, message, utilization=utilization)
     message = Message(
-        "verdict.read_because", "{figures}: {reason}", figures=message, reason=hot_spot.message
+        "verdict.read_because", "{figures}: {reason}", figures=message, reason=cause.message
     )
-    return Assessment("read", read.name, grade, message, hot_spot.remedy, utilization=utilization)
+    return Assessment("read", read.name, grade, message, cause.remedy, utilization=utilization)
 
 
 def _advise_on_large_answers(

@@ -22,6 +22,10 @@ from rowkey.hotspots.load_result import (
     assign_row_codes,
 )
 from rowkey.hotspots.placements import Placements
+from rowkey.hotspots.read_cause_search import recognise_read_causes
+from rowkey.hotspots.read_causes import READ_CAUSES as READ_CAUSES
+from rowkey.hotspots.read_contract import ReadCause
+from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadLoadResult
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
 from rowkey.hotspots.region_coverage import compute_region_shares
 from rowkey.hotspots.skew import (
@@ -41,6 +45,7 @@ __all__ = [
     "CAUSES",
     "CLOCK_ARRIVALS",
     "MIN_EVENTS_PER_SERVER",
+    "READ_CAUSES",
     "WINDOW_WIDTHS_S",
     "BusiestShares",
     "Cause",
@@ -50,6 +55,9 @@ __all__ = [
     "LoadResult",
     "MeasuredSkew",
     "Placements",
+    "ReadCause",
+    "ReadCauseFinding",
+    "ReadLoadResult",
     "RegionCounts",
     "Skew",
     "WindowCounts",
@@ -65,4 +73,5 @@ __all__ = [
     "list_entity_fields",
     "predict_causes",
     "recognise_causes",
+    "recognise_read_causes",
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         format_quantile_splits,
         has_bucket_splits,
     )
+    from rowkey.proposals.narrow_key import NarrowKeyProposal, propose_narrow_key
     from rowkey.proposals.read_key import (
         ReadKeyProposal,
         find_serving_key,
@@ -57,6 +58,7 @@ else:
                 "PER_BUCKET KeyProposal apply_proposal format_more_regions format_quantile_splits "
                 "has_bucket_splits"
             ),
+            "narrow_key": "NarrowKeyProposal propose_narrow_key",
             "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
             "spread_key": (
                 "SpreadKeyProposal format_wider_bucket propose_bucket_count propose_salted_key "
@@ -80,6 +82,7 @@ __all__ = [
     "FirstKeyProposal",
     "KeyColumn",
     "KeyProposal",
+    "NarrowKeyProposal",
     "ReadKeyProposal",
     "SpreadKeyProposal",
     "apply_proposal",
@@ -101,6 +104,7 @@ __all__ = [
     "propose_bucket_count",
     "propose_first_keys",
     "propose_heavy_key",
+    "propose_narrow_key",
     "propose_read_key",
     "propose_read_table",
     "propose_salted_key",

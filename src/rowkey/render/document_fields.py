@@ -101,12 +101,28 @@ SIMULATION_FIELDS = {
     "read_load.regions[].margin": "their margin",
     "read_load.reads[].name": "name of a declared read that runs",
     **{f"read_load.reads[].{name}": meaning for name, meaning in _READ_LOAD_FIELDS.items()},
+    "read_load.reads[].causes[].code": "the name of a cause of a read hot spot",
+    "read_load.reads[].causes[].message": "why servers have much to do for the read",
+    "read_load.reads[].causes[].explained": (
+        "the share of the busiest server's operations for the read that it explains"
+    ),
+    "read_load.reads[].causes[].evidence.*": "the figures by name",
+    "read_load.reads[].causes[].remedy": "what would help; nothing of it is done unasked",
     "causes[].code": "the cause's name",
     "causes[].message": "what was seen, with figures",
     "causes[].bound": "the skew over servers below which no other such regions bring it",
     "causes[].explained": "the skew over servers that it explains, at most what was measured",
     "causes[].evidence.*": "the figures by name",
     "causes[].remedy": "what would help; nothing of it is done unasked",
+    "load_map.start_s": "start of the first column of time, seconds since 1970",
+    "load_map.width_s": "seconds of a column; there are at most 120",
+    "load_map.rows[].first": "number of the region, or the first of a group of neighbouring ones",
+    "load_map.rows[].last": "the last region of the group; there are at most 64 groups",
+    "load_map.rows[].writes[]": (
+        "operations a second of the writes in each column, at the declared rate if there is one"
+    ),
+    "load_map.rows[].reads": "operations a second of all reads, which are constant over time",
+    "load_map.rows[].both[]": "operations a second of writes and reads in each column",
     "growth.regions": "regions once the table holds what rate and ttl imply",
     "growth.splits": "splits on the way there",
     "growth.fill": "mean size of a region over the size at which it splits",

@@ -17,10 +17,12 @@ from rowkey.render.verdict import build_verdict_document
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
+
     from rowkey.advise import JudgedDesign
     from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake
-    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
+    from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
     from rowkey.keys import Key, Row
     from rowkey.lint import LintResult
     from rowkey.render.redaction import Redaction
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from rowkey.workload import PackingSavings
 
 FORMAT_VERSION = 1
+MAX_MAP_ROWS, MAX_MAP_COLUMNS = 64, 120
+"""Rows and columns of the load map of a document; more are put together."""
 
 
 def build_simulation_document(judged: JudgedDesign) -> dict[str, Any]:
@@ -37,6 +41,7 @@ def build_simulation_document(judged: JudgedDesign) -> dict[str, Any]:
     return {
         "format": FORMAT_VERSION,
         **build_replay_document(judged),
+        "load_map": _build_load_map(simulation),
         "packing": build_packing_document(judged.packing),
         "growth": _build_growth(simulation),
         "scaled": _build_scaled(simulation),
@@ -86,7 +91,7 @@ def build_replay_document(
         },
         "late": simulation.late_count,
         "reads": [build_read_cost_document(cost, redaction) for cost in simulation.reads],
-        "read_load": _build_read_load(simulation),
+        "read_load": _build_read_load(simulation, redaction),
         "causes": [build_cause_document(cause, redaction) for cause in simulation.causes],
     }
 
@@ -154,7 +159,7 @@ def build_read_cost_document(read: ReadCost, redaction: Redaction = NO_REDACTION
     }
 
 
-def _build_read_load(simulation: Simulation) -> dict[str, Any] | None:
+def _build_read_load(simulation: Simulation, redaction: Redaction) -> dict[str, Any] | None:
     """Return where all declared reads and each of them fall; None without a read that runs."""
     total = simulation.total_read_load
     if total is None:
@@ -168,9 +173,63 @@ def _build_read_load(simulation: Simulation) -> dict[str, Any] | None:
             )
         ],
         "reads": [
-            {"name": load.name, **_build_load_figures(load)} for load in simulation.read_loads
+            {
+                "name": load.name,
+                **_build_load_figures(load),
+                "causes": [
+                    _build_read_cause(cause, redaction)
+                    for cause in simulation.read_causes[load.name]
+                ],
+            }
+            for load in simulation.read_loads
         ],
     }
+
+
+def _build_read_cause(cause: ReadCauseFinding, redaction: Redaction) -> dict[str, Any]:
+    """Return the document of one cause of a read hot spot."""
+    return {
+        "code": cause.code,
+        "message": cause.message,
+        "explained": cause.explained_share,
+        "evidence": redaction.redact_evidence(cause.evidence),
+        "remedy": redaction.omit_text(cause.remedy),
+    }
+
+
+def _build_load_map(simulation: Simulation) -> dict[str, Any] | None:
+    """Return the operations a second by time and regions; None if the events have no times.
+
+    Neighbouring regions and columns of time are put together where there are many.
+    """
+    count = len(simulation.regions)
+    step = -(-count // MAX_MAP_ROWS)
+    firsts = range(0, count, step)
+    groups = [region // step for region in range(count)]
+    operations = simulation.build_operation_map(groups, len(firsts))
+    if operations is None:
+        return None
+    columns_each = max(-(-len(operations.events) // MAX_MAP_COLUMNS), 1)
+    rates = {load: operations.compute_rates(load, columns_each) for load in operations.loads}
+    return {
+        "start_s": int(operations.start_s),
+        "width_s": int(operations.width_s) * columns_each,
+        "rows": [
+            {
+                "first": first,
+                "last": min(first + step, count) - 1,
+                "writes": _round_rates(rates["writes"][:, row]),
+                "reads": _round_rates(rates["reads"][:1, row])[0] if "reads" in rates else None,
+                "both": _round_rates(rates["both"][:, row]) if "both" in rates else None,
+            }
+            for row, first in enumerate(firsts)
+        ],
+    }
+
+
+def _round_rates(rates: np.ndarray[Any, Any]) -> list[float]:
+    """Return rates with six significant digits."""
+    return [float(f"{rate:.6g}") for rate in rates.tolist()]
 
 
 def _build_load_figures(load: ReadLoad) -> dict[str, Any]:

@@ -6,15 +6,22 @@ whatever the other cells hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
     from rich.text import Text
 
-    from rowkey.simulate import Simulation
+    from rowkey.simulate import MapLoad, Simulation
 
 MAX_ROWS = 24
+SHARE_WIDTH = 7
+"""Characters of a share after the cells."""
+LOAD_LEGENDS: dict[MapLoad, str] = {
+    "writes": "load as multiples of a server's fair share:",
+    "reads": "reads, constant over time, in fair shares of a server:",
+    "both": "writes and constant reads, in fair shares of a server:",
+}
+"""What the shades of a map mean."""
 LEVEL_EDGES = (0.0, 0.25, 0.75, 1.5, 3.0, 6.0, 12.0)
 """Multiples of a fair share at which a cell takes the next colour."""
 LEVEL_COLOURS = (
@@ -31,70 +38,52 @@ LEVEL_COLOURS = (
 LEVEL_CHARACTERS = " .:-=+*#"
 
 
-def draw_heat_map(simulation: Simulation, width: int, *, colour: bool) -> list[Text]:
+def draw_heat_map(
+    simulation: Simulation, width: int, *, colour: bool, load: MapLoad = "writes"
+) -> list[Text]:
     """Return the lines of a simulated load map by region and time.
 
     Args:
         simulation: the simulation.
         width: characters of a line.
         colour: whether cells are coloured blocks rather than characters.
+        load: whose operations the cells show.
 
     Returns:
         A legend, a line for each region or group of neighbouring regions with its share of all
-        writes and of the operations of all reads, and the times below.
+        writes, of all reads, and of both if the map shows both, and the times below. Reads are
+        constant over time, and the legend says so.
     """
     from rich.text import Text
 
     step = -(-len(simulation.regions) // MAX_ROWS)
     labels = _format_labels(simulation, step)
     groups = [region // step for region in range(len(simulation.regions))]
-    load_map = simulation.sum_load_map(groups, len(labels))
-    if load_map is None:
+    operations = simulation.build_operation_map(groups, len(labels))
+    if operations is None:
         return [Text("no heat map: the events have no time")]
-    start_s, column_s, grouped = load_map
-    reads = _sum_reads(simulation, groups, len(labels))
-    map_width = max(width - max(map(len, labels)) - (9 if reads is None else 16), 10)
-    cells, per_column = _fit_columns(grouped, map_width)
+    if load not in operations.loads:
+        return [Text(f"no heat map of {load}: the design declares no read that can be run")]
+    shown: tuple[MapLoad, ...] = operations.loads if load == "both" else operations.loads[:2]
+    indent = max(map(len, labels)) + 1
+    map_width = max(width - indent - 1 - SHARE_WIDTH * len(shown), 10)
+    columns_each = max(-(-len(operations.events) // map_width), 1)
+    cells = operations.compute_rates(load, columns_each)
     fair = cells.sum(axis=1) / simulation.design.cluster.servers
-    lines = _draw_legend(column_s * per_column, colour=colour)
-    if reads is not None:
-        indent = max(map(len, labels)) + 1 + len(cells)
-        lines.append(Text(f"{'':{indent}}{'writes':>7}{'reads':>7}"))
+    lines = _draw_legend(operations.width_s * columns_each, load, colour=colour)
+    if len(shown) > 1:
+        names = "".join(f"{name:>{SHARE_WIDTH}}" for name in shown)
+        lines.append(Text(f"{'':{indent + len(cells)}}{names}"))
+    shares = [operations.compute_shares(one) for one in shown]
     for row, label in enumerate(labels):
-        line = Text(f"{label:<{max(map(len, labels))}} ")
+        line = Text(f"{label:<{indent}}")
         for column in range(len(cells)):
             line.append(*format_cell(cells[column, row], fair[column], colour=colour))
-        share = grouped[:, row].sum() / max(grouped.sum(), 1)
-        line.append(f" {share:6.1%}")
-        if reads is not None:
-            line.append(f" {reads[row]:6.1%}")
+        line.append("".join(f"{one[row]:{SHARE_WIDTH}.1%}" for one in shares))
         lines.append(line)
-    lines.append(
-        _draw_times(start_s, column_s * grouped.shape[0], len(cells), max(map(len, labels)))
-    )
+    length_s = operations.width_s * len(operations.events)
+    lines.append(_draw_times(operations.start_s, length_s, len(cells), indent - 1))
     return lines
-
-
-def _sum_reads(
-    simulation: Simulation, groups: list[int], count: int
-) -> np.ndarray[Any, Any] | None:
-    """Return the share of the operations of all reads that falls on each group of regions.
-
-    Args:
-        simulation: the simulation.
-        groups: the group of each region.
-        count: how many groups there are.
-
-    Returns:
-        None if the design declares no read that can be run.
-    """
-    import numpy as np
-
-    load = simulation.total_read_load
-    if load is None:
-        return None
-    shares: np.ndarray[Any, Any] = np.bincount(groups, load.regions.operations, count)
-    return shares / max(float(shares.sum()), 1e-9)
 
 
 def _format_labels(simulation: Simulation, step: int) -> list[str]:
@@ -115,16 +104,6 @@ def _format_label(simulation: Simulation, first: int, stop: int) -> str:
     return f"{number:>4} {server:<4}{start}"[:46]
 
 
-def _fit_columns(
-    counts: np.ndarray[Any, Any], max_columns: int
-) -> tuple[np.ndarray[Any, Any], int]:
-    """Return the counts with time columns summed to fit the width, and how many per column."""
-    import numpy as np
-
-    each = max(-(-len(counts) // max_columns), 1)
-    return np.add.reduceat(counts, range(0, len(counts), each), axis=0), each
-
-
 def format_cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
     """Return the character and style of a map cell, by its load.
 
@@ -140,12 +119,12 @@ def format_cell(count: float, fair: float, *, colour: bool) -> tuple[str, str]:
     return (" ", f"on {LEVEL_COLOURS[level]}") if colour else (LEVEL_CHARACTERS[level], "")
 
 
-def _draw_legend(column_s: int, *, colour: bool) -> list[Text]:
+def _draw_legend(column_s: int, load: MapLoad, *, colour: bool) -> list[Text]:
     """Return the lines that explain the columns and shades of the map."""
     from rich.text import Text
 
-    said = Text(f"a column is {format_span(column_s)}; load as multiples of a server's fair share:")
-    return [said, draw_scale(colour=colour)]
+    text = f"a column is {format_span(column_s)}; {LOAD_LEGENDS[load]}"
+    return [Text(text), draw_scale(colour=colour)]
 
 
 def draw_scale(*, colour: bool) -> Text:

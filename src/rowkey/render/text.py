@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.hotspots import Skew
     from rowkey.lint import LintResult
     from rowkey.regions import Sizing
-    from rowkey.simulate import ReadCost, ReadLoad, Simulation
+    from rowkey.simulate import MapLoad, ReadCost, ReadLoad, Simulation
     from rowkey.workload import PackingSavings
 
 _UNBREAKABLE_PATTERN = re.compile(r'"[^"]*"|(?:\[[^\]"]*\])+')
@@ -34,15 +34,20 @@ TIME_START_OFFSETS = (0, 5, 11)
 """Where a time is cut so that it fits: with its year, with its day, or alone."""
 
 
-def print_simulation(judged: JudgedDesign, console: Console) -> None:
-    """Print a judged design: verdict, causes, heat map, then all figures."""
+def print_simulation(judged: JudgedDesign, console: Console, map_load: MapLoad = "writes") -> None:
+    """Print a judged design: verdict, causes, heat map, then all figures.
+
+    Args:
+        judged: the design.
+        console: where the text goes.
+        map_load: whose operations the heat map shows.
+    """
     simulation = judged.simulation
     _print_wrapped(console, f"{simulation.design.table}  {simulation.design.key}", 2)
     print_verdict(judged, console)
     console.print()
-    for row in draw_heat_map(
-        simulation, console.width, colour=console.is_terminal and not console.no_color
-    ):
+    colour = console.is_terminal and not console.no_color
+    for row in draw_heat_map(simulation, console.width, colour=colour, load=map_load):
         console.print(row, no_wrap=True, overflow="crop")
     console.print()
     for text in chain(_format_figures(simulation, console.width), format_packing(judged.packing)):

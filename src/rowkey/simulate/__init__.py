@@ -6,6 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.simulate.event_source import EventSource, PhaseProgress
+    from rowkey.simulate.operation_map import MAP_LOADS, MapLoad, OperationMap
     from rowkey.simulate.read_costs import ReadCost, ReadSimulator
     from rowkey.simulate.read_load import LoadEstimate, ReadLoad
     from rowkey.simulate.replay import Replay, encode_keys
@@ -27,6 +28,7 @@ else:
         __name__,
         {
             "event_source": "EventSource PhaseProgress",
+            "operation_map": "MAP_LOADS MapLoad OperationMap",
             "read_costs": "ReadCost ReadSimulator",
             "read_load": "LoadEstimate ReadLoad",
             "replay": "Replay encode_keys",
@@ -43,10 +45,13 @@ else:
     )
 
 __all__ = [
+    "MAP_LOADS",
     "TRIALS_PER_READ",
     "WARM_RATIO",
     "EventSource",
     "LoadEstimate",
+    "MapLoad",
+    "OperationMap",
     "PartialSimulation",
     "PhaseProgress",
     "ReadCost",

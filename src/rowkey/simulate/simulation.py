@@ -14,10 +14,13 @@ from rowkey.hotspots import (
     find_clock_field,
     is_within_one_step,
     recognise_causes,
+    recognise_read_causes,
 )
 from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
+from rowkey.simulate.operation_map import OperationMap
+from rowkey.simulate.read_causes import build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
@@ -25,7 +28,7 @@ from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import expect_next_step, judge_skew
-from rowkey.workload import estimate_table_rows
+from rowkey.workload import count_write_operations, estimate_table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.design import Design
-    from rowkey.hotspots import BusiestShares, CauseFinding, Skew
+    from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
     from rowkey.regions import Boundaries, RegionGrowth
     from rowkey.schema import FieldFacts
     from rowkey.simulate.event_source import EventSource
@@ -229,6 +232,43 @@ class Simulation:
         region_servers = [region.server for region in self.regions]
         return self.sum_load_map(region_servers, self.design.cluster.servers)
 
+    @property
+    def write_operations(self) -> float:
+        """Return the operations that one event costs a server; more than 1 if it is large."""
+        return count_write_operations(self.event_bytes)
+
+    def build_operation_map(
+        self, region_groups: Sequence[int], group_count: int
+    ) -> OperationMap | None:
+        """Return the operations a second of writes and reads by time; None without times.
+
+        Events of a sample are scaled to the declared rate, if there is one: it is then the mean of
+        the map. Reads have their declared rates, or 1/s.
+
+        Args:
+            region_groups: the group of each region, from 0.
+            group_count: how many groups there are.
+        """
+        import numpy as np
+
+        load_map = self.sum_load_map(region_groups, group_count)
+        if load_map is None:
+            return None
+        start_s, width_s, events = load_map
+        rate, rate_factor = self.design.writes.rate, 1.0
+        if rate is not None and self.source.origin == "sample":
+            rate_factor = rate * width_s * len(events) / max(int(events.sum()), 1)
+        reads = self.total_read_load
+        return OperationMap(
+            start_s,
+            width_s,
+            events,
+            rate_factor * self.write_operations / width_s,
+            None
+            if reads is None
+            else np.bincount(region_groups, reads.regions.operations, group_count),
+        )
+
     def _build_row_scale(self, measurements: dict[tuple[object, ...], Any]) -> RowScale:
         """Return how many rows of the table in use each replayed row stands for.
 
@@ -331,6 +371,22 @@ class Simulation:
     def causes(self) -> Sequence[CauseFinding]:
         """Return the causes of hot spots, the largest first."""
         return recognise_causes(self.load_result)
+
+    @cached_property
+    def read_causes(self) -> Mapping[str, Sequence[ReadCauseFinding]]:
+        """Return why servers have much to do for each read that can be run, by its name.
+
+        A read that scans the table has none: each answer reads all rows, whatever it asks for.
+        """
+        costs = zip(self.design.reads, self.reads, strict=False)
+        loads = {load.name: load for load in self.read_loads}
+        return {
+            read.name: []
+            if cost.is_full_scan
+            else recognise_read_causes(build_read_load_result(self, read, cost, loads[read.name]))
+            for read, cost in costs
+            if read.name in loads
+        }
 
     @cached_property
     def growth(self) -> RegionGrowth | None:

@@ -23,6 +23,8 @@ from rowkey.cli.options import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rowkey.simulate import MapLoad
+
 
 @define_command("Judge", "Replay events: a verdict on writes and reads, and why.")
 @DESIGN_ARGUMENT
@@ -34,6 +36,15 @@ if TYPE_CHECKING:
     help="Replay only the second half of the sample, as is done for designs that take their splits "
     "from the first half.",
 )
+@click.option(
+    "--map",
+    "map_load",
+    type=click.Choice(["writes", "reads", "both"]),
+    default="writes",
+    show_default=True,
+    help="Which load the heat map shows: writes, reads, which are constant over time, or the "
+    "operations a second of both. JSON has all three.",
+)
 @OUTPUT_FORMAT_OPTION
 @SEED_OPTION
 @PROGRESS_OPTION
@@ -42,6 +53,7 @@ def command(
     design: str,
     sample: str | Path | None,
     format_options: dict[str, str] | None,
+    map_load: MapLoad,
     output: str,
     seed: int,
     progress: str,
@@ -56,6 +68,7 @@ def command(
 
     \b
     rowkey simulate logs.toml --sample events.csv
+    rowkey simulate logs.toml --map both
     rowkey simulate logs.toml -f json
     """
     from rowkey.advise import JudgedDesign
@@ -79,5 +92,5 @@ def command(
         from rowkey.cli.screen import build_console
         from rowkey.render import print_simulation
 
-        print_simulation(judged, build_console())
+        print_simulation(judged, build_console(), map_load)
     return int(is_failing(judged.verdict.grade, fail_on))

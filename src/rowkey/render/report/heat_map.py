@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from rowkey.hotspots import CAUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy as np
 
     from rowkey.advise import JudgedDesign
     from rowkey.render.redaction import Redaction
-    from rowkey.simulate import LoadEstimate
+    from rowkey.simulate import OperationMap
 
     Counts = np.ndarray[Any, Any]
 
@@ -34,38 +34,51 @@ def build_heat_map_document(
     step = -(-len(placed) // MAX_ROWS)
     firsts = range(0, len(placed), step)
     groups = [region // step for region in range(len(placed))]
-    region_map = simulation.sum_load_map(groups, len(firsts))
-    server_map = simulation.server_load_map
-    if region_map is None or server_map is None:
+    servers = simulation.design.cluster.servers
+    by_region = simulation.build_operation_map(groups, len(firsts))
+    by_server = simulation.build_operation_map(placed, servers)
+    if by_region is None or by_server is None:
         return None
-    start_s, width_s, grouped = region_map
-    loads = server_map[2]
     rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
-    server_rows: list[dict[str, Any]] = [
-        {"first": n, "last": n, "server": n} for n in range(loads.shape[1])
-    ]
-    if simulation.total_read_load is not None:
-        _add_reads(rows, simulation.total_read_load.regions, groups)
-        _add_reads(server_rows, simulation.total_read_load.servers, range(len(server_rows)))
+    server_rows = [{"first": n, "last": n, "server": n} for n in range(servers)]
+    row_servers = [placed[first] for first in firsts]
     return {
-        "start_s": int(start_s),
-        "width_s": int(width_s),
-        "columns": len(grouped),
-        "servers": loads.shape[1],
+        "start_s": int(by_region.start_s),
+        "width_s": int(by_region.width_s),
+        "columns": len(by_region.events),
+        "servers": servers,
+        "event_rate": by_region.event_rate,
+        "read_rate": None if by_region.reads is None else float(by_region.reads.sum()),
         "views": {
-            "region": {
-                "rows": rows,
-                "counts": pack_counts(grouped),
-                "marks": _build_marks(
-                    judged_design, grouped, [placed[first] for first in firsts], step
-                ),
-            },
-            "server": {
-                "rows": server_rows,
-                "counts": pack_counts(loads),
-                "marks": _build_marks(judged_design, loads, placed, 0),
-            },
+            "region": _build_view(judged_design, by_region, rows, row_servers, step),
+            "server": _build_view(judged_design, by_server, server_rows, placed, 0),
         },
+    }
+
+
+def _build_view(
+    judged_design: JudgedDesign,
+    operations: OperationMap,
+    rows: list[dict[str, Any]],
+    row_servers: list[int],
+    step: int,
+) -> dict[str, Any]:
+    """Return one view of a map: its rows with their shares of all reads, events and marks.
+
+    Args:
+        judged_design: the design.
+        operations: the load by column and row.
+        rows: the labels of the rows.
+        row_servers: the server of each row of regions.
+        step: regions of a row; 0 where rows are servers.
+    """
+    if operations.reads is not None:
+        for row, share in zip(rows, operations.compute_shares("reads").tolist(), strict=True):
+            row["reads"] = share
+    return {
+        "rows": rows,
+        "counts": pack_counts(operations.events),
+        "marks": _build_marks(judged_design, operations.events, row_servers, step),
     }
 
 
@@ -82,20 +95,6 @@ def _build_region_row(
         row["start"] = redaction.format_start(judged_design.design, start)
         row["hex"] = redaction.format_row_key(judged_design.design, start) or ""
     return row
-
-
-def _add_reads(rows: Sequence[dict[str, Any]], load: LoadEstimate, groups: Sequence[int]) -> None:
-    """Add to each row its share of the operations of all reads.
-
-    Args:
-        rows: the rows.
-        load: the operations by region or by server.
-        groups: the row of each.
-    """
-    import numpy as np
-
-    for row, operations in zip(rows, np.bincount(groups, load.operations).tolist(), strict=True):
-        row["reads"] = operations / load.total if load.total else 0.0
 
 
 def pack_counts(counts: Counts) -> str:

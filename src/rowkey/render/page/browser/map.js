@@ -22,7 +22,7 @@
   };
   const fill = (said, values) => said.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
-  const load = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
+  const factor = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
 
   /* The colour of a load: by its logarithm, so that a doubling is the same step everywhere. */
   const levelOf = (value) =>
@@ -69,22 +69,32 @@
     return counts;
   };
 
-  /* One way to look at a map: its rows, and the load of each cell, column by column. */
-  const viewed = (given, counts, columns, servers) => {
-    const rows = given.rows.length;
+  const LOADS = ["writes", "reads", "both"];
+
+  /* One way to look at a map: its rows, and the load of each cell, column by column, in
+     operations a second. Reads have one rate over all time. */
+  const viewed = (given, counts, kind, show) => {
+    const { columns, servers } = given, { rows: named } = given.views[kind], rows = named.length;
     const totals = new Float64Array(columns), sums = new Float64Array(rows);
     const levels = new Uint8Array(columns * rows);
+    const each = show === "reads" ? 0 : given.event_rate;
+    const reads = named.map((row) =>
+      (show === "writes" ? 0 : (row.reads ?? 0) * (given.read_rate ?? 0)));
+    const rateAt = (column, row) => counts[column * rows + row] * each + reads[row];
     for (let column = 0; column < columns; column += 1) {
-      const from = column * rows;
       for (let row = 0; row < rows; row += 1) {
-        totals[column] += counts[from + row];
-        sums[row] += counts[from + row];
+        const rate = rateAt(column, row);
+        totals[column] += rate;
+        sums[row] += rate;
       }
       const scale = totals[column] ? servers / totals[column] : 0;
-      for (let at = from; at < from + rows; at += 1) levels[at] = levelOf(counts[at] * scale);
+      for (let row = 0; row < rows; row += 1) {
+        levels[column * rows + row] = levelOf(rateAt(column, row) * scale);
+      }
     }
     const all = totals.reduce((sum, one) => sum + one, 0);
-    return { ...given, counts, totals, sums, levels, all, busiest: Math.max(...totals, 1) };
+    const busiest = totals.reduce((most, one) => Math.max(most, one), 0) || 1;
+    return { ...given.views[kind], show, counts, rateAt, totals, sums, levels, all, busiest };
   };
 
   /* Instants in UTC, as ISO 8601 has them; beyond what a calendar has, seconds. */
@@ -105,6 +115,7 @@
       Object.assign(this, { given, words, place, others });
       this.columns = given.columns;
       this.kind = "region";
+      this.load = "writes";
       this.marked = true;
       this.cursor = null;
       this.box = null;
@@ -114,37 +125,50 @@
     }
 
     async start() {
-      this.views = {};
+      this.counts = {};
       for (const [kind, view] of Object.entries(this.given.views)) {
-        const counts = await unpack(view.counts, this.columns * view.rows.length);
-        this.views[kind] = viewed(view, counts, this.columns, this.given.servers);
+        this.counts[kind] = await unpack(view.counts, this.columns * view.rows.length);
       }
+      this.views = {};
       this.build();
+      this.describeScale();
       this.whole();
       new ResizeObserver(() => this.size()).observe(this.stage);
       this.size();
     }
 
-    get view() { return this.views[this.kind]; }
+    get view() { return this.viewOf(this.kind, this.load); }
+
+    /* The cells of one view of one load, computed when they are first asked for. */
+    viewOf(kind, load) {
+      this.views[`${kind} ${load}`] ??= viewed(this.given, this.counts[kind], kind, load);
+      return this.views[`${kind} ${load}`];
+    }
+
+    get hasReads() { return this.given.read_rate !== null; }
 
     build() {
       const { words, given } = this;
-      const name = `by-${given.id}`;
-      const choice = (kind) => {
-        const input = make("input", { type: "radio", name, value: kind, checked: kind === this.kind });
-        input.addEventListener("change", () => this.others.forEach((one) => one.turn(kind)));
-        return make("label", {}, input, words[kind]);
-      };
+      const choices = (name, values, chosen, act) => make("fieldset", { "data-choice": name },
+        make("legend", { text: words[name] }),
+        ...values.map((value) => {
+          const input = make("input", {
+            type: "radio", name: `${name}-${given.id}`, value, checked: value === chosen,
+          });
+          input.addEventListener("change", () => this.others.forEach((one) => one[act](value)));
+          return make("label", {}, input, words[value]);
+        }));
       const button = (said, act, sign) => {
         const made = make("button", { type: "button", text: sign, title: said, "aria-label": said });
         made.addEventListener("click", act);
         return made;
       };
-      const causes = make("input", { type: "checkbox", checked: true });
-      causes.addEventListener("change", () => { this.marked = causes.checked; this.draw(); });
+      this.causes = make("input", { type: "checkbox", checked: true });
+      this.causes.addEventListener("change", () => { this.marked = this.causes.checked; this.draw(); });
       this.tools = make("div", { class: "tools" },
-        make("fieldset", {}, make("legend", { text: words.by }), choice("region"), choice("server")),
-        make("label", {}, causes, words.show_causes),
+        ...(this.hasReads ? [choices("shown", LOADS, this.load, "turnLoad")] : []),
+        choices("by", ["region", "server"], this.kind, "turn"),
+        make("label", {}, this.causes, words.show_causes),
         make("span", { class: "zooms" },
           button(words.zoom_in, () => this.zoom(0.5), "+"),
           button(words.zoom_out, () => this.zoom(2), "−"),
@@ -208,6 +232,8 @@
         " ": () => this.choose(), Escape: () => { this.box = null; this.draw(); },
         s: () => this.others.forEach((one) => one.turn(this.next)),
         S: () => this.others.forEach((one) => one.turn(this.next)),
+        l: () => this.others.forEach((one) => one.turnLoad(this.nextLoad)),
+        L: () => this.others.forEach((one) => one.turnLoad(this.nextLoad)),
       };
       if (key in moves) {
         const [column, row] = this.cursor ?? [c0, r0];
@@ -225,15 +251,47 @@
 
     get next() { return this.kind === "region" ? "server" : "region"; }
 
+    get nextLoad() {
+      return this.hasReads ? LOADS[(LOADS.indexOf(this.load) + 1) % LOADS.length] : this.load;
+    }
+
+    check(name, value) {
+      this.place.querySelectorAll(`[data-choice=${name}] input`).forEach((one) => {
+        one.checked = one.value === value;
+      });
+    }
+
     turn(kind) {
       if (!this.views || kind === this.kind) return;
       this.kind = kind;
       this.cursor = this.box = null;
-      this.place.querySelectorAll("input[type=radio]").forEach((one) => {
-        one.checked = one.value === kind;
-      });
+      this.check("by", kind);
       this.show([this.span[0], this.span[1], 0, this.view.rows.length]);
       this.size();
+    }
+
+    /* Another load on the same cells: colours, bars, scale and words change, the cursor stays. */
+    turnLoad(load) {
+      if (!this.views || load === this.load || !this.hasReads) return;
+      this.load = load;
+      this.check("shown", load);
+      this.causes.disabled = load === "reads";
+      this.describeScale();
+      this.readout.textContent = this.cursor
+        ? this.told(this.kind, load, this.cursor) : this.words.idle;
+      this.show(this.span);
+    }
+
+    /* What a shade means, and how many operations a second a fair share is. */
+    describeScale() {
+      const { words, given, view } = this;
+      document.getElementById(`map-scale-${given.id}`).textContent = fill(
+        words[`scale_${this.load}`], { rate: this.rate(view.all / this.columns / given.servers) });
+    }
+
+    /* Operations a second with three digits. */
+    rate(value) {
+      return value.toLocaleString(this.given.language, { maximumSignificantDigits: 3 });
     }
 
     /* Pin the cell, or zoom into the box that was drawn. */
@@ -297,8 +355,7 @@
       this.common = 0;
       if (width < 420 && this.broadest() + 12 > most) this.common = this.shared();
       this.left = Math.min(this.broadest() + 12, most);
-      this.hasReads = this.view.rows.some((row) => row.reads !== undefined);
-      this.right = this.hasReads ? 104 : 54;
+      this.right = 58;
       Object.assign(this, { width, height, ratio });
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
@@ -398,7 +455,7 @@
       context.beginPath();
       context.rect(...this.area);
       context.clip();
-      if (this.marked) this.view.marks.forEach((mark) => this.drawMark(context, mark));
+      if (this.marked && this.load !== "reads") this.view.marks.forEach((mark) => this.drawMark(context, mark));
       this.drawCursor(context);
       context.restore();
     }
@@ -412,11 +469,7 @@
       for (let row = r0; row < r1; row += step) {
         this.label(context, view.rows[row], this.placeOf(0, row)[1] + each / 2);
       }
-      this.drawBars(context, left + width + 4, words.writes, (row) => view.sums[row] * scale);
-      if (this.hasReads) {
-        this.drawBars(context, left + width + 54, words.reads,
-          (row) => view.rows[row].reads * this.given.servers);
-      }
+      this.drawBars(context, left + width + 6, words[this.load], (row) => view.sums[row] * scale);
       if (each >= 9) {
         context.strokeStyle = "rgba(255,255,255,.16)";
         context.lineWidth = 1;
@@ -478,7 +531,8 @@
       context.fillStyle = this.soft;
       for (let column = c0; column < c1; column += 1) {
         const tall = (view.totals[column] / view.busiest) * (TOP - 10);
-        context.fillRect(left + (column - c0) * each, top - 4 - tall, Math.max(each - 0.5, 0.5), tall);
+        const [from, to] = [column - c0, column - c0 + 1].map((n) => Math.round(left + n * each));
+        context.fillRect(from, top - 4 - tall, Math.max(to - from - (each < 6 ? 0 : 1), 0.5), tall);
       }
       const { start_s: start, width_s: step } = this.given;
       const length = (c1 - c0) * step, count = clamp(Math.floor(width / 150), 1, 6);
@@ -486,7 +540,9 @@
       for (let tick = 0; tick <= count; tick += 1) {
         const at = Math.round(start + c0 * step + (length * tick) / count);
         const shown = brief(at, length / count);
-        context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
+        // Below a narrow map the first time begins under the labels, so that both are legible.
+        const isNarrow = 2 * context.measureText(shown).width + 12 > (width / count);
+        context.textAlign = tick === 0 && !isNarrow ? "left" : tick === count ? "right" : "center";
         context.fillText(shown, left + (width * tick) / count, top + height + 13);
       }
       context.textAlign = "left";
@@ -550,7 +606,7 @@
         }
         context.setLineDash([]);
       };
-      this.pins.filter((pin) => pin.kind === this.kind)
+      this.pins.filter((pin) => pin.kind === this.kind && pin.load === this.load)
         .forEach((pin) => frame(pin.cell, pin.cell, [2, 2]));
       if (this.cursor) frame(this.cursor, this.cursor, []);
       if (this.box) frame(...this.box, [6, 4]);
@@ -558,7 +614,7 @@
 
     point(cell) {
       this.cursor = cell;
-      this.readout.textContent = this.told(this.kind, cell);
+      this.readout.textContent = this.told(this.kind, this.load, cell);
       if (!this.waiting) {
         this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.draw(); });
       }
@@ -570,41 +626,50 @@
       const said = [fill(row.first === row.last ? words.region_row : words.regions_row, { number })];
       if (more && row.server !== undefined) said.push(fill(words.on_server, { number: row.server }));
       if (more) said.push(fill(words.begins, { key: row.start ?? words.first_row }));
-      return said.join(", ");
+      return said.join(words.comma);
     }
 
     /* A cell in words, as a screen reader says it. */
-    told(kind, [column, row]) {
-      const { words, given } = this, view = this.views[kind];
-      const count = view.counts[column * view.rows.length + row], total = view.totals[column];
+    told(kind, load, [column, row]) {
+      const { words, given } = this, view = this.viewOf(kind, load);
+      const count = view.counts[column * view.rows.length + row], rate = view.rateAt(column, row);
       const from = given.start_s + column * given.width_s;
       const percent = (part) => part.toLocaleString(given.language, { style: "percent" });
       const { reads } = view.rows[row];
       const said = [
         this.rowName(kind, view.rows[row], true),
-        ...(reads === undefined ? [] : [fill(words.reads_share, { share: percent(reads) })]),
-        fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
+        ...(reads === undefined || load !== "writes"
+          ? [] : [fill(words.reads_share, { share: percent(reads) })]),
+        load === "reads"
+          ? words.constant : fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
       ];
-      if (!count) return [...said, words.nothing].join("; ");
-      const share = percent(count / total);
-      said.push(fill(words.count, { count: count.toLocaleString(given.language) }));
-      said.push(fill(words.load, { load: load((count * given.servers) / total) }));
-      said.push(fill(words.share, { share }));
-      return said.join("; ");
+      if (!rate) return [...said, words[load === "reads" ? "no_reads" : "nothing"]].join(words.semicolon);
+      if (load === "writes") {
+        said.push(fill(words.count, { count: count.toLocaleString(given.language) }));
+      } else if (load === "both") {
+        said.push(fill(words.sum, {
+          both: this.rate(rate), writes: this.rate(count * given.event_rate),
+          reads: this.rate(reads * given.read_rate),
+        }));
+      } else said.push(fill(words.rate, { rate: this.rate(rate) }));
+      said.push(fill(words.load, { load: factor((rate * given.servers) / view.totals[column]) }));
+      said.push(fill(words[load === "reads" ? "share_reads" : "share"],
+        { share: percent(rate / view.totals[column]) }));
+      return said.join(words.semicolon);
     }
 
     pin() {
       if (!this.cursor) return;
-      const held = this.pins.find(({ kind, cell }) =>
-        kind === this.kind && cell[0] === this.cursor[0] && cell[1] === this.cursor[1]);
+      const held = this.pins.find(({ kind, load, cell }) =>
+        kind === this.kind && load === this.load && cell[0] === this.cursor[0] && cell[1] === this.cursor[1]);
       if (held) this.pins.splice(this.pins.indexOf(held), 1);
-      else this.pins = [...this.pins, { kind: this.kind, cell: this.cursor }].slice(-PINS);
+      else this.pins = [...this.pins, { kind: this.kind, load: this.load, cell: this.cursor }].slice(-PINS);
       this.pinned.replaceChildren(...this.pins.map((pin) => this.pinItem(pin)));
       this.draw();
     }
 
     pinItem(pin) {
-      const { words } = this, row = this.views[pin.kind].rows[pin.cell[1]];
+      const { words } = this, row = this.given.views[pin.kind].rows[pin.cell[1]];
       const gone = make("button", { type: "button", text: words.unpin });
       gone.addEventListener("click", () => {
         this.pins.splice(this.pins.indexOf(pin), 1);
@@ -612,7 +677,7 @@
         this.canvas.focus();
         this.draw();
       });
-      const item = make("li", {}, make("span", { text: this.told(pin.kind, pin.cell) }));
+      const item = make("li", {}, make("span", { text: this.told(pin.kind, pin.load, pin.cell) }));
       if (row.hex) item.append(make("code", { text: row.hex, title: words.copy_key }));
       item.append(gone);
       return item;
@@ -622,38 +687,40 @@
     tabulate() {
       if (!this.table?.open) return;
       const { words, given, view, span: [c0, c1, r0, r1] } = this;
-      const many = Math.min(SLICES, c1 - c0), edges = [];
+      // Reads are constant: slices of time would repeat their total.
+      const many = this.load === "reads" ? 0 : Math.min(SLICES, c1 - c0), edges = [];
       for (let slice = 0; slice <= many; slice += 1) {
-        edges.push(c0 + Math.floor(((c1 - c0) * slice) / many));
+        edges.push(c0 + Math.floor(((c1 - c0) * slice) / Math.max(many, 1)));
       }
       const time = (column) => instant(given.start_s + column * given.width_s);
+      const loads = this.hasReads ? LOADS : [this.load];
       const head = make("tr", {}, make("th", { scope: "col", text: words[this.kind] }),
-        make("th", { scope: "col", text: words.total }),
-        ...(this.hasReads ? [make("th", { scope: "col", text: words.reads })] : []),
+        ...loads.map((one) => make("th", {
+          scope: "col", text: this.hasReads ? words[one] : words.total,
+        })),
         ...edges.slice(0, -1).map((edge) => make("th", {
           scope: "col", title: time(edge),
           text: brief(given.start_s + edge * given.width_s, ((c1 - c0) * given.width_s) / many),
         })));
-      const sum = (from, to, row) => {
+      const sum = (shown, from, to, row) => {
         let mine = 0, all = 0;
         for (let column = from; column < to; column += 1) {
-          mine += view.counts[column * view.rows.length + row];
-          all += view.totals[column];
+          mine += shown.rateAt(column, row);
+          all += shown.totals[column];
         }
-        return all ? `${load((mine * given.servers) / all)}×` : "–";
+        return all ? `${factor((mine * given.servers) / all)}×` : "–";
       };
+      const totals = loads.map((one) => this.viewOf(this.kind, one));
       const body = make("tbody");
       for (let row = r0; row < r1; row += 1) {
         body.append(make("tr", {},
           make("th", { scope: "row", text: this.rowName(this.kind, view.rows[row], true) }),
-          make("td", { text: sum(c0, c1, row) }),
-          ...(this.hasReads ? [make("td", {
-            text: `${load(view.rows[row].reads * given.servers)}×`,
-          })] : []),
+          ...totals.map((one) => make("td", { text: sum(one, c0, c1, row) })),
           ...edges.slice(0, -1).map((edge, at) =>
-            make("td", { text: sum(edge, edges[at + 1], row) }))));
+            make("td", { text: sum(view, edge, edges[at + 1], row) }))));
       }
-      const said = fill(words.table_caption, { name: given.name, from: time(c0), to: time(c1) });
+      const said = fill(words[`table_caption_${this.load}`],
+        { name: given.name, from: time(c0), to: time(c1) });
       const inner = make("table", {}, make("caption", { text: said }), make("thead", {}, head), body);
       const outer = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": said }, inner);
       this.table.replaceChildren(this.table.firstElementChild, outer);
@@ -662,7 +729,7 @@
 
   /* The servers of a map in a few pixels, to be compared by eye with those of others. */
   const sketch = (map, place) => {
-    const { columns, words, given } = map, { levels, rows } = map.views.server;
+    const { columns, words, given } = map, { levels, rows } = map.viewOf("server", "writes");
     const width = Math.min(columns, 640), height = rows.length;
     const hottest = new Uint8Array(width * height);
     for (let column = 0; column < columns; column += 1) {

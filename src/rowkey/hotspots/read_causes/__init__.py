@@ -1,0 +1,6 @@
+"""The causes of read hot spots, one plugin a file."""
+
+from rowkey.hotspots.read_contract import ReadCause
+from rowkey.plugins import find_plugins
+
+READ_CAUSES = find_plugins(ReadCause, __name__, __path__)

@@ -1,0 +1,120 @@
+"""The read cause `newest_region`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.hotspots.read_contract import ReadCause
+from rowkey.hotspots.read_load_result import (
+    MIN_GAIN,
+    ReadCauseFinding,
+    ReadLoadResult,
+    build_proposal_evidence,
+)
+from rowkey.messages import Message
+from rowkey.proposals import PER_BUCKET, KeyProposal, propose_spread_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NEWEST_SHARE = 0.05
+"""Share of the sampled rows that count as the newest."""
+MIN_NEWEST_SHARE_IN_REGION = 0.5
+"""Share of the newest rows that the busiest region must hold."""
+
+
+class NewestRegionCause(ReadCause):
+    """A read asks for the newest rows, and one region holds most of them.
+
+    The key begins with a time, so the newest rows of all entities lie together. A bucket before it
+    spreads them, and each answer then asks every bucket, which helps where it reads many rows.
+    """
+
+    name = "newest_region"
+
+    @classmethod
+    def recognise(cls, result: ReadLoadResult) -> ReadCauseFinding | None:
+        """Return the cause if the busiest region holds most of the newest rows."""
+        region, server = result.busiest_region, result.busiest_server
+        if int(result.region_servers[region]) != server:
+            return None
+        for name in _list_open_times(result):
+            share = _measure_newest_share(result, name)
+            if share < MIN_NEWEST_SHARE_IN_REGION:
+                continue
+            proposal = _propose_key(result)
+            message = Message(
+                "read_hot_spot.newest",
+                "it asks for the newest rows, and region {region} holds them",
+                region=region,
+            )
+            region_share = float(result.region_operations[region]) / result.busiest_operations
+            return ReadCauseFinding(
+                cls.name,
+                message,
+                _format_remedy(name, proposal),
+                share * min(region_share, 1.0),
+                {
+                    "fields": [name],
+                    "region": region,
+                    "newest_share": share,
+                    "proposal": build_proposal_evidence(proposal),
+                },
+            )
+        return None
+
+
+def _list_open_times(result: ReadLoadResult) -> Iterator[str]:
+    """Yield the times that only a lower bound tests, and before which the key has no given field.
+
+    Rows of a given field lie together, newest or not.
+    """
+    operators: dict[str, set[str]] = {}
+    for condition in result.read.conditions:
+        if result.read.fields[condition.field].type.unit_ns is not None:
+            operators.setdefault(condition.field, set()).add(condition.operator)
+    for name, tests in operators.items():
+        parts = list(result.design.key.parts)
+        place = next((n for n, part in enumerate(parts) if name in part.fields), None)
+        if place is None or not tests <= {">", ">="}:
+            continue
+        earlier = {one for part in parts[:place] for one in part.fields}
+        if not earlier & set(result.given_fields):
+            yield name
+
+
+def _measure_newest_share(result: ReadLoadResult, name: str) -> float:
+    """Return the share of the newest sampled rows that lie in the busiest region."""
+    import pyarrow.compute as pc
+
+    times = result.rows.column(name)
+    count = max(int(NEWEST_SHARE * (len(times) - times.null_count)), 1)
+    newest = pc.array_sort_indices(times, order="descending").to_numpy()[:count]
+    if not len(newest):
+        return 0.0
+    return float((result.row_regions[newest] == result.busiest_region).mean())
+
+
+def _propose_key(result: ReadLoadResult) -> KeyProposal | None:
+    """Propose a key that spreads the newest rows; None if the busiest server gains too little."""
+    proposal = propose_spread_key(result.design, result.facts)
+    spread = (result.count_ranges(proposal) + result.row_operations) / result.servers
+    return proposal if result.busiest_operations >= MIN_GAIN * spread else None
+
+
+def _format_remedy(name: str, proposal: KeyProposal | None) -> Message:
+    """Return the remedy: a bucket before the time, or a cache where answers are small."""
+    if proposal is None:
+        return Message(
+            "read_hot_spot.newest_cached",
+            "Cache the newest rows, or ask for them less often: the answers are small, and rows "
+            "that are spread would only be asked for on more servers.",
+        )
+    return Message(
+        "read_hot_spot.newest_remedy",
+        'Use key = "{key}" and splits = "{splits}": with a bucket before {field} in the key, the '
+        "newest rows lie in several regions, each of which the read asks.",
+        key=proposal.key,
+        splits=PER_BUCKET,
+        field=name,
+    )

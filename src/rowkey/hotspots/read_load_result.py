@@ -1,0 +1,146 @@
+"""The measured load of one declared read, in which its causes are recognised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import choose_example_values
+from rowkey.errors import InvalidDesign, ReadError
+from rowkey.plan import plan_read
+from rowkey.proposals import apply_proposal
+from rowkey.schema import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from rowkey.design import Design
+    from rowkey.plan import DeclaredRead
+    from rowkey.proposals import KeyProposal
+    from rowkey.schema import FieldFacts
+
+MIN_GAIN = 1.2
+"""Times as much that the busiest server must do for an answer now than under a proposed key, which
+costs a new table."""
+
+
+@dataclass(frozen=True)
+class ReadLoadResult:
+    """The measured load of one declared read: where it falls, and what an answer costs.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields.
+        read: the read.
+        rows: a uniform sample of the events, in the order of their arrival.
+        row_regions: the region of each.
+        region_servers: the server of each region.
+        region_operations: operations of the mean answer by region.
+        server_operations: operations of the mean answer by server.
+        answer_regions: regions that an answer asks, mean.
+        answer_servers: servers that an answer asks, mean.
+        used_servers: servers that have rows.
+        is_even: whether no server takes more than others, but for chance.
+    """
+
+    design: Design
+    facts: Mapping[str, FieldFacts]
+    read: DeclaredRead
+    rows: pa.RecordBatch
+    row_regions: np.ndarray[Any, Any]
+    region_servers: np.ndarray[Any, Any]
+    region_operations: np.ndarray[Any, Any]
+    server_operations: np.ndarray[Any, Any]
+    answer_regions: float
+    answer_servers: float
+    used_servers: int
+    is_even: bool
+
+    @property
+    def servers(self) -> int:
+        """Return the number of region servers."""
+        return len(self.server_operations)
+
+    @property
+    def answer_operations(self) -> float:
+        """Return the operations of an answer, mean."""
+        return float(self.server_operations.sum())
+
+    @property
+    def row_operations(self) -> float:
+        """Return the operations of an answer for the rows that it reads, without its requests."""
+        return max(self.answer_operations - self.answer_regions, 0.0)
+
+    @property
+    def busiest_region(self) -> int:
+        """Return the region with the most operations, the first of equal ones."""
+        return int(self.region_operations.argmax())
+
+    @property
+    def busiest_server(self) -> int:
+        """Return the server with the most operations, the first of equal ones."""
+        return int(self.server_operations.argmax())
+
+    @property
+    def busiest_operations(self) -> float:
+        """Return the operations of an answer on the busiest server, mean."""
+        return float(self.server_operations.max())
+
+    @property
+    def busiest_share(self) -> float:
+        """Return the share of all operations on the busiest server; 0 without operations."""
+        return self.busiest_operations / (self.answer_operations or 1.0)
+
+    @cached_property
+    def given_fields(self) -> list[str]:
+        """Return the fields, except times, whose value each answer is asked for with."""
+        return [
+            one.field
+            for one in self.read.conditions
+            if one.operator in ("=", "in")
+            and any(isinstance(operand, Parameter) for operand in one.operands)
+            and self.read.fields[one.field].type.unit_ns is None
+        ]
+
+    def count_ranges(self, proposal: KeyProposal) -> float:
+        """Return the ranges of an answer under a proposed key; infinite for a scan of the table."""
+        try:
+            key = apply_proposal(self.design, proposal).key
+            bounds = self.read.build_bounds(choose_example_values(self.read, self.facts))
+            plan = plan_read(key, bounds, self.read.order)
+        except (InvalidDesign, ReadError):
+            return math.inf
+        return math.inf if plan.is_full_scan else float(plan.fan_out)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCauseFinding:
+    """A cause of a read hot spot that was found.
+
+    Args:
+        code: the cause's name.
+        message: the reason with its figures, as a clause without values of fields.
+        remedy: what to do about it, as a sentence; it is never applied automatically.
+        explained_share: the share of the busiest server's operations for the read that it explains.
+        evidence: the figures by name; `proposal` has the key, the splits and the heavy values that
+            the remedy names, or is None.
+    """
+
+    code: str
+    message: str
+    remedy: str
+    explained_share: float
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+def build_proposal_evidence(proposal: KeyProposal | None) -> dict[str, Any] | None:
+    """Return the evidence of what a remedy proposes; None if it names no key."""
+    if proposal is None:
+        return None
+    heavy = {name: list(values) for name, values in proposal.heavy_values.items()}
+    return {"key": proposal.key, "splits": proposal.splits, "heavy": heavy}
