@@ -111,7 +111,7 @@ def test_no_candidate_is_better_than_all_picks(seed: int) -> None:
         (format_key(one.design.key.terms), one.verdict.grade, list_costs(one))
         for one in judge_all(design, events)
         if not any(
-            answer.verdict.rank <= one.verdict.rank
+            answer.verdict.decisive.rank <= one.verdict.decisive.rank
             and all(
                 mine <= TOLERANCE * other
                 for mine, other in zip(list_costs(answer), list_costs(one), strict=True)

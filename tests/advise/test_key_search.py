@@ -21,7 +21,7 @@ from rowkey.advise import Advice, JudgedDesign, search
 from rowkey.advise.key_search import SEARCHING
 from rowkey.design import Design
 from rowkey.proposals import list_candidates
-from rowkey.render import ADVICE_FIELDS, list_paths
+from rowkey.render import ADVICE_FIELDS, build_advice_document, format_advice, list_paths
 from rowkey.schema import format_key
 from verdicts import test_expert
 from verdicts.recordings import write_recording
@@ -350,3 +350,19 @@ def test_a_slice_of_time_is_turned_for_reads_of_the_latest() -> None:
     )  # fmt: skip
     (first, *_) = search(design).recommended
     assert "[desc(time_slice(ts, 1h))]" in first.design.declaration.key
+
+
+def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
+    """A key under which no read gives the prefix of a Bloom filter gets another filter."""
+    options = {
+        **ORDERS,
+        "families": {"d": {**ORDERS["families"]["d"], "bloom": "ROWPREFIX_FIXED_LENGTH(8)"}},
+        "reads": [ORDERS["reads"][0], {"name": "one", "where": "number = ?", "rate": "0.001/s"}],
+    }
+    advice = search(Design("orders", "[number][user][at]", **options), orders)
+    best = advice.picks[0].judged
+    assert "user" == next(iter(best.design.key.fields))
+    assert "ROW" == best.design.families["d"].bloom
+    assert 'bloom = "ROW" in family d' in "\n".join(format_advice(advice, 100))
+    changes = build_advice_document(advice)["picks"][0]["families"]
+    assert {"family": "d", "option": "bloom", "value": "ROW"} in changes

@@ -19,7 +19,7 @@ from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.errors import InvalidDesign
-from rowkey.lint import check_design
+from rowkey.lint import check_design, fix_families
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import (
@@ -285,10 +285,18 @@ class _KeySearch:
         self.refused += finalists.list_refused()
 
     def _judge_unless_refused(self, design: Design) -> JudgedDesign | str:
-        """Judge a design by the first events; a rule's warning if the declared one has it not."""
+        """Judge a design by the first events; a rule's warning if the declared one has it not.
+
+        Its families are changed where they do not suit its reads any more.
+        """
         found = check_design(design, self._summarize(design))
-        warning = find_new_warning(self._known_codes, found.filter_by_severity("warning"))
-        if warning:
+        warnings = found.filter_by_severity("warning")
+        if any(one.code not in self._known_codes for one in warnings):
+            fixed = fix_families(design, warnings, self._summarize(design))
+            if fixed is not design:  # a Bloom filter, say, that its reads cannot use
+                design, found = fixed, check_design(fixed, self._summarize(fixed))
+                warnings = found.filter_by_severity("warning")
+        if warning := find_new_warning(self._known_codes, warnings):
             return warning
         judged = self._sketch(design)
         judged.lint_result = found

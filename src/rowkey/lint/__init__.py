@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rowkey.lint.checker import AllowedFinding, LintResult, check_design, select_rules
     from rowkey.lint.contract import Rule, RuleDoc, format_rule_name
     from rowkey.lint.finding import SEVERITIES, Finding, Severity
-    from rowkey.lint.fixes import FixedDesign, apply_fixes
+    from rowkey.lint.fixes import FixedDesign, apply_fixes, fix_families
     from rowkey.lint.rules import RULES as RULES
     from rowkey.lint.subject import LintSubject, PlannedRead
     from rowkey.lint.toml_edit import edit_toml
@@ -20,7 +20,7 @@ else:
             "allowances": "Allowance",
             "contract": "Rule RuleDoc format_rule_name",
             "finding": "SEVERITIES Finding Severity",
-            "fixes": "FixedDesign apply_fixes",
+            "fixes": "FixedDesign apply_fixes fix_families",
             "toml_edit": "edit_toml",
             "rules": "RULES",
             "checker": "AllowedFinding LintResult check_design select_rules",
@@ -44,6 +44,7 @@ __all__ = [
     "apply_fixes",
     "check_design",
     "edit_toml",
+    "fix_families",
     "format_rule_name",
     "select_rules",
 ]

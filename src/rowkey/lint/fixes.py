@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
@@ -15,7 +15,7 @@ from rowkey.lint.toml_edit import edit_toml
 from rowkey.open_file_limit import explain_shortage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rowkey.lint.finding import Finding
     from rowkey.workload import SampleSummary
@@ -69,6 +69,37 @@ def apply_fixes(
             return state
         state = step
     return state
+
+
+def fix_families(
+    design: Design, findings: Iterable[Finding], sample: SampleSummary | None = None
+) -> Design:
+    """Return a design with the fixes of findings on its families; the same if there are none.
+
+    Args:
+        design: the design; it need not be from a file.
+        findings: what the rules found in it.
+        sample: the summary of the sample by which they did.
+
+    Raises:
+        InvalidDesign: no design can have all fixes together.
+    """
+    subject = LintSubject(design, sample)
+    rules = {rule.code: rule for rule in RULES.values()}
+    changes: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        for path, value in rules[finding.code]().build_fix(subject, finding).items():
+            if path[0] == "families":
+                changes.setdefault(str(path[1]), {})[str(path[2])] = value
+    if not changes:
+        return design
+    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    for name, family in changes.items():
+        merged = options["families"].get(name, {}) | family
+        options["families"][name] = {word: one for word, one in merged.items() if one is not None}
+    fixed = type(design)(**options)
+    fixed.directory = design.directory
+    return fixed
 
 
 def _try_fixes(

@@ -64,6 +64,9 @@ _KEY_FIELDS = {
         "operations of all declared reads at their rates; of one answer a second without a rate"
     ),
     "heavy[].field": "a field of which its bucket spreads some values",
+    "families[].family": "a family that is declared otherwise than in the design",
+    "families[].option": "its option, such as bloom",
+    "families[].value": "what it is set to; null if it is removed",
     "heavy[].values[]": "these values, as the design file declares them",
     **{f"resources.{name}": meaning for name, meaning in _RESOURCE_FIELDS.items()},
     "robustness[].change": (
@@ -107,20 +110,20 @@ def build_advice_document(advice: Advice) -> dict[str, Any]:
         "complete": advice.is_complete,
         "candidates": advice.candidate_count,
         "trials": advice.trial_count,
-        "declared": _build_key_document(advice.declared),
+        "declared": _build_key_document(advice.declared, advice.declared),
         "picks": [
-            {"strengths": list(pick.strengths), **_build_key_document(pick.judged)}
+            {"strengths": list(pick.strengths), **_build_key_document(pick.judged, advice.declared)}
             for pick in advice.picks
         ],
         "assumptions": [str(one) for one in advice.assumptions],
         "skipped_rows": advice.skipped_rows.count,
-        "tables": [_build_key_document(one) for one in advice.tables],
+        "tables": [_build_key_document(one, advice.declared) for one in advice.tables],
         "refused": [{"key": one.key, "reason": one.reason} for one in advice.refused],
     }
 
 
-def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
-    """Return a judged design as a JSON document."""
+def _build_key_document(judged: JudgedDesign, declared: JudgedDesign) -> dict[str, Any]:
+    """Return a judged design as a JSON document, compared with the declared one."""
     return {
         "table": judged.design.table,
         "key": format_key(judged.design.key.terms),
@@ -129,6 +132,10 @@ def _build_key_document(judged: JudgedDesign) -> dict[str, Any]:
         "regions": len(judged.simulation.regions),
         "heavy": [
             {"field": name, "values": values} for name, values in _get_heavy_values(judged).items()
+        ],
+        "families": [
+            {"family": name, "option": word, "value": value}
+            for name, word, value in _list_family_changes(judged, declared)
         ],
         "event_bytes": judged.event_bytes,
         "read_operations_per_s": judged.read_cost,
@@ -286,11 +293,25 @@ def _format_key(judged: JudgedDesign, declared: JudgedDesign, width: int) -> Ite
     yield f"    splits = {format_toml_value(_get_splits(judged))}"
     for name, values in _get_heavy_values(judged).items():
         yield from wrap_text(f"    heavy values of {name}: {', '.join(map(str, values))}", width, 6)
+    for name, word, value in _list_family_changes(judged, declared):
+        text = f"no {word}" if value is None else f"{word} = {format_toml_value(value)}"
+        yield f"    {text} in family {name}"
     known = _list_assessments(declared)
     first, *others = _list_assessments(judged)
     needs = _format_resources(judged.resources, declared.resources)
     for text in filter(None, (first, *(one for one in others if one not in known), needs)):
         yield from wrap_text(f"    {text}", width, 6)
+
+
+def _list_family_changes(
+    judged: JudgedDesign, declared: JudgedDesign
+) -> Iterator[tuple[str, str, Any]]:
+    """Yield family, option and value of what its families have otherwise; None if removed."""
+    others = declared.design.declaration.families
+    for name, options in judged.design.declaration.families.items():
+        for word in options | others[name]:
+            if options.get(word) != others[name].get(word):
+                yield name, word, options.get(word)
 
 
 def _get_splits(judged: JudgedDesign) -> str | dict[str, Any]:

@@ -103,14 +103,18 @@ def wrap_text(text: str, width: int, indent: int) -> list[str]:
 
     >>> wrap_text("a key is [bucket(host, 16)][host] here", 20, 2)
     ['a key is', '  [bucket(host, 16)][host]', '  here']
+    >>> wrap_text("  [bucket(host, 16)][host] here", 20, 4)
+    ['  [bucket(host, 16)][host]', '    here']
     """
     text = escape_text(text)
     if len(text) <= width:
         return [text]
     whole = _UNBREAKABLE_PATTERN.sub(lambda found: found[0].replace(" ", _HARD_SPACE), text)
+    own_indent = whole[: len(whole) - len(whole.lstrip(" "))]
     lines = wrap(
-        whole,
+        whole.lstrip(" "),
         width,
+        initial_indent=own_indent,
         subsequent_indent=" " * indent,
         break_long_words=False,
         break_on_hyphens=False,
