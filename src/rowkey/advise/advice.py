@@ -121,7 +121,9 @@ def _build_measure(
             return *rank, is_salted, excess
         if strength == "nearest":
             return *rank, is_salted, _count_changes(declared, one), excess
-        return _COSTS[strength](one), *rank, is_salted, excess
+        cost = _COSTS[strength](one) / least_costs[strength]
+        # What costs hardly more than the least is as good, and may be better in all else.
+        return int(log(cost) / log(1 + MIN_GAIN)), *rank, is_salted, excess
 
     return measure
 
