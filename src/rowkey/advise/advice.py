@@ -97,7 +97,7 @@ def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list
         declared: the design as it is.
         judged: designs with other keys.
     """
-    allowed = [one for one in judged if not _find_objection(declared, one)]
+    allowed = [one for one in judged if not find_objection(declared, one)]
     least_costs = {name: min(map(cost, allowed)) for name, cost in _COSTS.items() if allowed}
     found: dict[int, list[Strength]] = {}
     for strength in STRENGTHS if allowed else ():
@@ -136,7 +136,7 @@ _COSTS: dict[str, Cost] = {
 """What designs are compared by; each is above 0."""
 
 
-def _find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
+def find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
     """Return why a design is not proposed; an empty string if nothing speaks against it."""
     old, new = declared.verdict, judged.verdict
     if new.decisive.rank > old.decisive.rank:
@@ -170,7 +170,7 @@ def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
         declared: the design as it is.
         judged: the design that is not proposed.
     """
-    reason = _find_objection(declared, judged) or "other proposed keys are better in every measure"
+    reason = find_objection(declared, judged) or "other proposed keys are better in every measure"
     return RefusedKey(format_key(judged.design.key.terms), reason.removesuffix("."))
 
 

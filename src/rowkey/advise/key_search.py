@@ -13,6 +13,7 @@ from rowkey.advise.advice import (
     RefusedKey,
     choose_picks,
     find_new_warning,
+    find_objection,
     refuse_key,
 )
 from rowkey.advise.finalists import Finalists
@@ -173,15 +174,33 @@ class _KeySearch:
         return self._conclude(is_complete=is_complete)
 
     def _judge_by_all_events(self) -> None:
-        """Judge what is proposed by all events, and drop tables that these do not confirm."""
-        picks, refused = self._divide_judged()
+        """Judge what is proposed by all events, and drop what these do not confirm.
+
+        In place of a key that is dropped the next best one is judged.
+        """
         declared = self._judge(self.design)
-        judged = [self._judge(pick.judged.design) for pick in picks]
+        confirmed: dict[str, JudgedDesign] = {}
+        dropped: list[RefusedKey] = []
+        while True:
+            picks, others = self._divide_judged()
+            for pick in picks:
+                identity = pick.judged.design.build_write_identity()
+                if identity not in confirmed:
+                    confirmed[identity] = self._judge(pick.judged.design)
+            bad = {name for name, one in confirmed.items() if find_objection(declared, one)}
+            kept = [one for one in self.judged if one.design.build_write_identity() not in bad]
+            if len(kept) == len(self.judged):
+                break
+            dropped = [refuse_key(declared, confirmed[name]) for name in bad]
+            self.judged = kept
+        judged = [confirmed[pick.judged.design.build_write_identity()] for pick in picks]
         tables = tuple(self._judge(table.design) for table in self.tables)
         is_better = _is_better(tables, _choose_single(declared, choose_picks(declared, judged)))
         is_bearable = sum(map(_get_write_load, tables)) < 1
-        self.refused = [*refused, *self.refused]
-        self.tables = tables if is_better and is_bearable else ()
+        warnings = [w for one in tables for w in one.lint_result.filter_by_severity("warning")]
+        is_clean = not find_new_warning(self._known_codes, warnings)
+        self.refused = [*others, *dropped, *self.refused]
+        self.tables = tables if is_better and is_bearable and is_clean else ()
         self.declared, self.judged = declared, judged
 
     def _divide_judged(self) -> tuple[list[Pick], list[RefusedKey]]:
