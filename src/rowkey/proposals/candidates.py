@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ QUANTILES = "sample"
 """The split algorithm that takes the boundaries from a sample."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidate(KeyProposal):
     """A key that a design could have.
 
@@ -55,7 +56,7 @@ class Candidate(KeyProposal):
     bound_key: Key
     front: FunctionCall | None
 
-    @property
+    @cached_property
     def kind(self) -> tuple[str, ...]:
         """Return how its rows are spread, whatever the number of buckets of a light value."""
         if self.front is None:
@@ -69,12 +70,12 @@ class Candidate(KeyProposal):
         """Return the number of buckets or salts in front; None without any."""
         return None if self.front is None else self.front.scalars[0]
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """Return the terms of the key behind the one that spreads its rows."""
         return tuple(str(term) for term in self.bound_key.terms if term != self.front)
 
-    @property
+    @cached_property
     def spread(self) -> str:
         """Return what decides how its writes are spread: the term in front, or the first one."""
         terms = (term for term in self.bound_key.terms if not isinstance(term, Constant))
