@@ -54,7 +54,8 @@ def _find_newest_region(
         if read.fields[field].type.unit_ns is not None
     }
     for field, tests in operators.items():
-        if not tests <= {">", ">="}:
+        is_latest = read.age is not None and read.age.shape == "latest"
+        if not (tests <= {">", ">="} or (is_latest and field in read.time_ranges)):
             continue
         times = simulation.sampled_rows.column(field)
         newest_row = pc.index(times, pc.max(times)).as_py()
@@ -86,14 +87,16 @@ def _find_popular_value(
     row_servers = simulation.replay.placements.assignments[0][simulation.load_result.regions]
     rows = simulation.sampled_rows.filter(pa.array(row_servers == load.servers.busiest_place))
     surplus = load.servers.busiest_share[0] - 1 / len(load.servers.operations)
-    found: list[tuple[float, str, object]] = []
+    found: list[tuple[float, str, object, int]] = []
     for field in _list_given_fields(read):
         values = pc.value_counts(rows.column(field))
         if len(values):
             place = int(np.argmax(values.field("counts").to_numpy()))
             value, count = values.field("values")[place], values.field("counts")[place].as_py()
-            found.append((_estimate_cost_share(simulation, read, field, count), field, value))
-    share, field, value = max(found, key=lambda one: one[:2], default=(0.0, "", None))
+            is_limited = read.limit is not None
+            share = _estimate_cost_share(simulation, read, field, count, is_limited=is_limited)
+            found.append((share, field, value, count))
+    share, field, value, count = max(found, key=lambda one: one[:2], default=(0.0, "", None, 0))
     if share < MIN_EXPLAINED_SHARE * surplus or not share:
         return None
     rows_with_value = pc.equal(simulation.sampled_rows.column(field), value)
@@ -104,6 +107,16 @@ def _find_popular_value(
         field=field,
         share=f"{total_share:.0%}",
     )
+    if read.keys.shape != "sample":
+        if len(read.parameter_fields) > 1:  # the shares are those of combinations of values
+            return None
+        message = Message(
+            "read_hot_spot.asked",
+            "it asks for one {field} in {share} of the answers, by keys = {keys}",
+            field=field,
+            share=f"{_estimate_cost_share(simulation, read, field, count, is_limited=True):.0%}",
+            keys=f'"{read.keys}"',
+        )
     remedy = Message(
         "read_hot_spot.popular_remedy",
         "Cache the answers for this {field}, or spread its rows over several buckets, each of "
@@ -114,24 +127,26 @@ def _find_popular_value(
 
 
 def _estimate_cost_share(
-    simulation: Simulation, read: DeclaredRead, field: str, count: int
+    simulation: Simulation, read: DeclaredRead, field: str, count: int, *, is_limited: bool
 ) -> float:
     """Return the share of a read's work that answers for one value take.
 
-    It is asked for as often as it has rows. Without a limit each answer returns all of these.
+    It is asked for as often as the read's `keys` say. Without a limit each answer returns all of
+    its rows.
 
     Args:
         simulation: a replay of the design's events.
         read: the read.
         field: the field whose value it gives.
         count: the sampled rows with that value.
+        is_limited: whether an answer costs as much for each value.
     """
-    import numpy as np
     import pyarrow.compute as pc
 
     counts = pc.value_counts(simulation.sampled_rows.column(field)).field("counts").to_numpy()
-    power = 2.0 if read.limit is None else 1.0
-    return float(count**power / (counts.astype(np.float64) ** power).sum())
+    shares = read.keys.compute_shares(counts)
+    costs = shares if is_limited else shares * counts
+    return float(costs[(counts == count).argmax()] / costs.sum())
 
 
 def _list_given_fields(read: DeclaredRead) -> list[str]:

@@ -125,20 +125,20 @@ class AnswerLoad:
 
     Trials are few, but every sampled row has a known region. So what an answer costs in the region
     of the row whose values it asks for is averaged over the trials with rows of that region, and
-    weighted with the share of all rows that lie there; a region without a trial has the mean of
-    all. What an answer costs in other regions is averaged over all trials.
+    weighted with the share of the answers that ask for rows there; a region without a trial has the
+    mean of all. What an answer costs in other regions is averaged over all trials.
 
     Args:
         trials: of the read.
-        origin_shares: by region, the share of the rows whose values are asked for.
-        row_count: how many such rows the sample has.
+        origin_shares: by region, the share of the answers that ask for values of rows in it.
+        row_count: how many sampled rows, each asked for as often, tell these shares as well.
 
     Source: post-stratification; Cochran, Sampling Techniques (1977), section 5A.9.
     """
 
     trials: tuple[TrialLoad, ...]
     origin_shares: np.ndarray[Any, Any]
-    row_count: int
+    row_count: float
 
     def estimate_load(self, groups: np.ndarray[Any, Any], group_count: int) -> LoadEstimate:
         """Return the operations of the mean answer on each of some groups of regions.
