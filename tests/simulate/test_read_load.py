@@ -185,7 +185,8 @@ def draw_answer(
     for origin in rows[:: row_count // 100][:100].tolist():
         regions = {origin, rng.integers(len(shares))} if rng.random() < 1 / 11 else {origin}
         touched = np.array(sorted(regions))
-        trials.append(TrialLoad(origin, touched, costs[touched] * rng.uniform(0.5, 1.5)))
+        operations = costs[touched] * rng.uniform(0.5, 1.5)
+        trials.append(TrialLoad(origin, touched, operations, operations))
     return AnswerLoad(
         tuple(trials), np.bincount(rows, minlength=len(shares)) / row_count, row_count
     )

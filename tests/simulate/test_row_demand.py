@@ -141,6 +141,30 @@ def test_margins_hold_for_values_that_a_sample_hardly_knows(
     assert 0.93 <= sum(hits) / len(hits)
 
 
+@pytest.mark.parametrize("keys", ["uniform", "zipf(0.2)"])
+def test_rare_answers_with_many_rows_are_not_missed(tmp_path: Path, keys: str) -> None:
+    """One host of 500 has half of the rows: few answers are of it, and most rows are."""
+    hosts = [f"h{number:03}" for number in range(500)] + ["h250"] * 499
+    rows = [
+        {"host": host, "kind": "info", "ts": 1_700_000_000 + number}
+        for number, host in enumerate(hosts)
+    ]
+    splits = [f"h{number:03}" for number in (100, 200, 300, 400)]
+    read = {"where": "host = ?", "keys": keys}
+    simulation = simulate(tmp_path, rows, "[host][ts][kind]", read, splits=splits)
+    counts = Counter(hosts)
+    values = sorted(counts)
+    loads, mean_rows = [0.0] * len(simulation.regions), 0.0
+    shares = compute_shares([counts[host] for host in values], keys)
+    for host, share in zip(values, shares, strict=True):
+        loads[bisect_right(splits, host)] += share * count_read_operations(1, counts[host])
+        mean_rows += share * counts[host]
+    ((load,), (cost,)) = simulation.read_loads, simulation.reads
+    assert all(find_hits(load, simulation, loads))
+    assert abs(cost.read_rows - mean_rows) <= cost.margins.read_rows
+    assert pytest.approx(mean_rows, rel=0.1) == cost.read_rows
+
+
 def test_declared_sample_changes_nothing(tmp_path: Path) -> None:
     """`keys = "sample"` is what is assumed without it."""
     rows = make_rows(300, 0.3)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
-from statistics import stdev
+from math import fsum, sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -228,7 +228,11 @@ class ReadSimulator:
             for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
                 trials_by_place[place] = self._run_trial(
-                    read, values, row_numbers, int(origins.trials[place])
+                    read,
+                    values,
+                    row_numbers,
+                    int(origins.trials[place]),
+                    float(trial_values.weights[place]),
                 )
                 remaining_ranges -= trials_by_place[place].fan_out
                 if remaining_ranges <= 0:
@@ -333,6 +337,7 @@ class ReadSimulator:
         values: Mapping[int | str, Any],
         own_events: Sequence[int],
         origin: int,
+        weight: float,
     ) -> _ReadTrial:
         """Run a read once and return its cost.
 
@@ -341,6 +346,7 @@ class ReadSimulator:
             values: the values of its parameters.
             own_events: the events that the values are from; the first decided the others.
             origin: the region of the row whose values it asks for.
+            weight: the answers that it stands for.
         """
         import numpy as np
 
@@ -393,7 +399,7 @@ class ReadSimulator:
                 # A read of the whole table skips as many rows for each row as in the sample.
                 scanned = min(scanned, read.limit * (scan_count - heads) / row_limit + heads)
             returned = float(read.limit)
-        load = self._measure_load(origin, spans, row_spans, scanned)
+        load = replace(self._measure_load(origin, spans, row_spans, scanned), weight=weight)
         return _ReadTrial.from_plan(plan, returned, scanned, load)
 
     def _measure_load(
@@ -425,13 +431,13 @@ class ReadSimulator:
             return np.where(numbers >= 0, sums[numbers] + inside, 0)
 
         if not len(regions):
-            return TrialLoad(origin, regions, np.empty(0))
+            return TrialLoad(origin, regions, np.empty(0), np.empty(0))
         counts = count_rows_before(self._region_starts[regions + 1])
         counts = counts - count_rows_before(self._region_starts[regions])
-        operations_per_row = count_read_operations(0, read_rows, self._row_bytes)
-        operations_per_row /= max(int(counts.sum()), 1)
-        operations = count_read_operations(1, 0) + counts * operations_per_row
-        return TrialLoad(origin, regions, operations)
+        shares = counts / max(int(counts.sum()), 1)
+        row_operations = count_read_operations(0, read_rows, self._row_bytes)
+        operations = count_read_operations(1, 0) + shares * row_operations
+        return TrialLoad(origin, regions, operations, shares * read_rows)
 
     def _compute_factors(
         self,
@@ -540,24 +546,24 @@ def _summarize_trials(
         origins: where the rows lie whose values it asks for.
         row_bytes: the mean bytes of a row.
     """
-    count = len(trials)
+    weights = [one.load.weight for one in trials]
     fans = [one.fan_out for one in trials]
     regions = [len(one.load.regions) for one in trials]
     return ReadCost(
         read.name,
-        (sum(fans) / count, max(fans)),
-        (sum(regions) / count, max(regions)),
-        sum(one.returned_rows for one in trials) / count,
-        sum(one.read_rows for one in trials) / count,
+        (fmean(fans, weights), max(fans)),
+        (fmean(regions, weights), max(regions)),
+        fmean([one.returned_rows for one in trials], weights),
+        fmean([one.read_rows for one in trials], weights),
         trials[0].residual_fields,
         any(one.is_full_scan for one in trials),
         all(one.serves_order for one in trials),
         assumption,
         margins=ReadMargins(
-            _compute_margin(fans),
-            _compute_margin(regions),
-            _compute_margin([one.returned_rows for one in trials]),
-            _compute_margin([one.read_rows for one in trials]),
+            _compute_margin(fans, weights),
+            _compute_margin(regions, weights),
+            _compute_margin([one.returned_rows for one in trials], weights),
+            _compute_margin([one.read_rows for one in trials], weights),
         ),
         row_bytes=row_bytes,
         load=AnswerLoad(
@@ -568,10 +574,17 @@ def _summarize_trials(
     )
 
 
-def _compute_margin(values: Sequence[float]) -> float:
+def _compute_margin(values: Sequence[float], weights: Sequence[float]) -> float:
     """Return how far the mean of trials may lie from the true mean; 0 for a single trial.
 
-    >>> _compute_margin([5.0, 5.0]), round(_compute_margin([0.0, 2.0] * 50), 3)
+    >>> _compute_margin([5.0, 5.0], [1, 1]), round(_compute_margin([0.0, 2.0] * 50, [1] * 100), 3)
     (0.0, 0.197)
     """
-    return MARGIN_DEVIATIONS * stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = fmean(values, weights)
+    squares = (
+        (weight * (value - mean)) ** 2 for value, weight in zip(values, weights, strict=True)
+    )
+    return MARGIN_DEVIATIONS * sqrt(fsum(squares) * count / (count - 1)) / fsum(weights)

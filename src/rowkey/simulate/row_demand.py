@@ -62,31 +62,45 @@ class RowDemand:
         sums: np.ndarray[Any, Any] = np.cumsum(self.weights)
         return sums
 
-    def choose_rows(self, count: int) -> np.ndarray[Any, Any]:
-        """Return rows that stand for equal shares of the answers, in the order of `rows`.
+    def choose_rows(self, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return rows that stand for the answers, in the order of `rows`, and for how many each.
 
-        The rows are divided into so many parts of equal weight. Of each part a row is taken that
-        has as many equal ones as its mean row, so each value, and each size of answer, has its
-        share of them, however uneven or periodic the sample is.
+        The rows are divided into so many parts of equal importance. Of each part a row is taken
+        that has as many equal ones as its mean row, so each value, and each size of answer, has its
+        share of them, however uneven or periodic the sample is. A row is as important as it is
+        asked for; where that is not as often as it has equal ones, half of the importance is that
+        of the rows its answers find, so that rare answers with many rows are not missed.
 
         Args:
-            count: how many; a row with a high weight comes several times.
+            count: how many; an important row comes several times.
+
+        Returns:
+            The rows, and their weights, which are 1 in the mean.
+
+        Source: defensive importance sampling; Owen, Monte Carlo theory, methods and examples
+            (2013), section 9.6.
         """
         import numpy as np
 
-        total = float(self._sums[-1])
-        edges = np.searchsorted(self._sums, np.arange(count + 1) * total / count, "right")
+        importance = self.weights
+        if self._read.keys.shape != "sample":
+            found = self.weights * self.sizes
+            importance = self.weights / self.weights.sum() + found / found.sum()
+        sums = np.cumsum(importance)
+        edges = np.searchsorted(sums, np.arange(count + 1) * float(sums[-1]) / count, "right")
         edges = np.minimum(edges, len(self.rows) - 1)
         edges[-1] = len(self.rows)
         places = []
         for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             stop = max(end, start + 1)
-            sizes, weights = self.sizes[start:stop], self.weights[start:stop]
-            nearest = sizes[abs(sizes - np.average(sizes, weights=weights)).argmin()]
+            sizes, parts = self.sizes[start:stop], importance[start:stop]
+            nearest = sizes[abs(sizes - np.average(sizes, weights=parts)).argmin()]
             first, last = sizes.searchsorted(nearest), sizes.searchsorted(nearest, "right")
-            sums = np.cumsum(weights[first:last])
-            places.append(start + int(first) + int(sums.searchsorted(sums[-1] / 2)))
-        return self.rows[np.array(places, np.intp)]
+            part_sums = np.cumsum(parts[first:last])
+            places.append(start + int(first) + int(part_sums.searchsorted(part_sums[-1] / 2)))
+        chosen = np.array(places, np.intp)
+        weights = self.weights[chosen] / importance[chosen]
+        return self.rows[chosen], weights / weights.mean()
 
     def spread_rows(self, count: int) -> np.ndarray[Any, Any]:
         """Return rows at equal steps of weight, in the order of `rows`.

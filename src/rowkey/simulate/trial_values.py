@@ -54,8 +54,8 @@ class TrialValues:
         self._lists = _ListFiller(read, columns)
         self.demand = RowDemand(read, columns, ranked_rows)
         """How often the values of each row are asked for."""
-        self.row_numbers = self.demand.choose_rows(TRIALS_PER_READ)
-        """The row of each trial."""
+        self.row_numbers, self.weights = self.demand.choose_rows(TRIALS_PER_READ)
+        """The row of each trial, and for how many answers each stands, 1 in the mean."""
         rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))
         self._rows = list(rows)
         self._parameter_ends = _list_parameter_ends(read)
