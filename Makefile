@@ -56,6 +56,7 @@ format: $(DEV)  # let ruff fix what it can
 proof: $(DEV)  # prove designs on a real cluster and write docs/proof.md and docs/cases
 	$(BIN)/python tools/proof.py
 	$(BIN)/python -m tools.cases
+	$(BIN)/python -m tools.read_load
 
 docs: $(DEV)  # write the generated reference
 	$(BIN)/python tools/docs.py

@@ -127,12 +127,16 @@ def _reads(draw: st.DrawFn, kinds: dict[str, str]) -> list[dict[str, Any]]:
 
 @st.composite
 def _read(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
-    tests = []
+    tests, targets = [], {"keys": False, "age": False}
     for name in draw(st.lists(st.sampled_from(sorted(kinds)), max_size=3, unique=True)):
         spelled = f'"{name}"'
         forms = ["{} = ?", "{} >= :low", "{} in (?, ?)", "{} between ? and ?"]
         forms += ["{} starts with ?"] if TYPES[kinds[name]].is_sequence else []
-        tests.append(draw(st.sampled_from(forms)).format(spelled))
+        form = draw(st.sampled_from(forms))
+        tests.append(form.format(spelled))
+        targets["keys"] |= form in {"{} = ?", "{} in (?, ?)"}
+        is_range = form in {"{} >= :low", "{} between ? and ?"}
+        targets["age"] |= is_range and TYPES[kinds[name]].unit_ns is not None
     orders = draw(st.lists(st.sampled_from(sorted(kinds)), max_size=2, unique=True))
     words: dict[str, Any] = {
         "where": " and ".join(tests),
@@ -140,8 +144,12 @@ def _read(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
         "limit": draw(st.integers(1, 10**9)),
         "rate": draw(_RATES),
         "span": draw(_LENGTHS),
+        "keys": draw(st.sampled_from(["sample", "uniform", "zipf", "zipf(1.25)"])),
+        "age": draw(st.sampled_from(["latest", "uniform", "exp(90m)"])),
     }
-    return {word: value for word, value in words.items() if draw(st.booleans())}
+    chosen = {word: value for word, value in words.items() if draw(st.booleans())}
+    useless = {word for word, has_use in targets.items() if not has_use or "where" not in chosen}
+    return {word: value for word, value in chosen.items() if word not in useless}
 
 
 @st.composite

@@ -169,3 +169,38 @@ def test_a_read_that_matches_no_row_is_a_mistake_of_the_design(where: str) -> No
     assert () == reads
     assert ["reads[0].where"] == [one.path for one in found]
     assert found[0].problem.startswith(IMPOSSIBLE_READS[where])
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "problem"),
+    [
+        ({"keys": "uniform"}, "keys", "'uniform' has no effect: no condition with = or in has"),
+        ({"where": "host = 'a'", "keys": "zipf"}, "keys", "'zipf(0.99)' has no effect"),
+        ({"where": "host = ?", "age": "latest"}, "age", "'latest' has no effect: no range over a"),
+        ({"where": "ts = ?", "age": "exp(1h)"}, "age", "'exp(1h)' has no effect"),
+        ({"where": "ts >= 5", "age": "uniform"}, "age", "'uniform' has no effect"),
+        ({"where": "host = ?", "keys": "often"}, "keys", "'often' is not a popularity"),
+        ({"where": "ts >= ?", "age": "old"}, "age", "'old' is not an age"),
+    ],
+)
+def test_popularity_and_age_need_a_parameter(
+    words: dict[str, str], path: str, problem: str
+) -> None:
+    """Where no condition has a use for `keys` or `age`, or they are wrong, their path is named."""
+    mistakes = Mistakes()
+    fields = bind_key("[host][ts]", {"host": "text", "ts": "timestamp_s"}).declared_fields
+    assert () == bind_declared_reads([ReadDeclaration(name="r", **words)], fields, mistakes)  # type: ignore[arg-type]
+    assert [f"reads[0].{path}"] == [one.path for one in mistakes.mistakes]
+    assert mistakes.mistakes[0].problem.startswith(problem)
+
+
+def test_values_of_a_read_are_no_times_if_it_gives_others() -> None:
+    """Of a device on a day the device is the value; of a day the day is."""
+    fields = bind_key("[host][day]", {"host": "text", "day": "date"}).declared_fields
+    words = [
+        ReadDeclaration(name=where, where=where)
+        for where in ("day = ? and host in (?, ?)", "day = ? and host = 'a'", "day >= ?")
+    ]
+    reads = bind_declared_reads(words, fields, Mistakes())
+    assert [("host",), ("day",), ()] == [read.parameter_fields for read in reads]
+    assert [(), (), ("day",)] == [read.time_ranges for read in reads]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -52,6 +52,26 @@ def replay_naively(
     found.shares["regions"] = _compute_shares(regions)
     found.shares["servers"] = _compute_shares([region % servers for region in regions])
     return found
+
+
+def count_rows_by_region(
+    ranges: list[tuple[bytes, bytes]], keys: list[bytes], regions: list[tuple[bytes, bytes]]
+) -> dict[int, int]:
+    """Return how many rows some ranges have in each region that they touch.
+
+    Args:
+        ranges: the start and stop of each; an empty stop is no end.
+        keys: all row keys, ascending.
+        regions: the start and stop of each region, ascending.
+    """
+    counts: dict[int, int] = {}
+    for number, (first, end) in enumerate(regions):
+        for start, stop in ranges:
+            low, high = max(start, first), min(filter(None, (stop, end)), default=b"")
+            if not high or low < high:
+                last = bisect_left(keys, high) if high else len(keys)
+                counts[number] = counts.get(number, 0) + last - bisect_left(keys, low)
+    return counts
 
 
 def _compute_skew(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import random
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rowkey.regions import to_string_binary
 from rowkey.simulate import Simulation, run
 from rowkey.simulate.read_load import AnswerLoad, TrialLoad
 from rowkey.workload import count_read_operations
+from simulate.naive import count_rows_by_region
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,10 +51,11 @@ def simulate(
         out = csv.DictWriter(file, list(FIELDS))
         out.writeheader()
         out.writerows(rows)
-    keys = sorted(bind_key(key, FIELDS).encode(row) for row in rows)
-    quantiles = [to_string_binary(keys[len(keys) * n // 28]) for n in (1, 3, 6, 10, 15, 21)]
+    if splits is None:
+        keys = sorted(bind_key(key, FIELDS).encode(row) for row in rows)
+        splits = [to_string_binary(keys[len(keys) * n // 28]) for n in (1, 3, 6, 10, 15, 21)]
     design = Design(
-        "t", key, fields=FIELDS, splits=splits or quantiles, writes={"time": "ts", "sort": False},
+        "t", key, fields=FIELDS, splits=splits, writes={"time": "ts", "sort": False},
         cluster={"servers": 4}, reads=[{"name": f"r{n}", **one} for n, one in enumerate(reads)],
     )  # fmt: skip
     return run(design, path)
@@ -89,16 +90,9 @@ def count_operations(design: Design, name: str, rows: list[Row]) -> list[float]:
     for row in rows:
         values: dict[int | str, Any] = dict(enumerate(choose_parameters(name, rows, row)))
         plan = plan_read(design.key, design.reads[0].build_bounds(values))
-        for number, (start, stop) in enumerate(regions):
-            is_touched, row_count = False, 0
-            for one in plan.ranges:
-                low = max(one.start, start)
-                high = min(filter(None, (one.stop, stop)), default=b"")
-                if not high or low < high:
-                    is_touched = True
-                    end = bisect_left(keys, high) if high else len(keys)
-                    row_count += end - bisect_left(keys, low)
-            operations[number] += count_read_operations(int(is_touched), row_count)
+        ranges = [(one.start, one.stop) for one in plan.ranges]
+        for number, row_count in count_rows_by_region(ranges, keys, regions).items():
+            operations[number] += count_read_operations(1, row_count)
     return [one / len(rows) for one in operations]
 
 
@@ -191,7 +185,8 @@ def draw_answer(
     for origin in rows[:: row_count // 100][:100].tolist():
         regions = {origin, rng.integers(len(shares))} if rng.random() < 1 / 11 else {origin}
         touched = np.array(sorted(regions))
-        trials.append(TrialLoad(origin, touched, costs[touched] * rng.uniform(0.5, 1.5)))
+        operations = costs[touched] * rng.uniform(0.5, 1.5)
+        trials.append(TrialLoad(origin, touched, operations, operations))
     return AnswerLoad(
         tuple(trials), np.bincount(rows, minlength=len(shares)) / row_count, row_count
     )

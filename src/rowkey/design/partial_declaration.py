@@ -189,7 +189,7 @@ def _drop_conditions(
     read: ReadDeclaration, unknown_names: frozenset[str] | None
 ) -> ReadDeclaration:
     """Return a read without conditions and orders of some fields; of all fields if None."""
-    valid_clauses = {}
+    valid_clauses: dict[str, str | None] = {}
     for word, separator, parse in (("where", " and ", parse_where), ("order", ", ", parse_order)):
         text = getattr(read, word)
         try:
@@ -203,4 +203,6 @@ def _drop_conditions(
         ]
         if len(sound) < len(tests):
             valid_clauses[word] = separator.join(sound)
+    if "where" in valid_clauses:  # they may be about conditions that were dropped
+        valid_clauses |= {"keys": None, "age": None}
     return read.model_copy(update=valid_clauses) if valid_clauses else read

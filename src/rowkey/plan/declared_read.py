@@ -13,14 +13,18 @@ from rowkey.schema import (
     Bounds,
     Condition,
     Duration,
+    KeyPopularity,
     Operand,
     Ordering,
     Parameter,
     ReadDeclaration,
+    RowAge,
     Value,
     parse_duration,
+    parse_key_popularity,
     parse_order,
     parse_rate,
+    parse_row_age,
     parse_where,
 )
 
@@ -41,6 +45,8 @@ class DeclaredRead:
         limit: rows wanted, or None for all.
         rate: reads a second, or None.
         span: length of time that a range over a time field covers when values are drawn.
+        keys: how often each value that it gives is asked for.
+        age: how old the rows of its time ranges are; None if not declared.
         fields: the declared fields, by name.
     """
 
@@ -50,6 +56,8 @@ class DeclaredRead:
     limit: int | None
     rate: float | None
     span: Duration | None
+    keys: KeyPopularity
+    age: RowAge | None
     fields: Mapping[str, Field]
 
     @property
@@ -63,6 +71,18 @@ class DeclaredRead:
         return tuple(
             dict.fromkeys(one.field for one in self.conditions if one.operator in ("=", "in"))
         )
+
+    @property
+    def parameter_fields(self) -> tuple[str, ...]:
+        """Return the fields with = or `in` and a parameter; times only if there are no others."""
+        names = _list_parameter_fields(self.conditions, is_equality=True)
+        others = tuple(name for name in names if self.fields[name].type.unit_ns is None)
+        return others or names
+
+    @property
+    def time_ranges(self) -> tuple[str, ...]:
+        """Return the time fields with a range of which an end is a parameter."""
+        return _list_time_ranges(self.conditions, self.fields)
 
     def get_span(self, name: str) -> int | None:
         """Return the declared length of a range over a field, in its units; None without one."""
@@ -143,11 +163,18 @@ def _bind_declared_read(
         "order": parse_clause(parse_order, declared.order, f"{path}.order", mistakes),
         "rate": parse_clause(parse_rate, declared.rate, f"{path}.rate", mistakes),
         "span": parse_clause(parse_duration, declared.span, f"{path}.span", mistakes),
+        "keys": parse_clause(parse_key_popularity, declared.keys, f"{path}.keys", mistakes),
+        "age": parse_clause(parse_row_age, declared.age, f"{path}.age", mistakes),
     }
     for word in ("where", "order"):
         for one in parsed[word] or ():
             check_clause(one, fields, f"{path}.{word}", mistakes)
     _check_conditions(parsed["where"] or (), fields, f"{path}.where", mistakes)
+    if parsed["where"] is not None:
+        if parsed["keys"] is not None:
+            _check_popularity(parsed["keys"], parsed["where"], f"{path}.keys", mistakes)
+        if parsed["age"] is not None:
+            _check_age(parsed["age"], parsed["where"], fields, f"{path}.age", mistakes)
     if len(mistakes.mistakes) > mistake_count:
         return None
     return DeclaredRead(
@@ -157,8 +184,63 @@ def _bind_declared_read(
         declared.limit,
         parsed["rate"],
         parsed["span"],
+        parsed["keys"] or KeyPopularity(),
+        parsed["age"],
         fields,
     )
+
+
+def _list_parameter_fields(
+    conditions: Sequence[Condition], *, is_equality: bool
+) -> tuple[str, ...]:
+    """Return the fields with a parameter in an equality or `in`, or else in another condition."""
+    return tuple(
+        dict.fromkeys(
+            one.field
+            for one in conditions
+            if (one.operator in ("=", "in")) == is_equality
+            and any(isinstance(operand, Parameter) for operand in one.operands)
+        )
+    )
+
+
+def _list_time_ranges(
+    conditions: Sequence[Condition], fields: Mapping[str, Field]
+) -> tuple[str, ...]:
+    """Return the time fields with a range of which an end is a parameter."""
+    names = _list_parameter_fields(conditions, is_equality=False)
+    return tuple(name for name in names if name in fields and fields[name].type.unit_ns is not None)
+
+
+def _check_popularity(
+    keys: KeyPopularity, conditions: Sequence[Condition], path: str, mistakes: Mistakes
+) -> None:
+    """Collect a mistake if no condition gives a value that `keys` could be about."""
+    if not _list_parameter_fields(conditions, is_equality=True):
+        mistakes.add(
+            path,
+            f"{str(keys)!r} has no effect: no condition with = or in has a parameter",
+            "a condition such as host = ?",
+            "Remove keys, or add the condition to where.",
+        )
+
+
+def _check_age(
+    age: RowAge,
+    conditions: Sequence[Condition],
+    fields: Mapping[str, Field],
+    path: str,
+    mistakes: Mistakes,
+) -> None:
+    """Collect a mistake if no condition has a range of times that `age` could be about."""
+    if not _list_time_ranges(conditions, fields):
+        mistakes.add(
+            path,
+            f"{str(age)!r} has no effect: no range over a time has a parameter",
+            "a condition on a time field, such as ts >= ?",
+            "Remove age, or add the condition to where. A read in descending order of time with a "
+            "limit asks for the latest rows without it.",
+        )
 
 
 def parse_clause(parse: Any, text: str | None, path: str, mistakes: Mistakes) -> Any:

@@ -23,6 +23,7 @@ from rowkey.schema.declaration import (
 )
 from rowkey.schema.field_facts import MIN_VALUES_FOR_FACTS, Cluster, FieldFacts, RowCounts
 from rowkey.schema.key_notation import parse_call, parse_key
+from rowkey.schema.key_popularity import KeyPopularity, parse_key_popularity
 from rowkey.schema.quantities import NANOSECONDS, Duration, parse_duration, parse_rate, parse_size
 from rowkey.schema.read_conditions import (
     Condition,
@@ -32,6 +33,7 @@ from rowkey.schema.read_conditions import (
     parse_order,
     parse_where,
 )
+from rowkey.schema.row_age import RowAge, parse_row_age
 from rowkey.schema.terms import (
     Constant,
     FieldRef,
@@ -61,6 +63,7 @@ __all__ = [
     "FieldFacts",
     "FieldRef",
     "FunctionCall",
+    "KeyPopularity",
     "LateEvents",
     "OneOf",
     "Operand",
@@ -68,6 +71,7 @@ __all__ = [
     "Parameter",
     "Range",
     "ReadDeclaration",
+    "RowAge",
     "RowCounts",
     "SampleDeclaration",
     "Scalar",
@@ -82,8 +86,10 @@ __all__ = [
     "parse_call",
     "parse_duration",
     "parse_key",
+    "parse_key_popularity",
     "parse_order",
     "parse_rate",
+    "parse_row_age",
     "parse_size",
     "parse_where",
 ]

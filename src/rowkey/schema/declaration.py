@@ -167,6 +167,18 @@ class ReadDeclaration(_StrictModel):
     span: str | None = Field(
         None, description="length of the time range that a read covers, such as 1h"
     )
+    keys: str | None = Field(
+        None,
+        description="how often each value that the conditions give is asked for: sample (as often "
+        "as it has rows, the default), uniform (each as often as the others) or zipf(1.2) (the "
+        "value with the most rows most often, by Zipf's law with this exponent)",
+    )
+    age: str | None = Field(
+        None,
+        description="how long before the newest row a time range ends: latest (with it), uniform "
+        "(any age is equally likely) or exp(1h) (exponential, with this mean); if not set, a range "
+        "begins at the time of any row, and one without an end is the latest if it has a span",
+    )
 
 
 class ClusterDeclaration(_StrictModel):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
-from statistics import stdev
+from math import fsum, sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -16,8 +16,9 @@ from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilte
 from rowkey.regions import locate_key_array
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
+from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.rows_by_key import RowsByKey
-from rowkey.simulate.trial_values import TRIALS_PER_READ, TrialValues
+from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialValues
 from rowkey.workload import count_read_operations
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
 MAX_TOTAL_RANGES = 1_000_000
 """Ranges over all trials of the reads of a design: above, each gets fewer trials, at least one.
 Derivation: 6 µs a range are 6 s."""
+AGED_ROWS = 20_000
+"""Rows whose places are computed for a read with an `age`: shares of regions are right to 0.01 %
+where they come from few values."""
+GOLDEN_RATIO = 0.618_033_988_749_894_9
+"""Its multiples, modulo 1, are spread over all numbers from 0 to 1, and so is each part of them."""
 _TRIAL_ORDER = [37 * number % TRIALS_PER_READ for number in range(TRIALS_PER_READ)]
 """The places of trials in an order of which every beginning is spread over all of them."""
 
@@ -145,6 +151,21 @@ class _ReadTrial:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Origins:
+    """In which regions the rows lie whose values a read asks for.
+
+    Args:
+        trials: the region of the row of each trial.
+        shares: by region, how often the rows in it are asked for, in shares.
+        effective_count: rows, each asked for as often, that would tell the shares as well.
+    """
+
+    trials: np.ndarray[Any, Any]
+    shares: np.ndarray[Any, Any]
+    effective_count: float
+
+
 class ReadSimulator:
     """Runs declared reads on a sample of rows to measure their costs.
 
@@ -182,6 +203,7 @@ class ReadSimulator:
             events, [design.fields[name] for name in events.schema.names]
         )
         self.row_count = row_count
+        self._events = events
         self._row_bytes = row_bytes
         self._scale = scale
         self._max_trials = max_trials
@@ -202,9 +224,16 @@ class ReadSimulator:
         trials_by_place: dict[int, _ReadTrial] = {}
         try:
             trial_values = TrialValues(read, self.columns, self._ranked_rows)
+            origins = self._locate_origins(read, trial_values)
             for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
-                trials_by_place[place] = self._run_trial(read, values, row_numbers)
+                trials_by_place[place] = self._run_trial(
+                    read,
+                    values,
+                    row_numbers,
+                    int(origins.trials[place]),
+                    float(trial_values.weights[place]),
+                )
                 remaining_ranges -= trials_by_place[place].fan_out
                 if remaining_ranges <= 0:
                     break
@@ -223,8 +252,7 @@ class ReadSimulator:
             read,
             [trials_by_place[place] for place in sorted(trials_by_place)],
             "; ".join(filter(None, assumptions)),
-            self._row_regions[trial_values.row_numbers],
-            len(self.boundaries),
+            origins,
             self._row_bytes,
         )
 
@@ -237,6 +265,56 @@ class ReadSimulator:
         trial_values = TrialValues(read, self.columns, self._ranked_rows)
         for place in range(TRIALS_PER_READ):
             yield trial_values.choose_values(place)[0]
+
+    def _locate_origins(self, read: DeclaredRead, trial_values: TrialValues) -> _Origins:
+        """Return in which regions the rows lie whose values a read asks for."""
+        import numpy as np
+
+        demand, region_count = trial_values.demand, len(self.boundaries)
+        names = [name for name in read.time_ranges if name in self.design.key.fields]
+        if read.age is None or not names or self.design.key.is_salted:
+            trials, regions = trial_values.row_numbers, self._row_regions[demand.rows]
+            shares = np.bincount(regions, demand.weights, region_count) / demand.weights.sum()
+            return _Origins(self._row_regions[trials], shares, demand.effective_count)
+        rows = demand.spread_rows(AGED_ROWS)
+        chances = ((np.arange(AGED_ROWS) + 0.5) * GOLDEN_RATIO % 1).tolist()
+        starts = {name: trial_values.find_starts(name, chances) for name in names}
+        trial_starts = {name: trial_values.find_starts(name, TRIAL_CHANCES) for name in names}
+        regions = self._locate_aged_rows(rows, starts)
+        return _Origins(
+            self._locate_aged_rows(trial_values.row_numbers, trial_starts),
+            np.bincount(regions, minlength=region_count) / AGED_ROWS,
+            demand.effective_count,
+        )
+
+    def _locate_aged_rows(
+        self, rows: np.ndarray[Any, Any], starts: Mapping[str, np.ndarray[Any, Any]]
+    ) -> np.ndarray[Any, Any]:
+        """Return the region of each row if it had other times: sampled ones, about those given.
+
+        Args:
+            rows: numbers of rows.
+            starts: by field the time of each of them, as internal value.
+        """
+        import pyarrow as pa
+
+        events = self._events.take(pa.array(rows))
+        for name, times in starts.items():
+            near = self._events.column(name).take(pa.array(self._find_near_rows(name, times)))
+            events = events.set_column(events.schema.get_field_index(name), name, near)
+        return locate_key_array(self.boundaries, pa.array(encode_keys(self.design, events)))
+
+    def _find_near_rows(self, name: str, times: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return for each time, as internal value of a field, a row at it or shortly after."""
+        import numpy as np
+
+        missing = self.columns.find_nulls(name)
+        able = np.arange(len(self.columns)) if missing is None else np.flatnonzero(~missing)
+        values = self.columns.take(able).find_values(name)
+        order = np.argsort(values, kind="stable")
+        places = np.minimum(np.searchsorted(values[order], times), len(able) - 1)
+        rows: np.ndarray[Any, Any] = able[order[places]]
+        return rows
 
     @cached_property
     def _row_regions(self) -> np.ndarray[Any, Any]:
@@ -254,7 +332,12 @@ class ReadSimulator:
         return np.array([0, *starts, len(self._rows)], np.int64)
 
     def _run_trial(
-        self, read: DeclaredRead, values: Mapping[int | str, Any], own_events: Sequence[int]
+        self,
+        read: DeclaredRead,
+        values: Mapping[int | str, Any],
+        own_events: Sequence[int],
+        origin: int,
+        weight: float,
     ) -> _ReadTrial:
         """Run a read once and return its cost.
 
@@ -262,6 +345,8 @@ class ReadSimulator:
             read: the read.
             values: the values of its parameters.
             own_events: the events that the values are from; the first decided the others.
+            origin: the region of the row whose values it asks for.
+            weight: the answers that it stands for.
         """
         import numpy as np
 
@@ -316,8 +401,7 @@ class ReadSimulator:
                 scanned = min(scanned, read.limit * (scan_count - heads) / found_count + heads)
                 row_spans = cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards)
             returned = float(read.limit)
-        own_key = self._event_keys[own_events[0]]
-        load = self._measure_load(own_key, spans, row_spans, scanned)
+        load = replace(self._measure_load(origin, spans, row_spans, scanned), weight=weight)
         return _ReadTrial.from_plan(plan, returned, scanned, load)
 
     def _find_last_rows(
@@ -335,7 +419,7 @@ class ReadSimulator:
 
     def _measure_load(
         self,
-        own_key: bytes,
+        origin: int,
         spans: Sequence[range],
         row_spans: Sequence[tuple[int, int]],
         read_rows: float,
@@ -343,14 +427,13 @@ class ReadSimulator:
         """Return where the operations of a trial fall.
 
         Args:
-            own_key: key of the row whose values it asks for.
+            origin: the region of the row whose values it asks for.
             spans: the regions that each of its ranges touches.
             row_spans: the sampled rows that it reads in each range.
             read_rows: rows of the table that it reads, for which these stand.
         """
         import numpy as np
 
-        origin = self.boundaries.locate_key(own_key)
         touched = [np.arange(span.start, span.stop) for span in spans]
         regions = np.unique(np.concatenate(touched or [np.empty(0, np.int64)]))
         starts, stops = np.array(row_spans, np.int64).reshape(-1, 2).T
@@ -363,13 +446,13 @@ class ReadSimulator:
             return np.where(numbers >= 0, sums[numbers] + inside, 0)
 
         if not len(regions):
-            return TrialLoad(origin, regions, np.empty(0))
+            return TrialLoad(origin, regions, np.empty(0), np.empty(0))
         counts = count_rows_before(self._region_starts[regions + 1])
         counts = counts - count_rows_before(self._region_starts[regions])
-        operations_per_row = count_read_operations(0, read_rows, self._row_bytes)
-        operations_per_row /= max(int(counts.sum()), 1)
-        operations = count_read_operations(1, 0) + counts * operations_per_row
-        return TrialLoad(origin, regions, operations)
+        shares = counts / max(int(counts.sum()), 1)
+        row_operations = count_read_operations(0, read_rows, self._row_bytes)
+        operations = count_read_operations(1, 0) + shares * row_operations
+        return TrialLoad(origin, regions, operations, shares * read_rows)
 
     def _compute_factors(
         self,
@@ -466,8 +549,7 @@ def _summarize_trials(
     read: DeclaredRead,
     trials: Sequence[_ReadTrial],
     assumption: str,
-    row_regions: np.ndarray[Any, Any],
-    region_count: int,
+    origins: _Origins,
     row_bytes: float,
 ) -> ReadCost:
     """Return the cost of a read, averaged over its trials.
@@ -476,44 +558,48 @@ def _summarize_trials(
         read: the read.
         trials: its trials.
         assumption: what was assumed to run them.
-        row_regions: the region of each row whose values may be asked for.
-        region_count: how many regions there are.
+        origins: where the rows lie whose values it asks for.
         row_bytes: the mean bytes of a row.
     """
-    import numpy as np
-
-    count = len(trials)
+    weights = [one.load.weight for one in trials]
     fans = [one.fan_out for one in trials]
     regions = [len(one.load.regions) for one in trials]
     return ReadCost(
         read.name,
-        (sum(fans) / count, max(fans)),
-        (sum(regions) / count, max(regions)),
-        sum(one.returned_rows for one in trials) / count,
-        sum(one.read_rows for one in trials) / count,
+        (fmean(fans, weights), max(fans)),
+        (fmean(regions, weights), max(regions)),
+        fmean([one.returned_rows for one in trials], weights),
+        fmean([one.read_rows for one in trials], weights),
         trials[0].residual_fields,
         any(one.is_full_scan for one in trials),
         all(one.serves_order for one in trials),
         assumption,
         margins=ReadMargins(
-            _compute_margin(fans),
-            _compute_margin(regions),
-            _compute_margin([one.returned_rows for one in trials]),
-            _compute_margin([one.read_rows for one in trials]),
+            _compute_margin(fans, weights),
+            _compute_margin(regions, weights),
+            _compute_margin([one.returned_rows for one in trials], weights),
+            _compute_margin([one.read_rows for one in trials], weights),
         ),
         row_bytes=row_bytes,
         load=AnswerLoad(
             tuple(one.load for one in trials),
-            np.bincount(row_regions, minlength=region_count) / len(row_regions),
-            len(row_regions),
+            origins.shares,
+            origins.effective_count,
         ),
     )
 
 
-def _compute_margin(values: Sequence[float]) -> float:
+def _compute_margin(values: Sequence[float], weights: Sequence[float]) -> float:
     """Return how far the mean of trials may lie from the true mean; 0 for a single trial.
 
-    >>> _compute_margin([5.0, 5.0]), round(_compute_margin([0.0, 2.0] * 50), 3)
+    >>> _compute_margin([5.0, 5.0], [1, 1]), round(_compute_margin([0.0, 2.0] * 50, [1] * 100), 3)
     (0.0, 0.197)
     """
-    return MARGIN_DEVIATIONS * stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+    count = len(values)
+    if count < 2:
+        return 0.0
+    mean = fmean(values, weights)
+    squares = (
+        (weight * (value - mean)) ** 2 for value, weight in zip(values, weights, strict=True)
+    )
+    return MARGIN_DEVIATIONS * sqrt(fsum(squares) * count / (count - 1)) / fsum(weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -112,11 +112,15 @@ class TrialLoad:
         origin: the region of the sampled row whose values the trial asks for.
         regions: the regions that it touches, ascending.
         operations: on each of them.
+        rows: read on each of them.
+        weight: the answers that it stands for, relative to other trials.
     """
 
     origin: int
     regions: np.ndarray[Any, Any]
     operations: np.ndarray[Any, Any]
+    rows: np.ndarray[Any, Any]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,20 +129,33 @@ class AnswerLoad:
 
     Trials are few, but every sampled row has a known region. So what an answer costs in the region
     of the row whose values it asks for is averaged over the trials with rows of that region, and
-    weighted with the share of all rows that lie there; a region without a trial has the mean of
-    all. What an answer costs in other regions is averaged over all trials.
+    weighted with the share of the answers that ask for rows there; a region without a trial has the
+    mean of all. What an answer costs in other regions is averaged over all trials.
 
     Args:
         trials: of the read.
-        origin_shares: by region, the share of the rows whose values are asked for.
-        row_count: how many such rows the sample has.
+        origin_shares: by region, the share of the answers that ask for values of rows in it.
+        row_count: how many sampled rows, each asked for as often, tell these shares as well.
 
     Source: post-stratification; Cochran, Sampling Techniques (1977), section 5A.9.
     """
 
     trials: tuple[TrialLoad, ...]
     origin_shares: np.ndarray[Any, Any]
-    row_count: int
+    row_count: float
+
+    def count_reads(self, least: int) -> AnswerLoad:
+        """Return the same load in the reads that a region counts instead of operations.
+
+        A region of HBase counts each row, and one read where it finds none.
+
+        Args:
+            least: the reads of a region without rows, 0 or 1.
+        """
+        import numpy as np
+
+        trials = [replace(one, operations=np.maximum(one.rows, least)) for one in self.trials]
+        return replace(self, trials=tuple(trials))
 
     def estimate_load(self, groups: np.ndarray[Any, Any], group_count: int) -> LoadEstimate:
         """Return the operations of the mean answer on each of some groups of regions.
@@ -156,13 +173,23 @@ class AnswerLoad:
         _, regions, operations = self._other_costs
         loads += np.bincount(regions, operations, len(loads)) / len(self.trials)
         summed = np.bincount(groups, loads, group_count)
-        total = sum(float(one.operations.sum()) for one in self.trials) / len(self.trials)
+        totals = [float(one.operations.sum()) for one in self.trials]
+        total = float(np.average(totals, weights=self._weights))
         if not total:
             return LoadEstimate(np.zeros(group_count), np.zeros(group_count))
         # The total is that of the trials, which the read's mean cost shows too.
         scale = total / float(summed.sum())
         variances = self._estimate_variances(groups, group_count)
         return LoadEstimate(scale * summed, scale * np.sqrt(variances))
+
+    @cached_property
+    def _weights(self) -> np.ndarray[Any, Any]:
+        """Return the weight of each trial, 1 in the mean."""
+        import numpy as np
+
+        weights = np.array([one.weight for one in self.trials])
+        normal: np.ndarray[Any, Any] = weights / weights.mean()
+        return normal
 
     @cached_property
     def _strata(self) -> _Strata:
@@ -173,19 +200,26 @@ class AnswerLoad:
         own = np.zeros(len(self.trials))
         for number, one in enumerate(self.trials):
             own[number] = one.operations[one.regions == one.origin].sum()
-        counts = np.bincount(origins, minlength=len(self.origin_shares))
-        sums = np.bincount(origins, own, len(self.origin_shares))
-        means = np.where(counts > 0, sums / np.maximum(counts, 1), own.mean())
-        return _Strata(origins, own, counts, means)
+        region_count, weights = len(self.origin_shares), self._weights
+        mean = float(np.average(own, weights=weights))
+        weight_sums = np.bincount(origins, weights, region_count)
+        is_covered = weight_sums > 0
+        divisors = np.where(is_covered, weight_sums, 1.0)
+        means = np.where(
+            is_covered, np.bincount(origins, weights * own, region_count) / divisors, mean
+        )
+        counts = np.bincount(origins, minlength=region_count)
+        return _Strata(origins, weights * own, counts, means, mean)
 
     @cached_property
     def _other_costs(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """Return trial, region and operations of all that trials cost in other regions."""
+        """Return trial, region and weighted operations of what trials cost in other regions."""
         import numpy as np
 
         numbers = np.repeat(np.arange(len(self.trials)), [len(one.regions) for one in self.trials])
         regions = np.concatenate([one.regions for one in self.trials])
         operations = np.concatenate([one.operations for one in self.trials])
+        operations = operations * self._weights[numbers]
         is_other = regions != self._strata.origins[numbers]
         return numbers[is_other], regions[is_other], operations[is_other]
 
@@ -200,7 +234,7 @@ class AnswerLoad:
         # added, for a group in which by chance no row lies has a variance too.
         means = np.bincount(groups, shares * strata.means, group_count)
         squares = np.bincount(groups, shares * strata.means**2, group_count)
-        added = float(strata.own.mean()) ** 2 / self.row_count
+        added = strata.mean**2 / self.row_count
         variances: np.ndarray[Any, Any] = (squares - means**2).clip(0) + added
         variances /= self.row_count
         if len(self.trials) < 2:
@@ -238,15 +272,17 @@ class _Strata:
 
     Args:
         origins: that region for each trial.
-        own: operations of each trial in it.
+        own: operations of each trial in it, times its weight.
         counts: trials by region.
         means: mean operations in it of its trials, or of all where it has none.
+        mean: that of all.
     """
 
     origins: np.ndarray[Any, Any]
     own: np.ndarray[Any, Any]
     counts: np.ndarray[Any, Any]
     means: np.ndarray[Any, Any]
+    mean: float
 
     def estimate_variances(self) -> np.ndarray[Any, Any]:
         """Return the variance of the mean of each region.
@@ -266,11 +302,7 @@ class _Strata:
         is_pair = np.diff(self.origins[order]) == 0
         pairs = np.diff(ratios[order])[is_pair]
         spread = float(self.own.var(ddof=1))
-        relative = (
-            float((pairs**2).mean()) / 2
-            if len(pairs)
-            else spread / max(float(self.own.mean()) ** 2, 1.0)
-        )
+        relative = float((pairs**2).mean()) / 2 if len(pairs) else spread / max(self.mean**2, 1.0)
         covered = relative * self.means**2 / np.maximum(self.counts, 1)
         variances: np.ndarray[Any, Any] = np.where(self.counts > 0, covered, spread)
         return variances

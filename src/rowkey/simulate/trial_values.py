@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError
 from rowkey.schema import Parameter
+from rowkey.simulate.row_demand import RowDemand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 TRIALS_PER_READ = 100
 """Trials of each read."""
+TRIAL_CHANCES = [
+    (71 * number % TRIALS_PER_READ + 0.5) / TRIALS_PER_READ for number in range(TRIALS_PER_READ)
+]
+"""For each trial, the share of the answers with rows that are not older. Trials come by their
+values: those of one value, or every part of them, have ages that are spread."""
 DEFAULT_RANGE_SHARE = 0.01
 """Share of its field's values that a range covers where no `span` was declared; said in
 `assumption`."""
@@ -30,10 +35,9 @@ DEFAULT_RANGE_SHARE = 0.01
 class TrialValues:
     """The values of a read's parameters in each of its trials.
 
-    Each trial takes them from one sampled row. The rows are sorted by how many rows have the same
-    values in the fields that the read gives, and divided into as many equal parts as there are
-    trials; of each part a row is taken that has as many such rows as the mean one. So each value,
-    and each size of answer, has its share of the trials, however uneven or periodic the sample is.
+    Each trial takes them from one sampled row, which `RowDemand` chooses so that each value has its
+    share of the trials. The read's `age` replaces the time of that row, which is independent of its
+    other values: ages are taken at equal steps, in an order of which every part is spread.
 
     Args:
         read: the read.
@@ -46,12 +50,14 @@ class TrialValues:
 
     def __init__(self, read: DeclaredRead, columns: ColumnBatch, ranked_rows: RankedRows) -> None:
         self._read = read
-        self._columns = columns
         self._ranked_rows = ranked_rows
         self._lists = _ListFiller(read, columns)
-        self.row_numbers = self._find_able_rows()
-        """The rows whose values are asked for, each as often as the others."""
-        self._rows = self._choose_rows()
+        self.demand = RowDemand(read, columns, ranked_rows)
+        """How often the values of each row are asked for."""
+        self.row_numbers, self.weights = self.demand.choose_rows(TRIALS_PER_READ)
+        """The row of each trial, and for how many answers each stands, 1 in the mean."""
+        rows = columns.take(self.row_numbers).iterate_rows(list(read.tested_fields))
+        self._rows = list(rows)
         self._parameter_ends = _list_parameter_ends(read)
         self.assumption = ""
         """What was assumed to choose the values, or an empty string."""
@@ -64,7 +70,7 @@ class TrialValues:
         Args:
             trial: its number, below `TRIALS_PER_READ`.
         """
-        number, row = self._rows[trial]
+        number, row = int(self.row_numbers[trial]), self._rows[trial]
         values: dict[int | str, Any] = {}
         for condition in self._read.conditions:
             for place, operand in enumerate(condition.operands):
@@ -74,70 +80,71 @@ class TrialValues:
                 if condition.operator == "starts":
                     value = value[:2]
                 elif condition.operator not in ("=", "in"):
-                    low, high = self._place_range(condition.field, value)
+                    low, high = self._place_range(condition.field, value, trial)
                     value = low if _is_low_end(condition, place) else high
                 values[operand.name] = value
         return values, self._lists.fill_lists(values, row, number)
 
-    def _find_able_rows(self) -> np.ndarray[Any, Any]:
-        """Return the rows that have a value in all fields that the read's conditions test."""
-        import numpy as np
-
-        read = self._read
-        is_able = np.ones(len(self._columns), np.bool_)
-        for test in read.conditions:
-            missing = self._columns.find_nulls(test.field)
-            if test.operator not in ("=", "in") and missing is not None:
-                is_able &= ~missing
-        able = np.flatnonzero(is_able)
-        if not len(able):
-            what = "no row of the sample has a value in all fields that its conditions test"
-            remedy = "Give a sample with rows that this read can find."
-            raise ReadError(f"read {read.name}", what, remedy=remedy)
-        return able
-
-    def _choose_rows(self) -> list[tuple[int, Row]]:
-        """Choose sampled rows whose values become the parameters of the trials."""
-        import numpy as np
-
-        able = self.row_numbers
-        given = [one.field for one in self._read.conditions if one.operator in ("=", "in")]
-        groups = self._ranked_rows.number_groups(given)[able]
-        sizes = np.bincount(groups)
-        order = np.lexsort((groups, sizes[groups]))
-        numbers = able[order[_find_mean_places(sizes[groups][order])]]
-        rows = self._columns.take(numbers).iterate_rows(list(self._read.tested_fields))
-        return list(zip(numbers.tolist(), rows, strict=True))
-
-    def _place_range(self, name: str, value: Any) -> tuple[Any, Any]:
-        """Return the ends of a range over a field, of which one or both are parameters.
-
-        It begins at a value of the sample, or so much earlier that it ends within the sample. A
-        read of all after a time is of the latest, if it declares a `span`.
+    def find_starts(self, name: str, chances: Sequence[float]) -> np.ndarray[Any, Any]:
+        """Return where ranges over a time field begin by the read's age, as internal values.
 
         Args:
             name: the field.
-            value: its value in a sampled row.
+            chances: for each range the share of the ranges that are later, from 0 to 1.
+        """
+        import numpy as np
+
+        age = self._read.age
+        assert age is not None
+        least, greatest = self._ranked_rows.find_extremes(name)
+        latest = max(greatest - self._find_length(name), least)
+        unit_ns = self._read.fields[name].type.unit_ns
+        assert unit_ns is not None
+        starts: np.ndarray[Any, Any] = latest - age.compute_ages(
+            np.asarray(chances), latest - least, unit_ns
+        )
+        return starts
+
+    def _find_length(self, name: str) -> int:
+        """Return how long a range over a field is, in its units; assumed if it is not declared."""
+        length = self._read.get_span(name)
+        if length is not None:
+            return length
+        least, greatest = self._ranked_rows.find_extremes(name)
+        self.assumption = (
+            f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
+            "to change that"
+        )
+        return max(int((greatest - least) * DEFAULT_RANGE_SHARE), 1)
+
+    def _place_range(self, name: str, value: Any, trial: int) -> tuple[Any, Any]:
+        """Return the ends of a range over a field, of which one or both are parameters.
+
+        It begins at a value of the sample, or so much earlier that it ends within the sample. A
+        read of all after a time is of the latest, if it declares a `span`. With an `age`, the range
+        begins its span and that age before the newest row, and not before the oldest.
+
+        Args:
+            name: the field.
+            value: its value in the trial's row.
+            trial: the number of the trial.
         """
         read, kind = self._read, self._read.fields[name].type
         has_high = "high" in self._parameter_ends[name]
         if not kind.has_integer_form:
             return value, self._choose_end(name, value) if has_high else value
-        start, length = kind.to_internal(value), read.get_span(name)
-        if not has_high and length is None:
+        if read.age is not None and kind.unit_ns is not None:
+            start = int(self.find_starts(name, TRIAL_CHANCES[trial : trial + 1])[0])
+        elif not has_high and read.get_span(name) is None:
             return value, value
-        least, greatest = self._ranked_rows.find_extremes(name)
-        if length is None:
-            length = max(int((greatest - least) * DEFAULT_RANGE_SHARE), 1)
-            self.assumption = (
-                f"a range over {name} covers {DEFAULT_RANGE_SHARE:.0%} of its span; declare `span` "
-                "to change that"
-            )
-        if not has_high:
-            start = max(greatest - length, least)
-        elif "low" in self._parameter_ends[name]:
-            start = max(min(start, greatest - length), least)
-        stop = min(start + length, kind.number_range[1])
+        else:
+            least, greatest = self._ranked_rows.find_extremes(name)
+            start, latest = kind.to_internal(value), max(greatest - self._find_length(name), least)
+            if not has_high:
+                start = latest
+            elif "low" in self._parameter_ends[name]:
+                start = max(min(start, latest), least)
+        stop = min(start + self._find_length(name), kind.number_range[1])
         return kind.from_internal(start), kind.from_internal(stop)
 
     def _choose_end(self, name: str, value: Any) -> Any:
@@ -147,23 +154,6 @@ class TrialValues:
         return kind.from_internal(
             self._ranked_rows.find_value_beyond(name, kind.to_internal(value), DEFAULT_RANGE_SHARE)
         )
-
-
-def _find_mean_places(sizes: np.ndarray[Any, Any]) -> list[int]:
-    """Return the place of a row of about the mean size in each of as many parts as trials.
-
-    Args:
-        sizes: of the rows, ascending.
-    """
-    places = []
-    for trial in range(TRIALS_PER_READ):
-        start = len(sizes) * trial // TRIALS_PER_READ
-        stop = max(len(sizes) * (trial + 1) // TRIALS_PER_READ, start + 1)
-        part = sizes[start:stop]
-        nearest = part[abs(part - part.mean()).argmin()]
-        first, end = part.searchsorted(nearest), part.searchsorted(nearest, "right")
-        places.append(start + int(first + end - 1) // 2)
-    return places
 
 
 def _list_parameter_ends(read: DeclaredRead) -> dict[str, set[str]]:

@@ -65,18 +65,22 @@ class NewestRegionCause(ReadCause):
 
 
 def _list_open_times(result: ReadLoadResult) -> Iterator[str]:
-    """Yield the times that only a lower bound tests, and before which the key has no given field.
+    """Yield the times of which the latest is asked for, if the key has no given field before.
 
-    Rows of a given field lie together, newest or not.
+    That is so if only a lower bound tests them, or if the read declares `age = "latest"`. Rows of a
+    given field lie together, newest or not.
     """
+    read = result.read
+    is_latest = read.age is not None and read.age.shape == "latest"
     operators: dict[str, set[str]] = {}
-    for condition in result.read.conditions:
-        if result.read.fields[condition.field].type.unit_ns is not None:
+    for condition in read.conditions:
+        if read.fields[condition.field].type.unit_ns is not None:
             operators.setdefault(condition.field, set()).add(condition.operator)
     for name, tests in operators.items():
         parts = list(result.design.key.parts)
         place = next((n for n, part in enumerate(parts) if name in part.fields), None)
-        if place is None or not tests <= {">", ">="}:
+        is_open = tests <= {">", ">="} or (is_latest and name in read.time_ranges)
+        if place is None or not is_open:
             continue
         earlier = {one for part in parts[:place] for one in part.fields}
         if not earlier & set(result.given_fields):

@@ -24,7 +24,7 @@ MIN_EXPLAINED_SHARE = 1 / 3
 
 
 class PopularValueCause(ReadCause):
-    """One value of a field is asked for too often, as often as it has rows.
+    """One value of a field is asked for too often: as often as it has rows, or as `keys` says.
 
     More servers do not help, because its rows stay together. A cache does, or a bucket that spreads
     this value alone, where an answer reads many rows or gives all fields of the bucket.
@@ -35,6 +35,9 @@ class PopularValueCause(ReadCause):
     @classmethod
     def recognise(cls, result: ReadLoadResult) -> ReadCauseFinding | None:
         """Return the cause if a value on the busiest server explains what it takes too much."""
+        keys = result.read.keys
+        if keys.shape != "sample" and len(result.read.parameter_fields) > 1:
+            return None  # then combinations of values are popular
         share, field, value = _find_heaviest_value(result)
         surplus = result.busiest_share - 1 / result.servers
         if share < MIN_EXPLAINED_SHARE * surplus or not share:
@@ -47,6 +50,14 @@ class PopularValueCause(ReadCause):
             field=field,
             share=f"{total_share:.0%}",
         )
+        if keys.shape != "sample":
+            message = Message(
+                "read_hot_spot.asked",
+                "it asks for one {field} in {share} of the answers, by keys = {keys}",
+                field=field,
+                share=f"{_measure_asked_share(result, field, value):.0%}",
+                keys=f'"{keys}"',
+            )
         return ReadCauseFinding(
             cls.name,
             message,
@@ -92,12 +103,11 @@ def _estimate_cost_share(result: ReadLoadResult, field: str, count: int) -> floa
         field: the field whose value it gives.
         count: the sampled rows with that value.
     """
-    import numpy as np
     import pyarrow.compute as pc
 
-    counts: np.ndarray[Any, Any] = pc.value_counts(result.rows.column(field)).field("counts")
-    power = _get_work_power(result)
-    return float(count**power / (np.asarray(counts).astype(np.float64) ** power).sum())
+    counts = pc.value_counts(result.rows.column(field)).field("counts").to_numpy()
+    work = _compute_work(result, counts)
+    return float(work[(counts == count).argmax()] / work.sum())
 
 
 def _measure_row_share(result: ReadLoadResult, field: str, value: Any) -> float:
@@ -106,6 +116,15 @@ def _measure_row_share(result: ReadLoadResult, field: str, value: Any) -> float:
 
     rows_with_value = pc.sum(pc.equal(result.rows.column(field), value)).as_py() or 0
     return float(rows_with_value / max(result.rows.num_rows, 1))
+
+
+def _measure_asked_share(result: ReadLoadResult, field: str, value: Any) -> float:
+    """Return the share of the answers that ask for a value."""
+    import pyarrow.compute as pc
+
+    found = pc.value_counts(result.rows.column(field))
+    shares = result.read.keys.compute_shares(found.field("counts").to_numpy())
+    return float(shares[pc.index(found.field("values"), value).as_py()])
 
 
 def _propose_key(
@@ -145,25 +164,29 @@ def _estimate_spread_load(
     column = result.rows.column(field)
     codes = assign_row_codes(result.rows, (field,))
     counts = np.bincount(codes)
-    work = counts.astype(np.float64) ** _get_work_power(result)
+    work = _compute_work(result, counts)
     row_work, row_servers = (work / counts)[codes], result.region_servers[result.row_regions]
     measured = result.server_operations / np.bincount(row_servers, row_work, result.servers).clip(1)
     row_work *= measured[row_servers]
     is_heavy_row = np.asarray(pc.is_in(column, value_set=pa.array(heavy_values, column.type)))
-    asked = float(is_heavy_row.mean())
+    asked = float((result.read.keys.compute_shares(counts) / counts)[codes][is_heavy_row].sum())
     row_operations = max(float(row_work[is_heavy_row].sum()) - asked, 0.0)
     others = np.bincount(row_servers[~is_heavy_row], row_work[~is_heavy_row], result.servers)
     return float((asked * ranges + row_operations) / result.servers + others.max())
 
 
-def _get_work_power(result: ReadLoadResult) -> float:
-    """Return the power of a value's rows to which the operations of all its answers grow.
+def _compute_work(result: ReadLoadResult, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return what the answers for each value of a field cost, as many answers as rows.
 
-    It is asked for as often as it has rows. Without a limit each answer returns all of these,
-    unless the read gives the whole key.
+    Without a limit each answer returns all rows of its value, unless the read gives the whole key.
+
+    Args:
+        result: the load of the read.
+        counts: the sampled rows of each value.
     """
+    answers = counts.sum() * result.read.keys.compute_shares(counts)
     is_point = set(result.design.key.fields) <= set(result.read.equality_fields)
-    return 2.0 if result.read.limit is None and not is_point else 1.0
+    return answers * counts if result.read.limit is None and not is_point else answers
 
 
 def _format_remedy(field: str, proposal: KeyProposal | None) -> Message:

@@ -1,0 +1,172 @@
+"""How often a read asks for the values of each sampled row."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import ReadError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rowkey.keys import ColumnBatch
+    from rowkey.plan import DeclaredRead
+    from rowkey.simulate.ranked_rows import RankedRows
+
+_REPETITIONS = 20
+"""Samples that are drawn like a sample, to see how much the ranks of its values vary."""
+_SEED = 0
+
+
+class RowDemand:
+    """How often a read asks for the values of each sampled row, by its `keys`.
+
+    All rows with the same values are asked for together as often as `keys` says, and each of them
+    as often as the others.
+
+    Args:
+        read: the read.
+        columns: the sampled rows, in the order of their arrival.
+        ranked_rows: the same rows, to compare their values.
+
+    Raises:
+        ReadError: no row of the sample has a value in all fields that its conditions test.
+    """
+
+    def __init__(self, read: DeclaredRead, columns: ColumnBatch, ranked_rows: RankedRows) -> None:
+        import numpy as np
+
+        self._read = read
+        rows = _find_able_rows(read, columns)
+        groups = ranked_rows.number_groups(read.equality_fields)[rows]
+        self._group_sizes = np.bincount(groups)
+        order = np.lexsort((groups, self._group_sizes[groups]))
+        self.rows: np.ndarray[Any, Any] = rows[order]
+        """The rows whose values may be asked for, those with the fewest equal ones first."""
+        self.sizes: np.ndarray[Any, Any] = self._group_sizes[groups][order]
+        """For each of them, how many rows have its values in the read's equality conditions."""
+        self.weights: np.ndarray[Any, Any] = np.ones(len(rows))
+        """For each of them, how often it is asked for, relative to the others."""
+        if read.keys.shape == "sample":
+            return
+        values = ranked_rows.number_groups(read.parameter_fields)[self.rows]
+        _, codes, self._counts = np.unique(values, return_inverse=True, return_counts=True)
+        self.weights = (read.keys.compute_shares(self._counts) / self._counts)[codes]
+
+    @cached_property
+    def _sums(self) -> np.ndarray[Any, Any]:
+        """Return the sum of the weights up to and with each row."""
+        import numpy as np
+
+        sums: np.ndarray[Any, Any] = np.cumsum(self.weights)
+        return sums
+
+    def choose_rows(self, count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return rows that stand for the answers, in the order of `rows`, and for how many each.
+
+        The rows are divided into so many parts of equal importance. Of each part a row is taken
+        that has as many equal ones as its mean row, so each value, and each size of answer, has its
+        share of them, however uneven or periodic the sample is. A row is as important as it is
+        asked for; where that is not as often as it has equal ones, half of the importance is that
+        of the rows its answers find, so that rare answers with many rows are not missed.
+
+        Args:
+            count: how many; an important row comes several times.
+
+        Returns:
+            The rows, and their weights, which are 1 in the mean.
+
+        Source: defensive importance sampling; Owen, Monte Carlo theory, methods and examples
+            (2013), section 9.6.
+        """
+        import numpy as np
+
+        importance = self.weights
+        if self._read.keys.shape != "sample":
+            found = self.weights * self.sizes
+            importance = self.weights / self.weights.sum() + found / found.sum()
+        sums = np.cumsum(importance)
+        edges = np.searchsorted(sums, np.arange(count + 1) * float(sums[-1]) / count, "right")
+        edges = np.minimum(edges, len(self.rows) - 1)
+        edges[-1] = len(self.rows)
+        places = []
+        for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            stop = max(end, start + 1)
+            sizes, parts = self.sizes[start:stop], importance[start:stop]
+            nearest = sizes[abs(sizes - np.average(sizes, weights=parts)).argmin()]
+            first, last = sizes.searchsorted(nearest), sizes.searchsorted(nearest, "right")
+            part_sums = np.cumsum(parts[first:last])
+            places.append(start + int(first) + int(part_sums.searchsorted(part_sums[-1] / 2)))
+        chosen = np.array(places, np.intp)
+        weights = self.weights[chosen] / importance[chosen]
+        return self.rows[chosen], weights / weights.mean()
+
+    def spread_rows(self, count: int) -> np.ndarray[Any, Any]:
+        """Return rows at equal steps of weight, in the order of `rows`.
+
+        Args:
+            count: how many; a row with a high weight comes several times.
+        """
+        import numpy as np
+
+        steps = (np.arange(count) + 0.5) * float(self._sums[-1]) / count
+        places = np.minimum(np.searchsorted(self._sums, steps, "right"), len(self.rows) - 1)
+        rows: np.ndarray[Any, Any] = self.rows[places]
+        return rows
+
+    @cached_property
+    def effective_count(self) -> float:
+        """Return how many rows, each asked for as often, would tell the shares as well.
+
+        Shares err by what the rows leave open, by their weights, and by what the values leave open:
+        for `uniform` the values that the sample lacks, for `zipf` which of several values with
+        about as many rows has the higher rank.
+
+        Source: for weights, Kish, Survey Sampling (1965), section 11.7; for lacking values, Chao,
+        Nonparametric estimation of the number of classes in a population (1984); for ranks, the
+        bootstrap.
+        """
+        error = float(((self.weights / self._sums[-1]) ** 2).sum())
+        if self._read.keys.shape == "uniform":
+            counts = self._counts
+            once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+            lacking = once * max(once - 1, 0) / (2 * (twice + 1))
+            # Rows of different values are independent, those of one are not: the larger counts.
+            error = max(error, lacking / (len(counts) * (len(counts) + lacking)))
+        if self._read.keys.shape == "zipf":
+            error += self._estimate_rank_error()
+        return 1 / error
+
+    def _estimate_rank_error(self) -> float:
+        """Return the mean square error of the shares of all values that comes from their ranks.
+
+        Samples like this one rank its values as far from its own ranks as those are from the true
+        ones.
+        """
+        import numpy as np
+
+        compute_shares = self._read.keys.compute_shares
+        rng, shares = np.random.default_rng(_SEED), compute_shares(self._counts)
+        errors = [
+            float(((compute_shares(rng.poisson(self._counts)) - shares) ** 2).sum())
+            for _ in range(_REPETITIONS)
+        ]
+        return sum(errors) / _REPETITIONS
+
+
+def _find_able_rows(read: DeclaredRead, columns: ColumnBatch) -> np.ndarray[Any, Any]:
+    """Return the rows that have a value in all fields that a read's conditions test."""
+    import numpy as np
+
+    is_able = np.ones(len(columns), np.bool_)
+    for test in read.conditions:
+        missing = columns.find_nulls(test.field)
+        if test.operator not in ("=", "in") and missing is not None:
+            is_able &= ~missing
+    able = np.flatnonzero(is_able)
+    if not len(able):
+        what = "no row of the sample has a value in all fields that its conditions test"
+        remedy = "Give a sample with rows that this read can find."
+        raise ReadError(f"read {read.name}", what, remedy=remedy)
+    return able
