@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
-    COMPANION_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     TABLE_ID_ATTRIBUTE,
     CatalogDictionary,
@@ -225,12 +224,8 @@ class TableLocation:
             is_created=False,
         )
         version = 0 if previous_entry is not None else self.catalog.write(design.table, entry, None)
-        spec = build_table_spec(design, keys)
-        self.attributes = {
-            **spec.attributes,
-            **({COMPANION_ATTRIBUTE: self.companion_of} if self.companion_of else {}),
-            TABLE_ID_ATTRIBUTE: table_id,
-        }
+        spec = build_table_spec(design, keys, self.companion_of)
+        self.attributes = {**spec.attributes, TABLE_ID_ATTRIBUTE: table_id}
         spec = replace(spec, attributes=self.attributes)
         try:
             created_table = self.engine.create_table(spec, progress)
