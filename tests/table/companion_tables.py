@@ -96,13 +96,12 @@ def read_all_tables(table: Table) -> dict[str, dict[Identity, Row]]:
 def read_all_cells(table: Table) -> list[dict[Identity, Any]]:
     """Return the cells of each row in each table, with their timestamps, without qualifiers."""
     assert isinstance(table, TableWithCompanions)
-    return [
-        {
-            get_identity(row): sorted(one.get_state().getter.get_cells([row])[0])
-            for row in one.scan()
-        }
-        for one in (table, *table.companions.values())
-    ]
+    found: list[dict[Identity, Any]] = []
+    for one in (table, *table.companions.values()):
+        rows = list(one.scan())
+        cells = one.get_state().getter.get_cells(rows)
+        found.append(dict(zip(map(get_identity, rows), map(sorted, cells), strict=True)))
+    return found
 
 
 def change_model(model: dict[Identity, Row], change: tuple[str, Row]) -> None:
