@@ -51,15 +51,22 @@ ttl = "3650d"
 """
 
 
-def write_designs(folder: Path, prefix: str = "", keys: dict[str, str] = KEYS) -> Design:
+def write_designs(
+    folder: Path,
+    prefix: str = "",
+    keys: dict[str, str] = KEYS,
+    declared: Iterable[str] | None = None,
+) -> Design:
     """Write the design files of a main table and its companions to a folder; return the main one.
 
     Args:
         folder: where the files are written.
         prefix: goes before the name of each table.
         keys: the key of each table by its name, the main table first.
+        declared: the companions that the main design declares, without the prefix; all if None.
     """
     main, *companions = keys
+    companions = companions if declared is None else [*declared]
     listed = ", ".join(f'"{prefix}{name}" = "{name}.toml"' for name in companions)
     for name, key in keys.items():
         text = f'table = "{prefix}{name}"\nkey = "{key}"\n'
