@@ -32,6 +32,12 @@ SHARED_ROWS = {
     "orders_by_day": "[time_slice(at, 2s)][user][number]",
 }
 """Keys of tables of which two have rows with several events, told apart by their qualifiers."""
+NULLABLE = {
+    "orders": "[user][desc(at)][number]",
+    "orders_by_number": "[bucket(number, 2)][number][user][at]",
+    "orders_by_user": "[bucket(user, 3)][at][user][number]",
+}
+"""Keys of tables whose number may be null; see `write_designs`."""
 CODED = {
     "orders": "[code(user)][at][number]",
     "orders_by_number": "[number][code(user)][desc(at)]",
@@ -75,6 +81,8 @@ def write_designs(
         fields = _FIELDS
         if "at" not in key:
             fields = fields.replace('"timestamp_s"', '{ type = "timestamp_s", at = "qualifier" }')
+        if keys is NULLABLE:
+            fields = fields.replace('"u64"', '{ type = "u64", nullable = true }')
         (folder / f"{name}.toml").write_text(f"{text}{fields}", encoding="utf-8")
     return Design.read(folder / f"{main}.toml")
 
