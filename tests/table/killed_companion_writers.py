@@ -89,16 +89,21 @@ class KilledCompanionWriters:
         self._kill_all()
 
     def start_missing(self) -> None:
-        """Start a process in place of each that was killed, and wait until all write."""
+        """Start a process in place of each that was killed."""
         for slot, running in enumerate(self._slots):
             if running is None:
                 self._slots[slot] = self._start_process()
+
+    def wait_until_writing(self, slot: int) -> None:
+        """Wait until a process has written something."""
+        running = self._slots[slot]
+        assert running is not None
+        process, users = running
         deadline = time.monotonic() + START_TIMEOUT_S
-        for process, users in filter(None, self._slots):
-            while not any("end" in self._read_journal(user) for user in users):
-                if not process.is_alive() or time.monotonic() > deadline:
-                    pytest.fail(f"a writer did not start, its exit code is {process.exitcode}")
-                time.sleep(0.002)
+        while not any("end" in self._read_journal(user) for user in users):
+            if not process.is_alive() or time.monotonic() > deadline:
+                pytest.fail(f"a writer did not start, its exit code is {process.exitcode}")
+            time.sleep(0.002)
 
     def _start_process(self) -> tuple[ForkServerProcess, list[str]]:
         """Start a process with threads that each write rows of a new user."""
@@ -112,8 +117,10 @@ class KilledCompanionWriters:
         return process, users
 
     def kill_one(self, random: Random) -> None:
-        """Kill one of the processes, and read its acknowledged rows through each table."""
+        """Kill a process that has written, and read its acknowledged rows through each table."""
         slot = random.randrange(len(self._slots))
+        self.wait_until_writing(slot)
+        time.sleep(random.uniform(0, 0.1))
         users = self._kill_process(slot)
         with rowkey.open(self.design, self.url) as table:
             for user in users:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from random import Random
@@ -117,7 +116,6 @@ def test_killed_processes_leave_no_companion_a_row_short(hbase_url: str, tmp_pat
             while writers.kill_count < KILLS:
                 for _ in range(KILLS_PER_REPAIR):
                     writers.start_missing()
-                    time.sleep(random.uniform(0, 0.1))
                     writers.kill_one(random)
                 writers.verify()
     finally:

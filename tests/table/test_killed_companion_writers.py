@@ -21,6 +21,7 @@ def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> Non
     with KilledCompanionWriters(tmp_path, f"rocks:{tmp_path / 'data'}", seed=1) as writers:
         for _ in range(KILLS):
             writers.start_missing()
+            writers.wait_until_writing(0)
             time.sleep(random.uniform(0, 0.4))
             writers.verify()
     assert KILLS == writers.kill_count
