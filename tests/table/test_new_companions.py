@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import rowkey
-from rowkey import CatalogMismatch
+from rowkey import CatalogMismatch, DesignRefused
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import extend_companions
 from rowkey.engines import open_engine
@@ -17,6 +17,9 @@ from rowkey.table import repair_companions
 from rowkey.table.companions import companion_repair
 from rowkey.table.row_writer import RowWriter
 from table.companion_tables import (
+    CODED,
+    KEYS,
+    SHARED_ROWS,
     change_model,
     read_all_cells,
     read_all_tables,
@@ -33,30 +36,33 @@ if TYPE_CHECKING:
 NEW = {"user": "new", "at": 1, "number": 77, "note": "n", "amount": 1}
 
 
-@pytest.mark.parametrize("names", [[], ["orders_by_number"]])
+@pytest.mark.parametrize(
+    ("names", "keys"),
+    [([], KEYS), (["orders_by_number"], KEYS), ([], CODED), ([], SHARED_ROWS)],
+)
 def test_repair_fills_a_new_companion(
-    tmp_path: Path, names: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, names: list[str], keys: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A companion that is declared later is refused until a repair has created and filled it."""
     monkeypatch.setattr(companion_repair, "COMPARED_ROWS", 20)
     url = f"rocks:{tmp_path / 'data'}"
     model: dict[Identity, Row] = {}
-    with rowkey.open(write_designs(tmp_path, declared=names), url) as table:
+    with rowkey.open(write_designs(tmp_path, keys=keys, declared=names), url) as table:
         for number in range(50):
             row = {"user": f"u{number % 3}", "at": number, "number": number, "amount": 1}
             table.put(row)
             change_model(model, ("put", row))
         table.put({**NEW, "note": None})
         table.delete(NEW)
-    design = write_designs(tmp_path)
+    design = write_designs(tmp_path, keys=keys)
     with pytest.raises(CatalogMismatch, match="Run rowkey repair DESIGN"):
         rowkey.open(design, url)
     expected = [(name not in names, 50) for name in design.companions]
     found = [(one.is_missing, one.written or len(model)) for one in repair_companions(design, url)]
     assert expected == found
-    with rowkey.open(write_designs(tmp_path, declared=names), url) as table:
+    with rowkey.open(write_designs(tmp_path, keys=keys, declared=names), url) as table:
         assert len(model) == table.count()  # nothing was changed so far
-    repair_companions(write_designs(tmp_path), url, apply=True)
+    repair_companions(write_designs(tmp_path, keys=keys), url, apply=True)
     with rowkey.open(design, url) as table:
         check_reads_of_some(table, model)
     with rowkey.open("orders", url) as table:
@@ -173,3 +179,18 @@ def test_a_client_stops_once_the_table_has_another_companion(
                 write(table)
         with pytest.raises(Unavailable, match=message):
             table.scan().first()
+
+
+def test_a_companion_with_regions_by_a_sample_is_refused(tmp_path: Path) -> None:
+    """A new companion whose regions depend on a sample is refused before anything is changed."""
+    url = f"rocks:{tmp_path / 'data'}"
+    rowkey.open(write_designs(tmp_path, declared=["orders_by_number"]), url).close()
+    design = write_designs(tmp_path)
+    file = tmp_path / "orders_by_time.toml"
+    file.write_text(f'splits = "sample"\n{file.read_text()}')
+    with pytest.raises(DesignRefused, match="as a list of row keys: rowkey splits DESIGN"):
+        repair_companions(rowkey.Design.read(tmp_path / "orders.toml"), url, apply=True)
+    with open_engine(url) as engine:
+        assert not engine.has_table("orders_by_time")
+    with pytest.raises(CatalogMismatch):
+        rowkey.open(design, url)

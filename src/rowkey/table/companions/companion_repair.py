@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog import add_companions, extend_companions, mark_filled
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import get_time_ms, open_engine
+from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
@@ -104,6 +105,7 @@ def repair_companions(
     Raises:
         InvalidArgument: the table does not exist, or one with the name of a companion is of others.
         CatalogMismatch: the design is not that of the table.
+        DesignRefused: the regions of a missing companion depend on a sample; nothing is changed.
         RowError: a row has no row key in a new companion, which then remains unread.
         Unavailable: an engine or a catalog cannot be reached.
 
@@ -151,9 +153,20 @@ def _create_missing(design: Design, url: str) -> None:
     """Create missing companions, and wait until all clients of the table write them.
 
     A companion that was lost is created after the wait: then no client reads it as it was before.
+
+    Raises:
+        DesignRefused: the regions of one depend on a sample; nothing is changed.
     """
     companions = design.read_companions()
     with open_engine(url, create=False) as engine, ExitStack() as stack:
+        for name, one in companions.items():
+            if not engine.has_table(name) and (one.splits.needs_sample or one.splits.needs_count):
+                what = "the boundaries of its regions depend on a sample, which is not given"
+                remedy = (
+                    f"Declare splits in the design of {name} as a list of row keys: "
+                    "rowkey splits DESIGN --sample FILE prints them."
+                )
+                raise DesignRefused(f"companions.{name}", what, remedy=remedy)
         opener = CompanionOpener(stack, engine, design.table, url)
         location = stack.enter_context(TableLocation(engine, design, url))
         known_entry = location.read_entry()
@@ -227,6 +240,7 @@ class _Comparison:
             states = self.table.joint_writer.get_state().states
             cells = states[0].getter.get_cells(rows)
             for name, number in filling.items():
+                states[number].assign_ids(rows)
                 copies = _build_missing_copies(states[number], rows, cells)
                 states[number].writer.send_mutations(copies, sync=True)
                 self.results[name].written += len(copies)
