@@ -218,7 +218,7 @@ def _print_advice(console: Console, path: Path, folder: Path) -> None:
         console.print(Text(line))
     for number, judged in enumerate(advice.recommended, 1):
         file = folder / f"better{'' if number == 1 else f'_{number}'}.toml"
-        file.write_text(format_advised_design(judged, file), encoding="utf-8")
+        file.write_text(format_advised_design(advice, judged, file), encoding="utf-8")
         console.print(Text(f"  written to {_shorten_path(file)}"))
 
 

@@ -207,7 +207,8 @@ def test_reads_that_no_key_serves_get_a_second_table(
     """A read by another field is served by a second table; both are written as design files."""
     reads = [*ORDERS["reads"], {"name": "one", "where": "number = ?", "rate": "300/s"}]
     path = tmp_path / "orders.toml"
-    path.write_text(Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads}).dumps())
+    declared = Design("orders", "[at][user][number]", **{**ORDERS, "reads": reads}).dumps()
+    path.write_text(f"# of the shop\n{declared}")
     better = tmp_path / "new" / "better.toml"
     better.parent.mkdir()
     monkeypatch.chdir(better.parent)
@@ -230,6 +231,10 @@ def test_reads_that_no_key_serves_get_a_second_table(
         assert orders.samefile(one.sample_path or "")
         plans = JudgedDesign(one).plans.values()
         assert "full scan" not in [plan.access_type for plan in plans]
+        for command in ("simulate", "check"):
+            assert 0 == run(command, better.parent / names[written.index(one)]).code
+    assert ["orders_by_number"] == list(written[0].companions)
+    assert better.read_text().startswith('# of the shop\ntable  = "orders"\n# Proposed by rowkey')
 
 
 def test_a_third_table_serves_what_two_leave_fair(orders: Path) -> None:

@@ -10,8 +10,13 @@ import pytest
 import rowkey
 from cli.command import run
 from rowkey.engines import open_engine
-from rowkey.render import EXPLANATIONS_FIELDS, REPAIR_FIELDS, list_paths
-from table.companion_tables import write_designs
+from rowkey.render import (
+    EXPLANATIONS_FIELDS,
+    REPAIR_FIELDS,
+    build_create_statement,
+    list_paths,
+)
+from table.companion_tables import KEYS, write_designs
 
 ON = ("--on", "rocks:data")
 ROW = ("user=a", "at=2021-01-01", "number=3", "amount=2")
@@ -116,6 +121,26 @@ def test_repair_creates_a_lost_companion() -> None:
     done = run("repair", "orders.toml", *ON, "--yes")
     assert 1 == done.code
     assert (
-        "orders_by_time: its table was missing; rows: 2 checked, 1 written, 0 deleted" in done.out
+        "orders_by_time: was missing or not yet filled; rows: 2 checked, 1 written, 0 deleted"
+        in done.out
     )
     assert "1\n" == run("count", "orders_by_time", *ON).out
+
+
+def test_ddl_prints_the_tables_that_create_makes() -> None:
+    """The script of each table has all attributes of the created table, its main table too."""
+    with open_engine("rocks:data") as engine:
+        specs = {name: engine.open_table(name).spec for name in KEYS}
+    for name, spec in specs.items():
+        is_main = name == "orders"
+        done = run("ddl", "orders.toml", *([] if is_main else ["--companion", name]))
+        script = done.out.splitlines()
+        assert f"# Design: {name}.toml" in script
+        assert is_main is not ("    'rowkey.companion_of' => 'orders'," in script)
+        assert is_main is ("first: rowkey ddl orders.toml --companion orders_by_time" in done.err)
+        design = rowkey.Design.read(f"{name}.toml")
+        creation = build_create_statement(design, spec.splits, "", "" if is_main else "orders")
+        expected = {key: value for key, value in spec.attributes.items() if "table_id" not in key}
+        assert expected == {**creation.table.attributes, **creation.table.configuration}
+    refused = run("ddl", "orders.toml", "--companion", "other")
+    assert (2, True) == (refused.code, "one of orders_by_number, orders_by_time" in refused.err)

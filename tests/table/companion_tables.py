@@ -32,6 +32,12 @@ SHARED_ROWS = {
     "orders_by_day": "[time_slice(at, 2s)][user][number]",
 }
 """Keys of tables of which two have rows with several events, told apart by their qualifiers."""
+NULLABLE = {
+    "orders": "[user][desc(at)][number]",
+    "orders_by_number": "[bucket(number, 2)][number][user][at]",
+    "orders_by_user": "[bucket(user, 3)][at][user][number]",
+}
+"""Keys of tables whose number may be null; see `write_designs`."""
 CODED = {
     "orders": "[code(user)][at][number]",
     "orders_by_number": "[number][code(user)][desc(at)]",
@@ -51,15 +57,22 @@ ttl = "3650d"
 """
 
 
-def write_designs(folder: Path, prefix: str = "", keys: dict[str, str] = KEYS) -> Design:
+def write_designs(
+    folder: Path,
+    prefix: str = "",
+    keys: dict[str, str] = KEYS,
+    declared: Iterable[str] | None = None,
+) -> Design:
     """Write the design files of a main table and its companions to a folder; return the main one.
 
     Args:
         folder: where the files are written.
         prefix: goes before the name of each table.
         keys: the key of each table by its name, the main table first.
+        declared: the companions that the main design declares, without the prefix; all if None.
     """
     main, *companions = keys
+    companions = companions if declared is None else [*declared]
     listed = ", ".join(f'"{prefix}{name}" = "{name}.toml"' for name in companions)
     for name, key in keys.items():
         text = f'table = "{prefix}{name}"\nkey = "{key}"\n'
@@ -68,6 +81,8 @@ def write_designs(folder: Path, prefix: str = "", keys: dict[str, str] = KEYS) -
         fields = _FIELDS
         if "at" not in key:
             fields = fields.replace('"timestamp_s"', '{ type = "timestamp_s", at = "qualifier" }')
+        if keys is NULLABLE:
+            fields = fields.replace('"u64"', '{ type = "u64", nullable = true }')
         (folder / f"{name}.toml").write_text(f"{text}{fields}", encoding="utf-8")
     return Design.read(folder / f"{main}.toml")
 
@@ -96,13 +111,12 @@ def read_all_tables(table: Table) -> dict[str, dict[Identity, Row]]:
 def read_all_cells(table: Table) -> list[dict[Identity, Any]]:
     """Return the cells of each row in each table, with their timestamps, without qualifiers."""
     assert isinstance(table, TableWithCompanions)
-    return [
-        {
-            get_identity(row): sorted(one.get_state().getter.get_cells([row])[0])
-            for row in one.scan()
-        }
-        for one in (table, *table.companions.values())
-    ]
+    found: list[dict[Identity, Any]] = []
+    for one in (table, *table.companions.values()):
+        rows = list(one.scan())
+        cells = one.get_state().getter.get_cells(rows)
+        found.append(dict(zip(map(get_identity, rows), map(sorted, cells), strict=True)))
+    return found
 
 
 def change_model(model: dict[Identity, Row], change: tuple[str, Row]) -> None:

@@ -1,14 +1,12 @@
-"""A process with eight threads that write orders until it is killed, each with a journal.
+"""A process with threads that write orders until it is killed, each with a journal.
 
-`python -m table.companion_writer FOLDER URL SEED`: a thread writes rows of its own user, and now
-and then rows of a user that all threads share. It notes what it is about to write, and that it has
-written it.
+A thread writes rows of its own user, and now and then rows of a user that all threads share. It
+notes what it is about to write, and that it has written it.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from random import Random
@@ -28,14 +26,13 @@ if TYPE_CHECKING:
     from rowkey.table import Table
     from table.companion_tables import Row
 
-THREADS = 8
 SHARED_USER = "all"
 
 
-def write_rows(table: Table, folder: Path, seed: int, number: int) -> None:
+def write_rows(table: Table, folder: Path, seed: int, user: str) -> None:
     """Write random changes until the process is killed."""
-    random, user = Random(f"{seed} {number}"), f"u{number}"
-    journal = os.open(folder / f"journal.{number}", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    random = Random(f"{seed} {user}")
+    journal = os.open(folder / f"journal.{user}", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     while True:
         if random.random() < 0.2:
             apply_change(table, draw_change(random, SHARED_USER, 5))
@@ -78,19 +75,12 @@ def slow_down_writes(seed: int) -> None:
     RowWriter.send_changes = pause_and_send  # type: ignore[method-assign]
 
 
-def main(folder: str, url: str, seed: str, first_thread: str, thread_count: str) -> None:
-    """Open the table and start the threads."""
-    slow_down_writes(int(seed))
+def run_writers(folder: str, url: str, seed: int, users: list[str]) -> None:
+    """Open the table and write rows of each user in a thread."""
+    slow_down_writes(seed)
     table = rowkey.open(rowkey.Design.read(Path(folder, "orders.toml")), url, sync=True)
-    threads = [
-        Thread(target=write_rows, args=(table, Path(folder), int(seed), int(first_thread) + n))
-        for n in range(int(thread_count))
-    ]
+    threads = [Thread(target=write_rows, args=(table, Path(folder), seed, user)) for user in users]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
+from multiprocessing import get_context
+from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,123 +14,200 @@ import pytest
 import rowkey
 from rowkey.table import repair_companions
 from table.companion_tables import (
+    NAMES,
     change_model,
     collect_rows,
+    get_identity,
     read_all_cells,
     read_all_tables,
     write_designs,
 )
-from table.companion_writer import SHARED_USER, THREADS
+from table.companion_writer import SHARED_USER, run_writers
 
 if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerProcess
+    from pathlib import Path
     from random import Random
+    from typing import Self
 
+    from rowkey.table import Table
     from table.companion_tables import Identity, Row
 
-ROOT = Path(__file__).parents[2]
+START_TIMEOUT_S = 60.0
+LAST_CALLS_S = 1.0
+"""Seconds in which a server makes the changes that it had received from a killed process."""
 
 
 class KilledCompanionWriters:
-    """A table with companions, its writers, and a model of the acknowledged changes.
+    """A table with companions, its writing processes, and a model of the acknowledged changes.
+
+    A process that replaces a killed one writes rows of another user. So the rows of the killed one
+    stay as the kill left them, until all processes are killed and the tables are repaired.
 
     Args:
         folder: an empty folder.
         url: where the tables are.
         seed: decides what is written.
         prefix: goes before the names of the tables.
-        process_count: processes among which the threads are divided.
+        process_count: how many processes write at the same time.
+        thread_count: how many threads write in each.
     """
 
     def __init__(
-        self, folder: Path, url: str, seed: int, prefix: str = "", process_count: int = 1
+        self,
+        folder: Path,
+        url: str,
+        seed: int,
+        prefix: str = "",
+        process_count: int = 1,
+        thread_count: int = 8,
     ) -> None:
         self.folder, self.url, self.seed = folder, url, seed
-        self.process_count = process_count
+        self.thread_count = thread_count
         self.design = write_designs(folder, prefix)
         self.model: dict[Identity, Row] = {}
+        self.pending: dict[Identity, list[Row | None]] = {}
+        """What each row may be whose change a kill has cut off."""
+        self.kill_count = 0
         self.acknowledged_count = 0
+        self.checked_count = 0
+        """Acknowledged rows that were looked for through each companion right after a kill."""
         self.differing_count = 0
-        """Kills after which a companion differed from the main table."""
+        """Repairs before which a companion differed from the main table."""
         self.repaired_rows = 0
+        self.user_count = 0
+        self._context = get_context("forkserver")
         rowkey.open(self.design, url).close()
+        imported = [name for name in sys.modules if name.partition(".")[0] == "rowkey"]
+        self._context.set_forkserver_preload([*imported, "pyarrow"])
+        self._slots: list[tuple[ForkServerProcess, list[str]] | None] = [None] * process_count
 
-    def kill_writers(self, random: Random, max_time_s: float) -> None:
-        """Let writers write for some time, and kill them."""
-        for journal in self.folder.glob("journal.*"):
-            journal.unlink()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kill_all()
+
+    def start_missing(self) -> None:
+        """Start a process in place of each that was killed."""
+        for slot, running in enumerate(self._slots):
+            if running is None:
+                self._slots[slot] = self._start_process()
+
+    def wait_until_writing(self, slot: int) -> None:
+        """Wait until a process has written something."""
+        running = self._slots[slot]
+        assert running is not None
+        process, users = running
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not any("end" in self._read_journal(user) for user in users):
+            if not process.is_alive() or time.monotonic() > deadline:
+                pytest.fail(f"a writer did not start, its exit code is {process.exitcode}")
+            time.sleep(0.002)
+
+    def _start_process(self) -> tuple[ForkServerProcess, list[str]]:
+        """Start a process with threads that each write rows of a new user."""
+        first, self.user_count = self.user_count, self.user_count + self.thread_count
+        users = [f"u{number}" for number in range(first, self.user_count)]
         self.seed += 1
-        each = THREADS // self.process_count
-        writers = [self._start_writer(first, each) for first in range(0, THREADS, each)]
-        deadline = time.monotonic() + 60
-        while not any("end" in self._read_journal(n) for n in range(THREADS)):
-            for writer in writers:
-                if writer.poll() is not None or time.monotonic() > deadline:
-                    writer.kill()
-                    pytest.fail(f"a writer did not start: {writer.communicate()[0]}")
-            time.sleep(0.005)
-        time.sleep(random.uniform(0, max_time_s))
-        for writer in writers:
-            writer.kill()
-        for writer in writers:
-            said = writer.communicate()[0]
-            assert -signal.SIGKILL == writer.returncode, said
-        if self.process_count > 1:  # a server may still make a change that it has received
-            time.sleep(1)
-
-    def _start_writer(self, first: int, count: int) -> subprocess.Popen[str]:
-        """Start a process with some writing threads."""
-        arguments = [str(self.folder), self.url, str(self.seed), str(first), str(count)]
-        paths = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
-        return subprocess.Popen(
-            [sys.executable, "-m", "table.companion_writer", *arguments],
-            env={**os.environ, "PYTHONPATH": paths},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+        process = self._context.Process(
+            target=run_writers, args=(str(self.folder), self.url, self.seed, users), daemon=True
         )
+        process.start()
+        return process, users
 
-    def _read_journal(self, thread: int) -> list[str]:
-        """Return the complete lines of a thread's journal."""
-        path = self.folder / f"journal.{thread}"
+    def kill_one(self, random: Random) -> None:
+        """Kill a process that has written, and read its acknowledged rows through each table."""
+        slot = random.randrange(len(self._slots))
+        self.wait_until_writing(slot)
+        time.sleep(random.uniform(0, 0.1))
+        users = self._kill_process(slot)
+        with rowkey.open(self.design, self.url) as table:
+            for user in users:
+                self._check_user(table, user)
+
+    def _kill_process(self, slot: int) -> list[str]:
+        """Kill a process, and make its acknowledged changes in the model; return its users."""
+        running, self._slots[slot] = self._slots[slot], None
+        if running is None:
+            return []
+        process, users = running
+        process.kill()
+        process.join()
+        assert -SIGKILL == process.exitcode
+        self.kill_count += 1
+        for user in users:
+            self._replay_journal(user)
+        return users
+
+    def _kill_all(self) -> None:
+        """Kill all processes."""
+        for slot in range(len(self._slots)):
+            self._kill_process(slot)
+
+    def _read_journal(self, user: str) -> list[str]:
+        """Return the complete lines of the journal of a user's writer."""
+        path = self.folder / f"journal.{user}"
         text = path.read_text("utf-8") if path.exists() else ""
         return text[: text.rfind("\n") + 1].splitlines()
 
-    def _read_pending(self) -> dict[Identity, list[Row | None]]:
-        """Make the acknowledged changes in the model; return what each other row may be."""
-        pending: dict[Identity, list[Row | None]] = {}
-        for thread in range(THREADS):
-            lines = self._read_journal(thread)
-            for number, line in enumerate(lines):
-                if line == "end":
-                    continue
-                changes: Any = json.loads(line.removeprefix("begin "))
-                if number + 1 < len(lines):
-                    self.acknowledged_count += len(changes)
-                    for change in changes:
-                        change_model(self.model, change)
-                    continue
-                after = dict(self.model)
+    def _replay_journal(self, user: str) -> None:
+        """Make the acknowledged changes of a writer in the model; note what others may be."""
+        lines = self._read_journal(user)
+        for number, line in enumerate(lines):
+            if line == "end":
+                continue
+            changes: Any = json.loads(line.removeprefix("begin "))
+            if number + 1 < len(lines):
+                self.acknowledged_count += len(changes)
                 for change in changes:
-                    change_model(after, change)
-                    place = tuple(change[1][name] for name in ("user", "at", "number"))
-                    states = pending.setdefault(place, [self.model.get(place)])
-                    states.append(after.get(place))
-        return pending
+                    change_model(self.model, change)
+                continue
+            after = dict(self.model)
+            for change in changes:
+                change_model(after, change)
+                place = get_identity(change[1])
+                states = self.pending.setdefault(place, [self.model.get(place)])
+                states.append(after.get(place))
+
+    def _check_user(self, table: Table, user: str) -> None:
+        """Check that each table has the acknowledged rows of a writer that was just killed."""
+        expected = {place: row for place, row in self.model.items() if place[0] == user}
+        numbers = sorted({place[2] for place in expected})
+        reads = [
+            table.scan("user = ?", user),
+            table.scan("user = ? and number in ?", user, numbers),
+            table.companions[self._companion_names[0]].scan("number in ?", numbers),
+            table.companions[self._companion_names[1]].scan(),
+        ]
+        for read in reads:
+            found = collect_rows(row for row in read if row["user"] == user)
+            self._check_rows(user, found, expected)
+        self.checked_count += len(expected)
+        for place in list(expected)[::7]:  # as a client reads, by the table that serves it best
+            names = ("number", "at")
+            where = " and ".join(f"{name} = ?" for name in names)
+            values = [place[NAMES.index(name)] for name in names]
+            found = collect_rows(table.scan(where, *values))
+            if place not in self.pending:
+                assert expected[place] == found[place]
+
+    @property
+    def _companion_names(self) -> list[str]:
+        """The names of the companions."""
+        return list(self.design.companions)
 
     def verify(self) -> None:
-        """Check all tables before and after a repair, which makes them equal."""
-        pending = self._read_pending()
+        """Kill all processes; check all tables before and after a repair that makes them equal."""
+        self._kill_all()
         with rowkey.open(self.design, self.url) as table:
-            before = read_all_tables(table)
-            for name, found in before.items():
-                self._check_rows(name, found, pending, is_repaired=False)
-            main, *copies = before.values()
+            if table.engine.is_shared:
+                time.sleep(LAST_CALLS_S)
+            main, *copies = before = list(read_all_tables(table).values())
+            for found in before:
+                self._check_rows("before repair", found, self.model)
             for copy in copies:  # a row too many, never one too few
                 assert main.keys() <= copy.keys()
-            for place in list(self.model)[::7]:  # through the read that a companion serves
-                if place not in pending:
-                    rows = table.scan("number = ? and at = ?", place[2], place[1])
-                    assert self.model[place] == collect_rows(rows)[place]
         results = repair_companions(self.design, self.url, apply=True, min_age_s=0)
         self.differing_count += any(one.has_differences for one in results)
         self.repaired_rows += sum(one.written + one.deleted for one in results)
@@ -141,26 +216,28 @@ class KilledCompanionWriters:
         with rowkey.open(self.design, self.url) as table:
             main, *others = read_all_tables(table).values()
             assert [main] * len(others) == others
-            first, *copies = read_all_cells(table)
-            assert [first] * len(copies) == copies
-            self._check_rows("all", main, pending, is_repaired=True)
+            first, *other_cells = read_all_cells(table)
+            assert [first] * len(other_cells) == other_cells
+            self._check_rows("after repair", main, self.model, is_repaired=True)
         self.model = {place: row for place, row in main.items() if place[0] != SHARED_USER}
+        self.pending = {}
 
     def _check_rows(
         self,
         name: str,
         found: dict[Identity, Row],
-        pending: dict[Identity, list[Row | None]],
+        expected: dict[Identity, Row],
         *,
-        is_repaired: bool,
+        is_repaired: bool = False,
     ) -> None:
         """Check that a table has every acknowledged row, and else only what was under way."""
-        for place in {*self.model, *pending, *found}:
+        for place in {*expected, *found}:
             if place[0] == SHARED_USER:
                 continue
-            if place not in pending:
-                assert self.model.get(place) == found.get(place), (name, place)
-            elif None not in pending[place]:
+            states = self.pending.get(place)
+            if states is None:
+                assert expected.get(place) == found.get(place), (name, place)
+            elif None not in states:
                 assert place in found, (name, place)
-            if is_repaired and place in pending:
-                assert found.get(place) in pending[place], (name, place, pending[place])
+            if is_repaired and states is not None:
+                assert found.get(place) in states, (name, place, states)

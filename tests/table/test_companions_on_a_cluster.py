@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from random import Random
 from secrets import token_hex
+from threading import Event
 from typing import TYPE_CHECKING
 
 import rowkey
-from rowkey import Design
-from rowkey.table import drop_table
+from rowkey.errors import Unavailable
+from rowkey.table import drop_table, repair_companions
 from table.companion_tables import (
     apply_change,
+    change_model,
     draw_change,
     read_all_cells,
     read_all_tables,
@@ -22,8 +27,12 @@ from table.killed_companion_writers import KilledCompanionWriters
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from table.companion_tables import Identity, Row
+
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-KILLS, PROCESSES = (40, 8) if IS_LONG else (5, 4)
+KILLS, PROCESSES, KILLS_PER_REPAIR = (200, 8, 12) if IS_LONG else (6, 3, 3)
+"""Processes that are killed, in all; those that write at a time; those that are killed one by one
+before all are killed and the tables are repaired."""
 
 
 def test_companions_have_equal_cells_on_a_cluster(hbase_url: str, tmp_path: Path) -> None:
@@ -49,19 +58,73 @@ def test_companions_have_equal_cells_on_a_cluster(hbase_url: str, tmp_path: Path
         drop_table(design, hbase_url)
 
 
-def test_killed_processes_leave_no_companion_a_row_short(hbase_url: str, tmp_path: Path) -> None:
-    """After each kill of all writing processes no acknowledged row is missing; repair heals."""
-    writers = KilledCompanionWriters(
-        tmp_path, hbase_url, seed=3, prefix=f"k{token_hex(4)}.", process_count=PROCESSES
-    )
-    random = Random(3)
+def test_a_companion_is_filled_while_clients_write(hbase_url: str, tmp_path: Path) -> None:
+    """Once a repair has filled a new companion, it has every row that clients have written."""
+    prefix, stop = f"f{token_hex(4)}.", Event()
+    plain = write_designs(tmp_path, prefix, declared=["orders_by_number"])
+
+    def write(user: str) -> dict[Identity, Row]:
+        model: dict[Identity, Row] = {}
+        random, table = Random(user), rowkey.open(plain.table, hbase_url)
+        with ExitStack() as stack:
+            stack.callback(lambda: table.close())  # noqa: PLW0108 - the table that is open then
+            while not stop.is_set():
+                change = draw_change(random, user)
+                try:
+                    apply_change(table, change)
+                except Unavailable:  # the table has another companion: the change is made again
+                    table.close()
+                    table = rowkey.open(plain.table, hbase_url)
+                    apply_change(table, change)
+                change_model(model, change)
+                time.sleep(0.01)  # the repair needs the processor too
+        return model
+
     try:
-        for _ in range(KILLS):
-            writers.kill_writers(random, max_time_s=1.0)
-            writers.verify()
-        with rowkey.open(Design.read(tmp_path / "orders.toml"), hbase_url) as table:
-            assert all(read_all_tables(table).values())
+        with rowkey.open(plain, hbase_url, max_stale=1) as table, table.batch() as batch:
+            for number in range(100):
+                batch.put({"user": "old", "at": number, "number": number, "amount": number})
+        design = write_designs(tmp_path, prefix)
+        with ThreadPoolExecutor(2) as pool:
+            writers = [pool.submit(write, f"u{number}") for number in range(2)]
+            try:
+                _, filled = repair_companions(design, hbase_url, apply=True)
+            finally:
+                stop.set()
+            models = [one.result() for one in writers]
+        assert filled.is_missing
+        assert filled.written >= 100
+        with rowkey.open(design, hbase_url) as table:
+            for name, rows in read_all_tables(table).items():
+                assert 100 == sum(place[0] == "old" for place in rows), name
+                for number, model in enumerate(models):
+                    user = f"u{number}"
+                    assert model == {p: row for p, row in rows.items() if p[0] == user}, name
+            first, *copies = read_all_cells(table)
+            assert [first] * 2 == copies
+            assert table.explain("at = ?", 5).table == f"{prefix}orders_by_time"
+    finally:
+        drop_table(write_designs(tmp_path, prefix), hbase_url)
+
+
+def test_killed_processes_leave_no_companion_a_row_short(hbase_url: str, tmp_path: Path) -> None:
+    """After each kill of a writing process no acknowledged row is missing; repair heals."""
+    random = Random(3)
+    writers = KilledCompanionWriters(
+        tmp_path, hbase_url, 3, f"k{token_hex(4)}.", process_count=PROCESSES, thread_count=1
+    )
+    try:
+        with writers:
+            while writers.kill_count < KILLS:
+                for _ in range(KILLS_PER_REPAIR):
+                    writers.start_missing()
+                    writers.kill_one(random)
+                writers.verify()
     finally:
         drop_table(writers.design, hbase_url)
-    assert writers.acknowledged_count > 10 * KILLS
-    print(writers.acknowledged_count, writers.differing_count, writers.repaired_rows)
+    assert writers.acknowledged_count > KILLS
+    assert writers.checked_count > KILLS
+    print(
+        *(writers.kill_count, writers.acknowledged_count, writers.checked_count),
+        *(writers.differing_count, writers.repaired_rows),
+    )

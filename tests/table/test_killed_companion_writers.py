@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,13 @@ KILLS = 200 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 6
 
 def test_a_killed_process_leaves_no_companion_a_row_short(tmp_path: Path) -> None:
     """After each kill, companions have every acknowledged row, and repair makes them equal."""
-    writers = KilledCompanionWriters(tmp_path, f"rocks:{tmp_path / 'data'}", seed=1)
     random = Random(1)
-    for _ in range(KILLS):
-        writers.kill_writers(random, max_time_s=0.4)
-        writers.verify()
+    with KilledCompanionWriters(tmp_path, f"rocks:{tmp_path / 'data'}", seed=1) as writers:
+        for _ in range(KILLS):
+            writers.start_missing()
+            writers.wait_until_writing(0)
+            time.sleep(random.uniform(0, 0.4))
+            writers.verify()
+    assert KILLS == writers.kill_count
     assert writers.acknowledged_count > 10 * KILLS
     print(writers.acknowledged_count, writers.differing_count, writers.repaired_rows)

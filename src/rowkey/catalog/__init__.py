@@ -2,7 +2,6 @@
 
 from rowkey.catalog.catalog_entry import (
     CATALOG_ATTRIBUTE,
-    COMPANION_ATTRIBUTE,
     COUNTS_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     GENERATION_ATTRIBUTE,
@@ -25,14 +24,20 @@ from rowkey.catalog.entry_restoration import (
     restore_entry,
 )
 from rowkey.catalog.lease import Lease
-from rowkey.catalog.registration import evolve_entry, open_catalog, register_design
+from rowkey.catalog.registration import (
+    add_companions,
+    evolve_entry,
+    extend_companions,
+    mark_filled,
+    open_catalog,
+    register_design,
+)
 from rowkey.catalog.stores import CATALOGS as CATALOGS
 
 __all__ = [
     "CATALOGS",
     "CATALOG_ATTRIBUTE",
     "CATALOG_TABLE",
-    "COMPANION_ATTRIBUTE",
     "COUNTS_ATTRIBUTE",
     "DEFAULT_MAX_STALE_S",
     "GENERATION_ATTRIBUTE",
@@ -44,10 +49,12 @@ __all__ = [
     "Difference",
     "Generation",
     "Lease",
+    "add_companions",
     "apply_stored_counts",
     "build_contention_error",
     "check_max_stale",
     "evolve_entry",
+    "extend_companions",
     "find_catalog_url",
     "find_differences",
     "find_drift",
@@ -55,6 +62,7 @@ __all__ = [
     "find_part_counts",
     "has_synced_attributes",
     "is_first_generation",
+    "mark_filled",
     "open_catalog",
     "read_generation_number",
     "register_design",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import isnan
@@ -32,6 +33,8 @@ STALENESS_ATTRIBUTE = "rowkey.stale"
 """The attribute with the seconds that a client may work without the catalog, if not 60."""
 COMPANION_ATTRIBUTE = "rowkey.companion_of"
 """The attribute of a companion that names its main table, through which alone it is written."""
+FILLING_ATTRIBUTE = "rowkey.is_filling"
+"""The attribute of a companion that lacks rows of its main table; its value is `true`."""
 DEFAULT_MAX_STALE_S = 60.0
 """Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
 seconds and restarted in some ten; a change of a table waits for as long."""
@@ -89,6 +92,8 @@ class CatalogEntry:
             if it is not known.
         is_created: whether the table was made; else nothing was ever written to it.
         companion_of: the main table that it is a companion of; empty if it is none.
+        is_filling: whether it is a companion that lacks rows of the main table, so that it is
+            written and not yet read.
     """
 
     declaration: str
@@ -100,6 +105,7 @@ class CatalogEntry:
     table_id: str = ""
     is_created: bool = True
     companion_of: str = ""
+    is_filling: bool = False
 
     @classmethod
     def from_design(
@@ -227,6 +233,14 @@ class CatalogEntry:
         return Design.loads(self.declaration)
 
     @property
+    def companion_names(self) -> list[str]:
+        """The names of the companions that the design declares, sorted.
+
+        They are known also if a later version of rowkey has written the design.
+        """
+        return sorted(tomllib.loads(self.declaration).get("companions", {}))
+
+    @property
     def hash(self) -> str:
         """A hash of the declaration: SHA-256, hexadecimal."""
         return sha256(self.declaration.encode()).hexdigest()
@@ -256,6 +270,8 @@ class CatalogEntry:
             count_attributes[STALENESS_ATTRIBUTE] = f"{self.longest_stale_s:g}"
         if self.companion_of:
             count_attributes[COMPANION_ATTRIBUTE] = self.companion_of
+        if self.is_filling:
+            count_attributes[FILLING_ATTRIBUTE] = "true"
         number = str(self.active_generation.number)
         return {
             GENERATION_ATTRIBUTE: number,
@@ -272,6 +288,7 @@ ENTRY_ATTRIBUTES = frozenset(
         LIVE_COUNTS_ATTRIBUTE,
         STALENESS_ATTRIBUTE,
         COMPANION_ATTRIBUTE,
+        FILLING_ATTRIBUTE,
         DECLARATION_HASH_ATTRIBUTE,
         DESIGN_ATTRIBUTE,
     }

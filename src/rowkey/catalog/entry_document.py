@@ -56,6 +56,7 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
         **({"table_id": entry.table_id} if entry.table_id else {}),
         "made": entry.is_created,
         **({"companion_of": entry.companion_of} if entry.companion_of else {}),
+        **({"is_filling": True} if entry.is_filling else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return format_checksummed(document)
@@ -173,6 +174,7 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         table_id,
         is_made,
         _check_text(document.get("companion_of", "")),
+        _check_bool(document.get("is_filling", False)),
     )
 
 

@@ -12,6 +12,7 @@ from rowkey.catalog.catalog_entry import (
     DECLARATION_HASH_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     DESIGN_ATTRIBUTE,
+    FILLING_ATTRIBUTE,
     GENERATION_ATTRIBUTE,
     LIVE_COUNTS_ATTRIBUTE,
     MAX_STALE_LIMIT_S,
@@ -137,6 +138,7 @@ def restore_entry(
         longest_stale_s=stale_s,
         table_id=attributes.get(TABLE_ID_ATTRIBUTE, ""),
         companion_of=attributes.get(COMPANION_ATTRIBUTE, ""),
+        is_filling=FILLING_ATTRIBUTE in attributes,
     )
 
 

@@ -212,8 +212,29 @@ class Lease:
             self._raise_mismatch(
                 "its catalog was restored from a backup, or the table was created again"
             )
+        if entry.declaration != current_entry.declaration:
+            self._require_same_companions(entry)
         if entry.version > current_entry.version:
             self._set_entry(entry)
+
+    def _require_same_companions(self, entry: CatalogEntry) -> None:
+        """Raise if a table has other companions in an entry than in the known one.
+
+        This client has not opened them, so that its writes would not reach them.
+
+        Raises:
+            Unavailable: it has others.
+        """
+        names, known_names = entry.companion_names, self._entry.companion_names
+        if names != known_names:
+            self._read_at_s = min(self._read_at_s, self.clock() - self.max_stale_s)
+            what = (
+                f"the table has the companions {', '.join(names) or 'none'} now, and this client "
+                f"has opened it with {', '.join(known_names) or 'none'}, so a row that was written "
+                "just now may be missing in a companion"
+            )
+            remedy = "Open the table again, by its name or with a design that declares them."
+            raise Unavailable(f"table {self.table}", what, remedy=remedy)
 
     def _raise_mismatch(self, problem: str) -> NoReturn:
         """Raise `Unavailable` for an entry that is not a successor of the known one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -130,12 +131,83 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
         unsafe += [
             one for one in placed if one.path != "key" and not _is_reported(one.path, reported)
         ]
+    if [one.path for one in unsafe] == ["companions"] and _has_more_companions(design, entry):
+        remedy = (
+            "Run rowkey repair DESIGN --on URL --yes: it creates the new companions and copies the "
+            "rows. Clients that have the table open must then open it again."
+        )
+        raise CatalogMismatch(design.table, unsafe, remedy)
     if unsafe:
         raise CatalogMismatch(design.table, unsafe)
     options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
     options["key"] = format_key(build_counted_terms(design, remembered))
     declaration = Design(**options).dumps(defaults=False)
     return entry if declaration == entry.declaration else replace(entry, declaration=declaration)
+
+
+def _has_more_companions(design: Design, entry: CatalogEntry) -> bool:
+    """Return whether a design declares all companions that a table has, and others."""
+    return {*design.declaration.companions} > {*entry.companion_names}
+
+
+def add_companions(catalog: Catalog, design: Design) -> CatalogEntry:
+    """Write the companions that a design declares to the entry of its table, if they are new.
+
+    Clients that use the entry from before stop at the latest when its time is over.
+
+    Args:
+        catalog: the table's catalog.
+        design: the declared design; it may have other changes that are safe.
+
+    Returns:
+        The entry that the catalog has now.
+
+    Raises:
+        CatalogMismatch: the design has unsafe changes, or lacks companions that the table has.
+        Unavailable: the catalog has no entry.
+        Conflict: other clients change the entry before every attempt to write it.
+    """
+    for _ in range(MAX_WRITE_TRIES):
+        entry = catalog.read(design.table)
+        if entry is not None and _has_more_companions(design, entry):
+            with suppress(Conflict):
+                catalog.write(design.table, extend_companions(entry, design), entry.version)
+            continue
+        return register_design(catalog, design, opened_ms=0, may_be_new=False)
+    raise build_contention_error(design.table, MAX_WRITE_TRIES)
+
+
+def extend_companions(entry: CatalogEntry, design: Design) -> CatalogEntry:
+    """Return a table's entry with the companions and the safe changes of a design.
+
+    Raises:
+        CatalogMismatch: the design has unsafe changes, or lacks companions that the table has.
+    """
+    options = entry.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    if _has_more_companions(design, entry):
+        options["companions"] = dict(design.declaration.companions)
+    return evolve_entry(replace(entry, declaration=Design(**options).dumps(defaults=False)), design)
+
+
+def mark_filled(catalog: Catalog, table: str, table_id: str) -> None:
+    """Note of a companion that it has all rows of its main table, so that it may be read.
+
+    Args:
+        catalog: its catalog.
+        table: its name.
+        table_id: the identifier of the filled table; another of its name is left as it is.
+
+    Raises:
+        Conflict: other clients change the entry before every attempt to write it.
+    """
+    for _ in range(MAX_WRITE_TRIES):
+        entry = catalog.read(table)
+        if entry is None or not entry.is_filling or entry.table_id != table_id:
+            return
+        with suppress(Conflict):
+            catalog.write(table, replace(entry, is_filling=False), entry.version)
+            return
+    raise build_contention_error(table, MAX_WRITE_TRIES)
 
 
 def _is_reported(path: str, reported: Sequence[Mistake]) -> bool:

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
         ADVICE_FIELDS,
         build_advice_document,
         format_advice,
-        format_advised_design,
         format_recommendation,
     )
+    from rowkey.render.advised_design import format_advised_design
     from rowkey.render.comparison import (
         COMPARISON_FIELDS,
         build_comparison_document,
@@ -105,10 +105,8 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "advice": (
-                "ADVICE_FIELDS build_advice_document format_advice format_advised_design "
-                "format_recommendation"
-            ),
+            "advice": "ADVICE_FIELDS build_advice_document format_advice format_recommendation",
+            "advised_design": "format_advised_design",
             "comparison": (
                 "COMPARISON_FIELDS build_comparison_document format_comparison print_comparison"
             ),

@@ -1,10 +1,8 @@
-"""Advice on better keys, as text for people, as a JSON document and as design files."""
+"""Advice on better keys, as text for people and as a JSON document."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from os.path import relpath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import format_toml_value
@@ -15,7 +13,7 @@ from rowkey.render.verdict import VERDICT_FIELDS, build_verdict_document
 from rowkey.schema import find_field_refs, format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rowkey.advise import (
         Advice,
@@ -438,28 +436,3 @@ def _format_read(cost: ReadCost) -> str:
     if cost.is_full_scan and cost.residual_fields:
         return "whole table"
     return f"{cost.fan_out[0]:,.0f} / {cost.read_rows:,.0f}"
-
-
-def format_advised_design(
-    judged: JudgedDesign, path: Path, companions: Mapping[str, str] | None = None
-) -> str:
-    """Return a proposed design as the text of a design file, with its verdict as comments.
-
-    Args:
-        judged: the design.
-        path: the file, to whose folder the path of a sample is relative.
-        companions: the files of its companions by name, if it has any.
-    """
-    design, decisive = judged.design, judged.verdict.decisive
-    text = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
-    comments = ["# Proposed by rowkey advise.", *(f"# {line}" for line in wrap_text(text, 96, 0))]
-    options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
-    options["companions"] = dict(companions or {})
-    if not companions:
-        del options["companions"]
-    source = judged.simulation.source
-    if design.sample_path is not None:
-        options["sample"]["path"] = relpath(design.sample_path, path.parent)
-    elif source.name and Path(source.name).is_file():
-        options["sample"] = {"path": relpath(source.name, path.parent)}
-    return "\n".join([*comments, "", type(design)(**options).dumps()])

@@ -268,7 +268,7 @@ def format_companion_repair(repair: Any) -> str:
     )
     if repair.recent:
         counts += f", {repair.recent:,} left, changed too lately; run the command again later"
-    missing = "its table was missing; " if repair.is_missing else ""
+    missing = "was missing or not yet filled; " if repair.is_missing else ""
     return f"{repair.companion}: {missing}rows: {counts}"
 
 

@@ -110,9 +110,10 @@ class Batch:
     def _repeat_deletes(self, sent_rows: list[tuple[int, Any]]) -> None:
         """Repeat deletes under the row keys of a generation announced since they were encoded.
 
+        The state is read also if there are none: the rows may be missing in a new companion.
         `GenerationTracker.write_row` says why.
         """
-        while sent_rows and (state := self.get_state()) is not self.state:
+        while (state := self.get_state()) is not self.state and sent_rows:
             self.state, repeated = state, []
             for number, mutations in sent_rows:
                 try:

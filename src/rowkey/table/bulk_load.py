@@ -63,9 +63,8 @@ def load_blocks(get_state: Callable[[], WriteState], rows: Any) -> int:
     for batch in read_arrow_rows(rows, get_state().active_design.fields):
         validate_batch(batch, first)
         for some in _split_blocks(batch):
-            state = get_state()
-            for index, problem in _write_block(state, some, _put_converted_block, max_errors=1):
-                _check_columns(state.active_design, some)
+            for index, problem in _write_block(get_state, some, _put_converted_block, max_errors=1):
+                _check_columns(get_state().active_design, some)
                 raise add_row_number(first + index, problem)
             first += some.num_rows
     return first
@@ -83,7 +82,7 @@ def _check_columns(design: Design, rows: pa.RecordBatch) -> None:
 
 
 def _write_block(
-    state: WriteState,
+    get_state: Callable[[], WriteState],
     rows: pa.RecordBatch,
     put_block: _PutBlock,
     max_errors: int | None = None,
@@ -91,19 +90,24 @@ def _write_block(
     """Put a block of rows under one timestamp, while all rows of the table are locked.
 
     Args:
-        state: the state of the table.
+        get_state: returns the state of the table; called once more after the rows are written.
         rows: the rows.
         put_block: puts them and yields the index and the error of each refused row.
         max_errors: refused rows after which no more rows are put; None for no limit.
 
     Returns:
         The index of each row that cannot be put, and why.
+
+    Raises:
+        Unavailable: the table has got other companions meanwhile, or its catalog cannot be reached.
     """
+    state = get_state()
     clock = state.writer.clock
     with clock.lock_all_rows():
         at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
         refused = list(islice(put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
+    get_state()
     return refused
 
 
@@ -356,7 +360,7 @@ def _put_batch(
     """Put rows of a file, and yield the number of each refused row, with its error."""
     first, put_block = 0, partial(_put_block, key_counter=key_counter)
     for some in _split_blocks(batch):
-        for index, problem in _write_block(table.get_write_state(), some, put_block):
+        for index, problem in _write_block(table.get_write_state, some, put_block):
             yield int(numbers[first + index]), problem
         first += some.num_rows
 

@@ -99,8 +99,24 @@ def open_table(
                 dict.fromkeys(names) if isinstance(design, str) else companions, clock
             )
             table = TableWithCompanions(table, found)
+        _require_filled(table, url)
         stack.pop_all()
         return table
+
+
+def _require_filled(table: Table, url: str) -> None:
+    """Raise if a table is a companion that lacks rows of its main table.
+
+    Raises:
+        Unavailable: it is.
+    """
+    if table.lease.last_entry.is_filling:
+        table.lease.close()
+        table.store.close()
+        what = f"the table {table.design.table} has not been filled with the rows of its main table"
+        main = table.lease.last_entry.companion_of
+        remedy = f"Run rowkey repair DESIGN --on {url} --yes with the design file of {main}."
+        raise Unavailable(url, what, remedy=remedy)
 
 
 @explain_shortage

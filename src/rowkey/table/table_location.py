@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import (
     CATALOG_ATTRIBUTE,
-    COMPANION_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     TABLE_ID_ATTRIBUTE,
     CatalogDictionary,
@@ -28,6 +27,7 @@ from rowkey.catalog import (
     read_generation_number,
     register_design,
     restore_entry,
+    sync_attributes,
 )
 from rowkey.cells import find_table_name_mistakes
 from rowkey.errors import (
@@ -108,6 +108,7 @@ class TableLocation:
         max_stale_s: as for `rowkey.open`.
         catalog: as for `rowkey.open`.
         companion_of: the main table with which it is opened as a companion; empty if by itself.
+        is_filling: whether it is created as a companion of a table that has rows.
     """
 
     def __init__(
@@ -118,8 +119,10 @@ class TableLocation:
         max_stale_s: float | None = None,
         catalog: str | None = None,
         companion_of: str = "",
+        *,
+        is_filling: bool = False,
     ) -> None:
-        self.companion_of = companion_of
+        self.companion_of, self.is_filling = companion_of, is_filling
         self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.table_name = design if isinstance(design, str) else design.table
         self.declared_catalog = None if isinstance(design, str) else design.declaration.catalog
@@ -223,12 +226,12 @@ class TableLocation:
             CatalogEntry.from_design(design, keys, clock(), stale_s, self.companion_of),
             table_id=table_id,
             is_created=False,
+            is_filling=self.is_filling,
         )
         version = 0 if previous_entry is not None else self.catalog.write(design.table, entry, None)
         spec = build_table_spec(design, keys)
         self.attributes = {
-            **spec.attributes,
-            **({COMPANION_ATTRIBUTE: self.companion_of} if self.companion_of else {}),
+            **sync_attributes(spec.attributes, entry),
             TABLE_ID_ATTRIBUTE: table_id,
         }
         spec = replace(spec, attributes=self.attributes)
@@ -287,7 +290,7 @@ class TableLocation:
                 raise self.build_lost_table_error(lost_entry)
             raise build_missing_error(self.url, self.table_name, self.engine)
         since = read_boottime_s()
-        entry = self._read_entry()
+        entry = self.read_entry()
         if entry.active_generation.number > read_generation_number(
             self.table_name, self.attributes
         ):
@@ -305,7 +308,7 @@ class TableLocation:
             CatalogMismatch: the design has unsafe changes; nothing is changed.
         """
         since = read_boottime_s()
-        self._read_entry()
+        self.read_entry()
         entry = register_design(self.catalog, design, opened_ms=clock(), may_be_new=False)
         # The entry has changed, or the client that changed it died before it wrote the attributes,
         # which get a generation before it becomes active.
@@ -320,7 +323,7 @@ class TableLocation:
                 )
         return self._build_table(apply_stored_counts(design, entry.design), entry, clock, since)
 
-    def _read_entry(self) -> CatalogEntry:
+    def read_entry(self) -> CatalogEntry:
         """Return the catalog entry of a table that exists.
 
         If the catalog lacks it, and the table never had other counts, it is rebuilt from the

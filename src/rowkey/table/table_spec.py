@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Store
 
 
-def build_table_spec(design: Design, splits: Sequence[bytes]) -> TableSpec:
+def build_table_spec(design: Design, splits: Sequence[bytes], companion_of: str = "") -> TableSpec:
     """Return the specification of a design's table: families, region boundaries, attributes.
 
     The attribute that distinguishes a table from another one of the same name is left out; each
@@ -27,6 +27,7 @@ def build_table_spec(design: Design, splits: Sequence[bytes]) -> TableSpec:
     Args:
         design: the design.
         splits: row keys that regions begin with, ascending.
+        companion_of: the main table that it is a companion of; empty if it is none.
 
     >>> from rowkey.design import Design
     >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
@@ -35,7 +36,8 @@ def build_table_spec(design: Design, splits: Sequence[bytes]) -> TableSpec:
     """
     declared = design.declaration.catalog
     attributes = {} if declared is None else {CATALOG_ATTRIBUTE: declared}
-    attributes |= CatalogEntry.from_design(design, splits, 0).table_attributes
+    entry = CatalogEntry.from_design(design, splits, 0, companion_of=companion_of)
+    attributes |= entry.table_attributes
     return TableSpec(design.table, tuple(design.families.values()), tuple(splits), attributes)
 
 

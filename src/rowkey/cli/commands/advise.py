@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     "write_path",
     metavar="FILE",
     type=FILE_PATH,
-    help="Write the proposed design to a new file; further tables to FILE_2 and so on.",
+    help="Write the proposed design to a new file, with the comments of the declared one; further "
+    "tables to FILE_2 and so on.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the files of --write if they exist.")
 @OUTPUT_FORMAT_OPTION
@@ -128,7 +129,7 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
     for file, judged in files:
         declared = companions if judged is main else {}
         with Destination("toml", str(file)).open_text() as stream:
-            stream.write(format_advised_design(judged, file, declared))
+            stream.write(format_advised_design(advice, judged, file, declared))
         print_notes([f"{file}: {format_key(judged.design.key.terms)}"])
     if companions:
         print_notes([f"{main_file}: keeps {', '.join(companions)} in step as companions"])

@@ -14,6 +14,7 @@ from rowkey.cli.options import (
     SAMPLE_OPTION,
     SEED_OPTION,
     print_lines,
+    print_notes,
 )
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Language of the script.",
 )
+@click.option("--companion", metavar="TABLE", help="Print the script of a companion instead.")
 @SAMPLE_OPTION
 @SAMPLE_FORMAT_OPTION
 @SEED_OPTION
 def command(
     design: str,
     dialect: str,
+    companion: str | None,
     sample: str | Path | None,
     format_options: dict[str, str] | None,
     seed: int,
@@ -43,19 +46,39 @@ def command(
 
     Boundaries that the design takes from a sample use the whole sample. The script stores the
     design in the table's attributes, so that rowkey opens the table like one that `create` created.
+    Each companion of the design has a script of its own; run them before that of the main table.
 
     \b
     rowkey ddl logs.toml > logs.rb
     rowkey ddl logs.toml --sample events.csv
     rowkey ddl logs.toml --dialect java > CreateLogs.java
+    rowkey ddl orders.toml --companion orders_by_number > orders_by_number.rb
     """
     from rowkey.design import Design
+    from rowkey.errors import InvalidArgument
     from rowkey.render import DIALECTS, build_create_statement
     from rowkey.simulate import choose_design_splits
 
-    declared_design = Design.read(design)
+    main_design = declared_design = Design.read(design)
+    companions = main_design.companions
+    if companion is not None:
+        if companion not in companions:
+            allowed = f"one of {', '.join(companions)}" if companions else ""
+            what = f"{main_design.table} has no companion {companion}"
+            raise InvalidArgument("option --companion", what, allowed)
+        declared_design = companions[companion]
     splits = choose_design_splits(declared_design, sample, format_options=format_options, seed=seed)
     creation = build_create_statement(
-        declared_design, splits.boundaries.splits, PurePath(design).name
+        declared_design,
+        splits.boundaries.splits,
+        PurePath(
+            design if companion is None else main_design.declaration.companions[companion]
+        ).name,
+        main_design.table if companion is not None else "",
     )
     print_lines(DIALECTS[dialect.replace("-", "_")](creation))
+    if companion is None:
+        print_notes(
+            f"create the companion {name} first: rowkey ddl {design} --companion {name}"
+            for name in companions
+        )

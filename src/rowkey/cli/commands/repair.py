@@ -61,9 +61,10 @@ def command(
     that are older than the attributes stored with the table, are restored from these attributes;
     an entry without a table is removed. This works on every engine. Then it compares the companions
     of the design with its table, row by row: rows that a crash has left different get the values of
-    the table, and rows that the table lacks are deleted. A missing companion is created and filled.
-    On a cluster a row that was changed in the last 10 minutes is left as it is, because its write
-    may go on.
+    the table, and rows that the table lacks are deleted. On a cluster a row that was changed in the
+    last 10 minutes is left as it is, because its write may go on. A companion that is missing, or
+    that the design declares since the table was created, is created and filled while clients write;
+    clients that opened the table before must open it again.
 
     Exits with 1 if something was damaged, repaired or not, and with 4 if a table remains that
     cannot be read.

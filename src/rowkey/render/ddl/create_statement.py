@@ -46,7 +46,7 @@ class CreateStatement:
 
 
 def build_create_statement(
-    design: Design, splits: Sequence[bytes], source: str = ""
+    design: Design, splits: Sequence[bytes], source: str = "", companion_of: str = ""
 ) -> CreateStatement:
     """Return the statement that creates the same table as `rowkey create` on a cluster.
 
@@ -57,6 +57,7 @@ def build_create_statement(
         design: the design.
         splits: the row keys its regions begin with, ascending.
         source: the file of the design, for readers of the text.
+        companion_of: the main table that it is a companion of; empty if it is none.
 
     Raises:
         InvalidArgument: a cluster cannot have this table under this name; `create` says the same.
@@ -72,7 +73,7 @@ def build_create_statement(
     from rowkey.hbase import build_table_schema
     from rowkey.table import build_table_spec
 
-    spec = build_table_spec(design, splits)
+    spec = build_table_spec(design, splits, companion_of)
     check_cluster_spec(spec, {})
     table = build_table_schema(
         spec.name, spec.families, spec.attributes, explicit_defaults=EXPLICIT_ATTRIBUTES

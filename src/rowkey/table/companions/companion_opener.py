@@ -49,6 +49,7 @@ class CompanionOpener:
         clock: Callable[[], int],
         *,
         splits: Mapping[str, Sequence[bytes]] | None = None,
+        are_filling: bool = False,
     ) -> None:
         """Create the companions that do not exist.
 
@@ -56,12 +57,13 @@ class CompanionOpener:
             designs: their designs by name.
             clock: milliseconds since 1970.
             splits: the row keys their regions begin with, by name; by their designs if not given.
+            are_filling: whether the main table has rows, which are copied to them later.
 
         Raises:
             InvalidArgument: one has rows, but the main table is missing.
         """
         for name, design in designs.items():
-            with self._locate(design) as location:
+            with self._locate(design, is_filling=are_filling) as location:
                 if not location.is_made:
                     location.create_table_once(
                         design, (splits or {}).get(name), clock, may_create=True
@@ -110,10 +112,15 @@ class CompanionOpener:
             tables[name] = table
         return tables
 
-    def _locate(self, design: Design | str) -> TableLocation:
+    def _locate(self, design: Design | str, *, is_filling: bool = False) -> TableLocation:
         """Return the location of a companion."""
         return TableLocation(
-            self._engine, design, self._url, *self._options, companion_of=self._main_table
+            self._engine,
+            design,
+            self._url,
+            *self._options,
+            companion_of=self._main_table,
+            is_filling=is_filling,
         )
 
     def _close_on_failure(self, table: Table) -> None:

@@ -1,5 +1,7 @@
 """Repair of companions: after a crash they may differ from their main table, whose rows count.
 
+A companion that is new or was lost is filled first, while clients write.
+
 A put that a crash cut off may have reached companions only, a delete the main table only. So each
 row of the main table is compared with its copies, cell by cell with timestamps, and each row of a
 companion must be in the main table.
@@ -7,16 +9,20 @@ companion must be in the main table.
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rowkey.catalog import add_companions, extend_companions, mark_filled
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import get_time_ms, open_engine
+from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
+from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
 from rowkey.table.lifecycle import open_table
 from rowkey.table.table_location import TableLocation
 
@@ -48,7 +54,7 @@ class CompanionRepair:
         written: rows that it lacked, or had with other cells.
         deleted: rows that the main table lacks.
         recent: rows that differ and were changed so lately that their write may go on.
-        is_missing: whether the table was missing.
+        is_missing: whether the table was missing, or has never been filled.
         is_repaired: whether the differences were repaired.
     """
 
@@ -79,6 +85,12 @@ def repair_companions(
 
     The rows of the main table count. After an interruption the same call compares all rows again.
 
+    A companion whose table is missing, or which the table did not have so far, is created and
+    filled, while clients write. A client that opened the table before must open it again: it raises
+    `Unavailable` within the table's `max_stale`, for which the call waits. From then on every
+    change reaches the new companion, and it is read once it has all rows. Of each column the newest
+    version is copied.
+
     Args:
         design: the design of the main table.
         url: the URL of the engine.
@@ -91,19 +103,27 @@ def repair_companions(
         The result of each companion.
 
     Raises:
-        InvalidArgument: the table does not exist.
+        InvalidArgument: the table does not exist, or one with the name of a companion is of others.
+        CatalogMismatch: the design is not that of the table.
+        DesignRefused: the regions of a missing companion depend on a sample; nothing is changed.
+        RowError: a row has no row key in a new companion, which then remains unread.
         Unavailable: an engine or a catalog cannot be reached.
 
-    Cost: a scan of each table, and a get of each row in all tables; memory for a few blocks.
+    Cost: a scan of each table, and a get of each row in all tables; memory for a few blocks. To
+    fill, a scan and a get more, and up to `max_stale` and a tenth of waiting.
     """
-    missing = _find_missing(design, url, create=apply)
+    missing = _find_missing(design, url)
     if missing and not apply:
         return _count_missing_rows(design, url, missing)
+    if missing:
+        _create_missing(design, url)
     with open_table(design, url, create=False) as table:
         assert isinstance(table, TableWithCompanions), "the design declares companions"
         if min_age_s is None:
             min_age_s = MAX_WRITE_S if table.engine.is_shared else 0
         comparison = _Comparison(table, min_age_s, progress, apply=apply)
+        if missing:
+            comparison.fill_companions()
         comparison.compare_main_rows()
         comparison.compare_companion_rows()
     for one in comparison.results.values():
@@ -111,25 +131,67 @@ def repair_companions(
     return list(comparison.results.values())
 
 
-def _find_missing(design: Design, url: str, *, create: bool) -> set[str]:
-    """Return the companions whose tables are missing, and create them if requested."""
-    designs = design.read_companions()
+def _find_missing(design: Design, url: str) -> set[str]:
+    """Return the declared companions that have not all rows: missing, new or not yet filled."""
     with open_engine(url, create=False) as engine, ExitStack() as stack:
         if not engine.has_table(design.table):
             return set()
-        missing = {name: one for name, one in designs.items() if not engine.has_table(name)}
-        if missing and create:
-            opener = CompanionOpener(stack, engine, design.table, url)
-            opener.create_missing(missing, get_time_ms)
-    return {*missing}
+        location = stack.enter_context(TableLocation(engine, design, url))
+        entries = {name: location.catalog.read(name) for name in (design.table, *design.companions)}
+        main = entries[design.table]
+        known = main.companion_names if main is not None else design.companions
+        return {
+            name
+            for name in design.companions
+            if name not in known
+            or not engine.has_table(name)
+            or ((entry := entries[name]) is not None and entry.is_filling)
+        }
+
+
+def _create_missing(design: Design, url: str) -> None:
+    """Create missing companions, and wait until all clients of the table write them.
+
+    A companion that was lost is created after the wait: then no client reads it as it was before.
+
+    Raises:
+        DesignRefused: the regions of one depend on a sample; nothing is changed.
+    """
+    companions = design.read_companions()
+    with open_engine(url, create=False) as engine, ExitStack() as stack:
+        for name, one in companions.items():
+            if not engine.has_table(name) and (one.splits.needs_sample or one.splits.needs_count):
+                what = "the boundaries of its regions depend on a sample, which is not given"
+                remedy = (
+                    f"Declare splits in the design of {name} as a list of row keys: "
+                    "rowkey splits DESIGN --sample FILE prints them."
+                )
+                raise DesignRefused(f"companions.{name}", what, remedy=remedy)
+        opener = CompanionOpener(stack, engine, design.table, url)
+        location = stack.enter_context(TableLocation(engine, design, url))
+        known_entry = location.read_entry()
+        extend_companions(known_entry, design)  # refuses a wrong design before anything is created
+        known = known_entry.companion_names
+        new = {name: one for name, one in companions.items() if name not in known}
+        opener.create_missing(new, get_time_ms, are_filling=True)
+        entry = add_companions(location.catalog, design)
+        if new:
+            store = engine.open_table(design.table)
+            reconcile_attributes(location.catalog, design.table, store)
+        if engine.is_shared:
+            time.sleep(compute_wait_s(entry, engine))
+        opener.create_missing(companions, get_time_ms, are_filling=True)
 
 
 def _count_missing_rows(
     design: Design, url: str, missing: Collection[str]
 ) -> list[CompanionRepair]:
     """Return the results of companions of which some are missing, so that none can be compared."""
-    with open_engine(url, create=False) as engine, TableLocation(engine, design, url) as place:
-        table = place.open_by_design(design, get_time_ms)
+    with (
+        open_engine(url, create=False) as engine,
+        TableLocation(engine, design.table, url, catalog=design.declaration.catalog) as place,
+    ):
+        table = place.open_by_name(get_time_ms)
         with closing(table.lease), closing(table.store):
             count = table.count()
     return [
@@ -162,6 +224,32 @@ class _Comparison:
         self.progress = progress
         self.row_count = 0
         self.results = {name: CompanionRepair(name) for name in table.companions}
+
+    def fill_companions(self) -> None:
+        """Copy the rows of the main table to each companion that lacks rows; then it may be read.
+
+        A cell is copied with its timestamp. So it hides nothing that clients write meanwhile, and
+        a delete that they make hides it, in whatever order both arrive.
+        """
+        filling = {
+            name: number
+            for number, (name, one) in enumerate(self.table.companions.items(), 1)
+            if one.lease.last_entry.is_filling
+        }
+        for rows in self._scan_rows(self.table):
+            states = self.table.joint_writer.get_state().states
+            cells = states[0].getter.get_cells(rows)
+            for name, number in filling.items():
+                states[number].assign_ids(rows)
+                copies = _build_missing_copies(states[number], rows, cells)
+                states[number].writer.send_mutations(copies, sync=True)
+                self.results[name].written += len(copies)
+        for name in filling:
+            companion = self.table.companions[name]
+            entry = companion.lease.last_entry
+            mark_filled(companion.catalog, name, entry.table_id)
+            reconcile_attributes(companion.catalog, name, companion.store)
+            companion.lease.renew_entry()
 
     def compare_main_rows(self) -> None:
         """Compare each row of the main table with its copies."""
@@ -293,7 +381,8 @@ class _RowCopies:
                 if copies.get(column) != cell:
                     cells[number].append(cell)
         for state, some in reversed(list(zip(self.states, cells, strict=True))):
-            _write_cells(state, self.values, some)
+            if some:
+                state.writer.send_mutations(_build_cells(state, self.values, some), sync=True)
 
 
 def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:
@@ -314,14 +403,36 @@ def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:
     return last
 
 
-def _write_cells(state: GenerationState, values: Mapping[str, Any], cells: Sequence[Cell]) -> None:
-    """Write cells of one row that have timestamps: puts to its active row key, deletes to all."""
-    if not cells:
-        return
+def _build_missing_copies(
+    state: GenerationState, rows: Sequence[Mapping[str, Any]], cells: Sequence[Sequence[Cell]]
+) -> list[RowCells]:
+    """Return the puts of the cells of rows that a companion lacks, or has with an older timestamp.
+
+    Args:
+        state: the state of the companion.
+        rows: the fields of the key of each row.
+        cells: the cells of each in the main table, without the prefixes of their qualifiers.
+    """
+    copies = []
+    for values, mine, others in zip(rows, cells, state.getter.get_cells(rows), strict=True):
+        timestamps = {(cell.family, cell.qualifier): cell.timestamp for cell in others}
+        missing = [
+            cell
+            for cell in mine
+            if timestamps.get((cell.family, cell.qualifier), -1) < cell.timestamp
+        ]
+        if missing:
+            copies.append(_build_cells(state, values, missing)[-1])
+    return copies
+
+
+def _build_cells(
+    state: GenerationState, values: Mapping[str, Any], cells: Sequence[Cell]
+) -> list[RowCells]:
+    """Return the mutations of cells of one row: puts of its active row key, deletes of all."""
     prefix = state.active_design.layout.qualifier_prefix
     front = b"" if prefix is None else prefix.encode(values)
     cells = [cell._replace(qualifier=front + cell.qualifier) for cell in cells]
     active, *others = state.writer.encode_row_keys(values)
     deletes = [cell for cell in cells if cell.cell_type != CellType.PUT]
-    mutations = [RowCells(key, deletes) for key in others if deletes]
-    state.writer.send_mutations([*mutations, RowCells(active, list(cells))], sync=True)
+    return [*(RowCells(key, deletes) for key in others if deletes), RowCells(active, list(cells))]

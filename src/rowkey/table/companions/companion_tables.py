@@ -54,6 +54,14 @@ class TableWithCompanions(Table):
         remedy = "Read the row and put it, or keep this column in a table without companions."
         raise DesignRefused("companions", what, remedy=remedy)
 
+    def _list_readable(self) -> dict[str, Table]:
+        """Return the tables that have all rows, by name; the others are written only."""
+        return {
+            name: table
+            for name, table in self._tables.items()
+            if table is self or not table.lease.get_entry().is_filling
+        }
+
     @property
     def declared_reads(self) -> Mapping[str, DeclaredRead]:
         """The declared reads of all tables by name; of one name, that of the first table."""
@@ -69,14 +77,14 @@ class TableWithCompanions(Table):
 
         A snapshot is of the main table.
         """
-        token = options.get("resume")
+        token, tables = options.get("resume"), self._list_readable()
         name = find_token_table(token)
-        if token is not None and name in self._tables:
-            table = self._tables[name]
+        if token is not None and name in tables:
+            table = tables[name]
         elif reader is not None:
             table = self
         else:
-            table = list(self._tables.values())[choose_plan(self._plan_read(bound_read))]
+            table = list(tables.values())[choose_plan(_plan_read(tables, bound_read))]
         if table is self:
             return super()._build_scan(bound_read, reader, **options)
         if reader is not None:
@@ -84,21 +92,25 @@ class TableWithCompanions(Table):
             raise ReadError("argument resume", what, "a token of a scan of the same snapshot")
         return table._build_scan(bound_read, **options)  # noqa: SLF001 - a table of this class
 
-    def _plan_read(self, bound_read: BoundRead) -> list[Plan]:
-        """Return the plan of a read in each table, that of the main table first."""
-        return [
-            table.get_state().planner.plan(bound_read.bounds, bound_read.order)
-            for table in self._tables.values()
-        ]
-
     def _explain_bound_read(self, bound_read: BoundRead, limit: int | None) -> Explanation:
         """Return how a read is executed, by which table, and why by that one."""
-        plans = self._plan_read(bound_read)
+        tables = self._list_readable()
+        plans = _plan_read(tables, bound_read)
         chosen = choose_plan(plans)
-        name, table = list(self._tables.items())[chosen]
+        name, table = list(tables.items())[chosen]
         explain = super()._explain_bound_read if table is self else table._explain_bound_read  # noqa: SLF001
-        reason = describe_plan_choice(list(self._tables), plans, chosen)
-        return replace(explain(bound_read, limit), table=name, table_reason=reason)
+        reason = describe_plan_choice(list(tables), plans, chosen)
+        explanation = explain(bound_read, limit)
+        notes = [
+            f"{one} is not read, because rowkey repair has not filled it yet"
+            for one in self._tables.keys() - tables.keys()
+        ]
+        return replace(
+            explanation,
+            table=name,
+            table_reason=reason,
+            warnings=(*explanation.warnings, *sorted(notes)),
+        )
 
     def flush(self) -> None:
         """Write the rows of all tables that are in memory to disk."""
@@ -117,6 +129,14 @@ class TableWithCompanions(Table):
         super()._close_parts(stack)
         for table in self.companions.values():
             table._close_parts(stack)  # noqa: SLF001 - a table of this class
+
+
+def _plan_read(tables: Mapping[str, Table], bound_read: BoundRead) -> list[Plan]:
+    """Return the plan of a read in each table."""
+    return [
+        table.get_state().planner.plan(bound_read.bounds, bound_read.order)
+        for table in tables.values()
+    ]
 
 
 class ReadOnlyCompanion(Table):

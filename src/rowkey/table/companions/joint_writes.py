@@ -215,8 +215,9 @@ class JointWriter:
                 break
         else:
             return last_state
-        self._last_state = JointWriteState(tuple(read() for read in self._readers))
-        return self._last_state
+        state = JointWriteState(tuple(read() for read in self._readers))
+        self._last_state = state
+        return state  # and not what another thread may have read before
 
     def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
         """Write the change of one row to all tables; see `GenerationTracker.write_row`.
@@ -231,6 +232,6 @@ class JointWriter:
         if not change.mutations:
             return
         (mutations,) = state.apply_changes([change], sync=sync)
-        while change.stamp_count and (current_state := self.get_state()) is not state:
+        while (current_state := self.get_state()) is not state and change.stamp_count:
             state = current_state
             mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)

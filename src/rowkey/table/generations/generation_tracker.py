@@ -361,7 +361,7 @@ class GenerationTracker:
         Between the computation of the row keys and the write, another client may have announced a
         generation and copied a cell to a new row key. So the state is read again after the write,
         and the row is deleted under the new key too. If the state has not changed, no client wrote
-        under another key before.
+        under another key before, and the table had no other companions.
 
         Raises:
             RowError: the row cannot be written.
@@ -372,7 +372,7 @@ class GenerationTracker:
         state = self.get_state()
         change = build_change(state.writer, row)
         (mutations,) = state.writer.apply_changes([change], sync=sync)
-        while change.stamp_count and (current_state := self.get_state()) is not state:
+        while (current_state := self.get_state()) is not state and change.stamp_count:
             state = current_state
             mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)
 
