@@ -148,6 +148,23 @@ def test_a_popular_host_decides_about_a_read() -> None:
     assert "good" == next(one for one in calm.assessments if one.subject == "read one").grade
 
 
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ("zipf(1.6)", "it asks for one host in 4"),
+        ("uniform", ""),
+    ],
+)
+def test_a_host_is_popular_by_the_keys_of_a_read(keys: str, reason: str) -> None:
+    """Hosts that are asked for more than others are named even if all have as many rows."""
+    read = {"name": "one", "where": "host = ?", "limit": 1, "rate": "900/s", "keys": keys}
+    options = {"cluster": {"capacity": "1000/s"}, "fields": FIELDS}
+    verdict = judge(SPREAD_KEY, read, writes={"rate": "100/s"}, **options)
+    [found] = [one for one in verdict.assessments if one.subject == "read one"]
+    assert reason in found.message
+    assert bool(reason) == ("keys = " in found.message) == bool(found.remedy)
+
+
 def test_a_popular_value_is_no_reason_for_scans() -> None:
     """Each answer of a scan reads the busiest server whole, whichever value it asks for."""
     read = {"name": "level", "where": "level = ?", "rate": "30/h"}

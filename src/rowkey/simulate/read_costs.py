@@ -159,11 +159,13 @@ class _Origins:
         trials: the region of the row of each trial.
         shares: by region, how often the rows in it are asked for, in shares.
         effective_count: rows, each asked for as often, that would tell the shares as well.
+        rank_error: sum of the square errors of the shares of values whose ranks are not known.
     """
 
     trials: np.ndarray[Any, Any]
     shares: np.ndarray[Any, Any]
     effective_count: float
+    rank_error: float
 
 
 class ReadSimulator:
@@ -275,7 +277,9 @@ class ReadSimulator:
         if read.age is None or not names or self.design.key.is_salted:
             trials, regions = trial_values.row_numbers, self._row_regions[demand.rows]
             shares = np.bincount(regions, demand.weights, region_count) / demand.weights.sum()
-            return _Origins(self._row_regions[trials], shares, demand.effective_count)
+            return _Origins(
+                self._row_regions[trials], shares, demand.effective_count, demand.rank_error
+            )
         rows = demand.spread_rows(AGED_ROWS)
         chances = ((np.arange(AGED_ROWS) + 0.5) * GOLDEN_RATIO % 1).tolist()
         starts = {name: trial_values.find_starts(name, chances) for name in names}
@@ -285,6 +289,7 @@ class ReadSimulator:
             self._locate_aged_rows(trial_values.row_numbers, trial_starts),
             np.bincount(regions, minlength=region_count) / AGED_ROWS,
             demand.effective_count,
+            demand.rank_error,
         )
 
     def _locate_aged_rows(
@@ -585,6 +590,7 @@ def _summarize_trials(
             tuple(one.load for one in trials),
             origins.shares,
             origins.effective_count,
+            origins.rank_error,
         ),
     )
 

@@ -26,21 +26,28 @@ class LoadEstimate:
     Args:
         operations: the mean by place.
         deviations: the standard error of each.
+        rank_variances: the part of its square that comes from not knowing which values are popular:
+            it makes uncertain which place is busy, and not how uneven they are.
     """
 
     operations: np.ndarray[Any, Any]
     deviations: np.ndarray[Any, Any]
+    rank_variances: np.ndarray[Any, Any]
 
     def scale(self, factor: float) -> LoadEstimate:
         """Return the load of so many times as many operations."""
-        return LoadEstimate(factor * self.operations, factor * self.deviations)
+        return LoadEstimate(
+            factor * self.operations, factor * self.deviations, factor**2 * self.rank_variances
+        )
 
     def add(self, other: LoadEstimate) -> LoadEstimate:
         """Return the sum with a load on the same places that was estimated independently."""
         import numpy as np
 
         return LoadEstimate(
-            self.operations + other.operations, np.hypot(self.deviations, other.deviations)
+            self.operations + other.operations,
+            np.hypot(self.deviations, other.deviations),
+            self.rank_variances + other.rank_variances,
         )
 
     @property
@@ -77,8 +84,9 @@ class LoadEstimate:
 
         Of n draws, each of k places gets a share with a variance of (1 / k) (1 - 1 / k) / n.
         """
-        places, variance = len(self.operations), float((self.deviations**2).sum())
-        if not variance:
+        places = len(self.operations)
+        variance = float((self.deviations**2 - self.rank_variances).sum())
+        if variance <= 0:
             return float("inf")
         return (places - 1) * self.total**2 / (places * variance)
 
@@ -136,6 +144,7 @@ class AnswerLoad:
         trials: of the read.
         origin_shares: by region, the share of the answers that ask for values of rows in it.
         row_count: how many sampled rows, each asked for as often, tell these shares as well.
+        rank_error: sum of the square errors of the shares of values whose ranks are not known.
 
     Source: post-stratification; Cochran, Sampling Techniques (1977), section 5A.9.
     """
@@ -143,6 +152,7 @@ class AnswerLoad:
     trials: tuple[TrialLoad, ...]
     origin_shares: np.ndarray[Any, Any]
     row_count: float
+    rank_error: float = 0.0
 
     def count_reads(self, least: int) -> AnswerLoad:
         """Return the same load in the reads that a region counts instead of operations.
@@ -176,11 +186,11 @@ class AnswerLoad:
         totals = [float(one.operations.sum()) for one in self.trials]
         total = float(np.average(totals, weights=self._weights))
         if not total:
-            return LoadEstimate(np.zeros(group_count), np.zeros(group_count))
+            return LoadEstimate(*np.zeros((3, group_count)))
         # The total is that of the trials, which the read's mean cost shows too.
         scale = total / float(summed.sum())
-        variances = self._estimate_variances(groups, group_count)
-        return LoadEstimate(scale * summed, scale * np.sqrt(variances))
+        variances, ranks = self._estimate_variances(groups, group_count)
+        return LoadEstimate(scale * summed, scale * np.sqrt(variances + ranks), scale**2 * ranks)
 
     @cached_property
     def _weights(self) -> np.ndarray[Any, Any]:
@@ -225,8 +235,8 @@ class AnswerLoad:
 
     def _estimate_variances(
         self, groups: np.ndarray[Any, Any], group_count: int
-    ) -> np.ndarray[Any, Any]:
-        """Return the variance of the estimate for each group, by what makes it uncertain."""
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return the variance of the estimate for each group, and what ranks add to it."""
         import numpy as np
 
         strata, shares = self._strata, self.origin_shares
@@ -234,15 +244,15 @@ class AnswerLoad:
         # added, for a group in which by chance no row lies has a variance too.
         means = np.bincount(groups, shares * strata.means, group_count)
         squares = np.bincount(groups, shares * strata.means**2, group_count)
-        added = strata.mean**2 / self.row_count
-        variances: np.ndarray[Any, Any] = (squares - means**2).clip(0) + added
-        variances /= self.row_count
+        spreads: np.ndarray[Any, Any] = (squares - means**2).clip(0)
+        variances = (spreads + strata.mean**2 / self.row_count) / self.row_count
+        ranks = (spreads + strata.mean**2 * self.rank_error) * self.rank_error
         if len(self.trials) < 2:
-            return variances
+            return variances, ranks
         own = shares**2 * strata.estimate_variances()
         variances += np.bincount(groups, own, group_count)
         variances += self._estimate_other_variances(groups, group_count)
-        return variances
+        return variances, ranks
 
     def _estimate_other_variances(
         self, groups: np.ndarray[Any, Any], group_count: int

@@ -119,24 +119,35 @@ class RowDemand:
     def effective_count(self) -> float:
         """Return how many rows, each asked for as often, would tell the shares as well.
 
-        Shares err by what the rows leave open, by their weights, and by what the values leave open:
-        for `uniform` the values that the sample lacks, for `zipf` which of several values with
-        about as many rows has the higher rank.
+        For `uniform` it is lower by the values that the sample lacks.
 
-        Source: for weights, Kish, Survey Sampling (1965), section 11.7; for lacking values, Chao,
-        Nonparametric estimation of the number of classes in a population (1984); for ranks, the
-        bootstrap.
+        Source: Chao, Nonparametric estimation of the number of classes in a population (1984).
         """
-        error = float(((self.weights / self._sums[-1]) ** 2).sum())
+        error = 1 / len(self.rows)
         if self._read.keys.shape == "uniform":
             counts = self._counts
             once, twice = int((counts == 1).sum()), int((counts == 2).sum())
             lacking = once * max(once - 1, 0) / (2 * (twice + 1))
             # Rows of different values are independent, those of one are not: the larger counts.
-            error = max(error, lacking / (len(counts) * (len(counts) + lacking)))
-        if self._read.keys.shape == "zipf":
-            error += self._estimate_rank_error()
+            error = max(self._sum_squares(), lacking / (len(counts) * (len(counts) + lacking)))
         return 1 / error
+
+    @cached_property
+    def rank_error(self) -> float:
+        """Return the sum of the square errors of shares because ranks are not known; `zipf` only.
+
+        Of several values with about as many rows the sample does not tell which is asked for most.
+        That makes it uncertain where the reads fall, and not how unevenly.
+
+        Source: for the weights of rows, Kish, Survey Sampling (1965), section 11.7.
+        """
+        if self._read.keys.shape != "zipf":
+            return 0.0
+        return self._sum_squares() + self._estimate_rank_error()
+
+    def _sum_squares(self) -> float:
+        """Return the sum of the squares of the rows' shares."""
+        return float(((self.weights / self._sums[-1]) ** 2).sum())
 
     def _estimate_rank_error(self) -> float:
         """Return the mean square error of the shares of all values that comes from their ranks.
