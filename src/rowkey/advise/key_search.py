@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import (
     Advice,
-    RefusedKey,
     choose_picks,
     find_new_warning,
-    find_objection,
     refuse_key,
 )
 from rowkey.advise.finalists import Finalists
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from rowkey.advise.advice import Pick
+    from rowkey.advise.advice import Pick, RefusedKey
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
     from rowkey.simulate import PhaseProgress, Simulation
     from rowkey.workload import SampleInput, SampleSummary
 
-SKETCH_EVENTS = 20_000
+SKETCH_EVENTS = 10_000
 """First events by which the leading parts of keys are compared."""
 FINALIST_EVENTS = 100_000
 """First events by which finalists are judged; what is proposed is judged by all."""
@@ -100,7 +98,7 @@ def search(
         SampleError: the sample cannot be read, or is needed and missing.
         KeyboardInterrupt: it was interrupted before any key was judged.
 
-    Cost: 20,000 events for each leading part, 100,000 for at most 9 keys, as many for each table,
+    Cost: 10,000 events for each leading part, 100,000 for at most 9 keys, as many for each table,
     and all events for what is proposed.
     """
     return _KeySearch(design, sample, format_options, seed, progress).advise()
@@ -174,58 +172,42 @@ class _KeySearch:
         return self._conclude(is_complete=is_complete)
 
     def _judge_by_all_events(self) -> None:
-        """Judge what is proposed by all events, and drop what these do not confirm.
+        """Judge by all events what is proposed, until nothing is proposed by the first ones alone.
 
-        In place of a key that is dropped the next best one is judged.
+        Tables that all events do not confirm are dropped.
         """
-        declared = self._judge(self.design)
-        confirmed: dict[str, JudgedDesign] = {}
-        dropped: list[RefusedKey] = []
-        while True:
-            picks, others = self._divide_judged()
-            for pick in picks:
-                identity = pick.judged.design.build_write_identity()
-                if identity not in confirmed:
-                    confirmed[identity] = self._judge(pick.judged.design)
-            bad = {name for name, one in confirmed.items() if find_objection(declared, one)}
-            kept = [one for one in self.judged if one.design.build_write_identity() not in bad]
-            if len(kept) == len(self.judged):
-                break
-            dropped = [refuse_key(declared, confirmed[name]) for name in bad]
-            self.judged = kept
-        judged = [confirmed[pick.judged.design.build_write_identity()] for pick in picks]
-        tables = tuple(self._judge(table.design) for table in self.tables)
-        is_better = _is_better(tables, _choose_single(declared, choose_picks(declared, judged)))
-        is_bearable = sum(map(_get_write_load, tables)) < 1
-        warnings = [w for one in tables for w in one.lint_result.filter_by_severity("warning")]
-        is_clean = not find_new_warning(self._known_codes, warnings)
-        self.refused = [*others, *dropped, *self.refused]
-        self.tables = tables if is_better and is_bearable and is_clean else ()
-        self.declared, self.judged = declared, judged
-
-    def _divide_judged(self) -> tuple[list[Pick], list[RefusedKey]]:
-        """Return the judged keys that are proposed, and the others with the reasons."""
+        self.declared = self._judge(self.design)
+        confirmed: set[int] = set()
+        while places := self._list_proposed() - confirmed:
+            for place in places:
+                self.judged[place] = self._judge(self.judged[place].design)
+            confirmed |= places
         picks = choose_picks(self.declared, self.judged)
-        chosen = {id(pick.judged) for pick in picks}
-        others = (one for one in self.judged if id(one) not in chosen)
-        return picks, [refuse_key(self.declared, one) for one in others]
+        tables = tuple(self._judge(table.design) for table in self.tables)
+        warnings = [w for one in tables for w in one.lint_result.filter_by_severity("warning")]
+        is_bearable = sum(map(_get_write_load, tables)) < 1
+        is_clean = not find_new_warning(self._known_codes, warnings)
+        is_better = _is_better(tables, _choose_single(self.declared, picks))
+        self.tables = tables if is_better and is_bearable and is_clean else ()
+
+    def _list_proposed(self) -> set[int]:
+        """Return the places, among the judged keys, of those that are proposed."""
+        chosen = {id(pick.judged) for pick in choose_picks(self.declared, self.judged)}
+        return {place for place, one in enumerate(self.judged) if id(one) in chosen}
 
     def _conclude(self, *, is_complete: bool) -> Advice:
         """Return the advice by what has been judged."""
-        picks, refused = self._divide_judged()
+        picks = choose_picks(self.declared, self.judged)
         proposed = {
             format_key(one.design.key.terms)
             for one in (*self.tables, *(pick.judged for pick in picks))
         }
+        refused = [*(refuse_key(self.declared, one) for one in self.judged), *self.refused]
         return Advice(
             self.declared,
             tuple(picks),
             self.tables,
-            tuple(
-                {
-                    one.key: one for one in (*self.refused, *refused) if one.key not in proposed
-                }.values()
-            ),
+            tuple({one.key: one for one in refused if one.key not in proposed}.values()),
             len(self.candidates),
             self.trial_count,
             tuple(self.source.assumptions),

@@ -185,6 +185,7 @@ class ReadSimulator:
         scale: how many more rows the table has when it is in use; None if no more.
         max_trials: trials of each read at most.
         ranked_columns: the indexes made so far of the same rows for other designs.
+        shared_trials: the values of trials made so far from the same rows for other designs.
     """
 
     def __init__(
@@ -198,6 +199,7 @@ class ReadSimulator:
         scale: RowScale | None = None,
         max_trials: int = TRIALS_PER_READ,
         ranked_columns: dict[str, RankedColumn] | None = None,
+        shared_trials: dict[tuple[object, ...], TrialValues] | None = None,
     ) -> None:
         self.design = design
         self.boundaries = boundaries
@@ -210,6 +212,7 @@ class ReadSimulator:
         self._scale = scale
         self._max_trials = max_trials
         self._planner = ReadPlanner(design.key)
+        self._shared_trials = {} if shared_trials is None else shared_trials
         self._event_keys = keys
         self._rows = RowsByKey(design, events, keys)
         if design.layout.has_shared_rows:
@@ -225,7 +228,7 @@ class ReadSimulator:
         remaining_ranges = MAX_TOTAL_RANGES // max(len(self.design.reads), 1)
         trials_by_place: dict[int, _ReadTrial] = {}
         try:
-            trial_values = TrialValues(read, self.columns, self._ranked_rows)
+            trial_values = self._get_trial_values(read)
             origins = self._locate_origins(read, trial_values)
             for place in _TRIAL_ORDER[: self._max_trials]:
                 values, row_numbers = trial_values.choose_values(place)
@@ -264,7 +267,7 @@ class ReadSimulator:
         Raises:
             ReadError: no row of the sample has a value in all fields that its conditions test.
         """
-        trial_values = TrialValues(read, self.columns, self._ranked_rows)
+        trial_values = self._get_trial_values(read)
         for place in range(TRIALS_PER_READ):
             yield trial_values.choose_values(place)[0]
 
@@ -320,6 +323,17 @@ class ReadSimulator:
         places = np.minimum(np.searchsorted(values[order], times), len(able) - 1)
         rows: np.ndarray[Any, Any] = able[order[places]]
         return rows
+
+    def _get_trial_values(self, read: DeclaredRead) -> TrialValues:
+        """Return the values of a read's trials, which do not depend on the key.
+
+        Raises:
+            ReadError: no row of the sample has a value in all fields that its conditions test.
+        """
+        asked = read.name, read.conditions, read.limit, read.span, read.keys, read.age
+        if asked not in self._shared_trials:
+            self._shared_trials[asked] = TrialValues(read, self.columns, self._ranked_rows)
+        return self._shared_trials[asked]
 
     @cached_property
     def _row_regions(self) -> np.ndarray[Any, Any]:

@@ -94,7 +94,8 @@ class RowDemand:
         for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             stop = max(end, start + 1)
             sizes, parts = self.sizes[start:stop], importance[start:stop]
-            nearest = sizes[abs(sizes - np.average(sizes, weights=parts)).argmin()]
+            mean = float(sizes @ parts) / float(parts.sum())
+            nearest = sizes[abs(sizes - mean).argmin()]
             first, last = sizes.searchsorted(nearest), sizes.searchsorted(nearest, "right")
             part_sums = np.cumsum(parts[first:last])
             places.append(start + int(first) + int(part_sums.searchsorted(part_sums[-1] / 2)))

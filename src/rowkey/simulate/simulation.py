@@ -311,6 +311,7 @@ class Simulation:
             self._build_row_scale(measurements),
             self.max_read_trials,
             measurements.setdefault(("ranks",), {}),
+            measurements.setdefault(("trials",), {}),
         )
         return [simulator.measure_read(read) for read in self.design.reads]
 

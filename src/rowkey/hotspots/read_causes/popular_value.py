@@ -184,7 +184,7 @@ def _compute_work(result: ReadLoadResult, counts: np.ndarray[Any, Any]) -> np.nd
         result: the load of the read.
         counts: the sampled rows of each value.
     """
-    answers = counts.sum() * result.read.keys.compute_shares(counts)
+    answers: np.ndarray[Any, Any] = counts.sum() * result.read.keys.compute_shares(counts)
     is_point = set(result.design.key.fields) <= set(result.read.equality_fields)
     return answers * counts if result.read.limit is None and not is_point else answers
 

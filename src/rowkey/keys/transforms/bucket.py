@@ -229,8 +229,9 @@ class BucketTransform(NumberedPrefix):
             numbers = hash_to_numbers("murmur3", first.encode_batch(rows), MARKING_NUMBERS)
             places = np.flatnonzero(np.isin(numbers, heavy_numbers))
             values = rows.take(places).columns[name].to_list()
+            is_heavy = {value: self.is_heavy(value) for value in set(values)}
             marks = np.zeros(len(rows), np.bool_)
-            marks[places[list(map(self.is_heavy, values))]] = True
+            marks[places[[is_heavy[value] for value in values]]] = True
             return marks
 
         name, first = self.heavy_field.name, self.inputs[0]
