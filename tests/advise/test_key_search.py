@@ -336,7 +336,7 @@ def test_the_first_pick_is_written(orders: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(orders.parent)
     better = Design.read("better.toml")
     assert (0, f"better.toml: {better.declaration.key}\n") == (done.code, done.err)
-    assert "better keys:\n  1: " in done.out
+    assert "better keys:\n  1: the best of all measures\n" in done.out
     assert better.key != advice.declared.design.key
     assert 0 == run("simulate", "better.toml", "--sample", orders).code
     refused = run("advise", "orders.toml", "--sample", orders, "--write", "better.toml")

@@ -26,11 +26,11 @@ def build_judged_design(
     judged: Any = SimpleNamespace(
         design=DESIGN,
         verdict=SimpleNamespace(
-            rank=(rank, poor_count, 0),
-            grade=("good", "fair", "poor")[rank],
+            rank=(rank, poor_count),
             decisive=SimpleNamespace(rank=rank, message=f"rank {rank}"),
         ),
-        lint_result=SimpleNamespace(filter_by_severity=lambda _severity: warnings),
+        warnings=warnings,
+        warning_codes={one.code for one in warnings},
         write_cost=cost,
         read_cost=cost,
         event_bytes=10 * cost,
@@ -49,9 +49,21 @@ def build_judged_design(
             "more of its writes and reads are poor than under the declared key",
         ),
         ((1,), (1, ["RK101"], 0.1), "RK101: a warning RK101"),
-        ((1, ["RK101"]), (1, ["RK101"], 0.1), "other proposed keys are better in every measure"),
-        ((1,), (1, [SIZE_RULE], 0.1), "other proposed keys are better in every measure"),
-        ((1,), (0, (), 9.0), "other proposed keys are better in every measure"),
+        (
+            (1, ["RK101"]),
+            (1, ["RK101"], 0.1),
+            "other proposed keys are better, or at most 5% worse, in every measure",
+        ),
+        (
+            (1,),
+            (1, [SIZE_RULE], 0.1),
+            "other proposed keys are better, or at most 5% worse, in every measure",
+        ),
+        (
+            (1,),
+            (0, (), 9.0),
+            "other proposed keys are better, or at most 5% worse, in every measure",
+        ),
     ],
 )
 def test_a_key_is_refused_for_the_first_thing_that_is_worse(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rowkey.schema import format_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.lint import Finding
@@ -58,9 +58,9 @@ class Advice:
     Args:
         declared: the design as it is.
         picks: the proposed designs, the most balanced first; empty if none is better.
-        tables: the main table and further ones, each with the reads that it serves, where their
-            verdicts are better than that of any single table; else empty. Each event is written to
-            all of them.
+        tables: the main table and further ones, each with the reads that it serves, where less is
+            poor or fair than with any single table, or where something is poor and the reads cost
+            less than half; else empty. Each event is written to all of them.
         refused: keys that were judged, by the first events or by all, and not proposed.
         candidate_count: keys whose reads were estimated.
         trial_count: keys whose writes were replayed, by the first events or by all.
@@ -142,25 +142,30 @@ def find_objection(declared: JudgedDesign, judged: JudgedDesign) -> str:
     if new.decisive.rank > old.decisive.rank:
         return f"its verdict is worse: {new.decisive.message}"
     if new.rank > old.rank:
-        return f"more of its writes and reads are {new.grade} than under the declared key"
-    known = {one.code for one in declared.lint_result.filter_by_severity("warning")}
-    if warning := find_new_warning(known, judged.lint_result.filter_by_severity("warning")):
-        return warning
+        return "more of its writes and reads are poor than under the declared key"
+    if warning := find_new_warning(declared.warning_codes, judged.warnings):
+        return format_warning(warning)
     is_cheaper = any(cost(judged) < (1 - MIN_GAIN) * cost(declared) for cost in _COSTS.values())
     if new.rank == old.rank and not is_cheaper:
         return "nothing is better than under the declared key"
     return ""
 
 
-def find_new_warning(known_codes: Collection[str], warnings: Sequence[Finding]) -> str:
-    """Return the first warning that the declared design has not; an empty string if none.
+def find_new_warning(known_codes: Collection[str], warnings: Iterable[Finding]) -> Finding | None:
+    """Return the first warning that the declared design has not; None if there is none.
 
     Args:
         known_codes: the codes of the warnings on the declared design.
         warnings: those on another one.
     """
-    new = (one for one in warnings if one.code not in known_codes and one.code != SIZE_RULE)
-    return next((f"{one.code}: {one.message}" for one in new), "")
+    return next(
+        (one for one in warnings if one.code not in known_codes and one.code != SIZE_RULE), None
+    )
+
+
+def format_warning(warning: Finding) -> str:
+    """Return a warning as the reason why a key is refused."""
+    return f"{warning.code}: {warning.message}"
 
 
 def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
@@ -170,7 +175,9 @@ def refuse_key(declared: JudgedDesign, judged: JudgedDesign) -> RefusedKey:
         declared: the design as it is.
         judged: the design that is not proposed.
     """
-    reason = find_objection(declared, judged) or "other proposed keys are better in every measure"
+    reason = find_objection(declared, judged) or (
+        f"other proposed keys are better, or at most {MIN_GAIN:.0%} worse, in every measure"
+    )
     return RefusedKey(format_key(judged.design.key.terms), reason.removesuffix("."))
 
 

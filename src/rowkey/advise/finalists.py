@@ -7,8 +7,9 @@ from contextlib import suppress
 from math import log
 from typing import TYPE_CHECKING
 
-from rowkey.advise.advice import RefusedKey
+from rowkey.advise.advice import RefusedKey, format_warning
 from rowkey.errors import InvalidDesign
+from rowkey.lint import Finding
 from rowkey.proposals import apply_proposal
 from rowkey.schema import format_key
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rowkey.proposals import Candidate
 
     Costs = tuple[float, float, float]
+    CandidateCosts = tuple[Costs, int, Candidate]
     Kind = tuple[str, ...]
 
 MAX_REFUSALS, MAX_CHECKED = 3, 100
@@ -37,7 +39,7 @@ class Finalists:
 
     Args:
         design: the design.
-        judge: returns a design judged, or the warning because of which it is not proposed.
+        judge: returns a design judged, or the finding because of which it is not proposed.
         judged: the list to which each judged key is added.
         count: how many keys to judge at most.
     """
@@ -45,7 +47,7 @@ class Finalists:
     def __init__(
         self,
         design: Design,
-        judge: Callable[[Design], JudgedDesign | str],
+        judge: Callable[[Design], JudgedDesign | Finding],
         judged: list[JudgedDesign],
         count: int,
     ) -> None:
@@ -59,15 +61,18 @@ class Finalists:
         self._refusals: Counter[tuple[object, str]] = Counter()
         self._hopeless: set[object] = set()
 
-    def choose(self, costs: Sequence[tuple[Costs, Candidate]]) -> None:
+    def choose(self, costs: Sequence[CandidateCosts]) -> None:
         """Judge the best candidate by each cost alone, then the best by all of them together.
 
         Args:
-            costs: candidates, each with estimates of its costs: of writes, reads and bytes.
+            costs: candidates, each with estimates of its costs (of writes, reads and bytes) and of
+                how many reads are poor.
         """
         *single_orders, common_order = _order_candidates(costs)
         for order in single_orders:
-            any(self._is_full or self._try(candidate) for candidate in order)
+            for candidate in order:
+                if self._is_full or self._try(candidate):
+                    break
         for candidate in common_order:
             if self._is_full:
                 break
@@ -91,22 +96,23 @@ class Finalists:
             return False
         with suppress(InvalidDesign):
             judged = self._judge(apply_proposal(self._design, candidate))
-            if not isinstance(judged, str):
+            if not isinstance(judged, Finding):
                 self._judged.append(judged)
                 self._kinds.add(candidate.kind)
                 return True
-            self._refused.setdefault(candidate.kind, RefusedKey(candidate.key, judged))
-            reasons = [(group, judged.partition(":")[0]) for group in groups]
+            refused = RefusedKey(candidate.key, format_warning(judged))
+            self._refused.setdefault(candidate.kind, refused)
+            reasons = [(group, judged.code) for group in groups]
             self._refusals.update(reasons)
             self._hopeless |= {one[0] for one in reasons if self._refusals[one] == MAX_REFUSALS}
         return False
 
 
-def _order_candidates(costs: Sequence[tuple[Costs, Candidate]]) -> list[list[Candidate]]:
-    """Return candidates, the most promising first: by each cost alone, and by all together."""
-    entries = [(tuple(map(_round_cost, one)), one, candidate) for one, candidate in costs]
-    entries.sort(key=lambda entry: (sum(entry[0]), entry[1]))
-    orders = [sorted(entries, key=lambda entry: entry[0][cost]) for cost in range(3)]
+def _order_candidates(costs: Sequence[CandidateCosts]) -> list[list[Candidate]]:
+    """Return candidates, the best first: by each cost, by poor reads, and by all costs together."""
+    entries = [((*map(_round_cost, one), poor), one, candidate) for one, poor, candidate in costs]
+    entries.sort(key=lambda entry: (sum(entry[0][:-1]), entry[1]))
+    orders = [sorted(entries, key=lambda entry: entry[0][place]) for place in range(4)]
     return [[candidate for *_, candidate in order] for order in (*orders, entries)]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.advise.verdict import DesignVerdict
     from rowkey.design import Design, DesignProperties
     from rowkey.explanations import Explanation
-    from rowkey.lint import FixedDesign, LintResult
+    from rowkey.lint import Finding, FixedDesign, LintResult
     from rowkey.plan import DeclaredRead
     from rowkey.schema import FieldFacts
     from rowkey.simulate import EventSource, PhaseProgress, Simulation
@@ -132,6 +132,16 @@ class JudgedDesign:
     def lint_result(self) -> LintResult:
         """Return the findings of the lint rules."""
         return check_design(self.design, self.sample, select=self.select, ignore=self.ignore)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Return the warnings and errors among the findings."""
+        return self.lint_result.filter_by_severity("warning")
+
+    @property
+    def warning_codes(self) -> frozenset[str]:
+        """Return the codes of the rules that warn."""
+        return frozenset(one.code for one in self.warnings)
 
     @cached_property
     def properties(self) -> DesignProperties:

@@ -17,6 +17,7 @@ from rowkey.advise.advice import (
 from rowkey.advise.finalists import Finalists
 from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
+from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
 from rowkey.errors import InvalidDesign
 from rowkey.lint import check_design, fix_families
 from rowkey.open_file_limit import explain_shortage
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rowkey.advise.advice import Pick, RefusedKey
+    from rowkey.advise.finalists import CandidateCosts
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
+    from rowkey.lint import Finding
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
@@ -98,8 +101,8 @@ def search(
         SampleError: the sample cannot be read, or is needed and missing.
         KeyboardInterrupt: it was interrupted before any key was judged.
 
-    Cost: 10,000 events for each leading part, 100,000 for at most 9 keys, as many for each table,
-    and all events for what is proposed.
+    Cost: the later half of 10,000 events for each leading part, of 100,000 for at most 9 keys and
+    for 5 of each further table, and of all events for what is proposed.
     """
     return _KeySearch(design, sample, format_options, seed, progress).advise()
 
@@ -184,9 +187,9 @@ class _KeySearch:
             confirmed |= places
         picks = choose_picks(self.declared, self.judged)
         tables = tuple(self._judge(table.design) for table in self.tables)
-        warnings = [w for one in tables for w in one.lint_result.filter_by_severity("warning")]
+        warnings = [warning for one in tables for warning in one.warnings]
         is_bearable = sum(map(_get_write_load, tables)) < 1
-        is_clean = not find_new_warning(self._known_codes, warnings)
+        is_clean = find_new_warning(self.declared.warning_codes, warnings) is None
         is_better = _is_better(tables, _choose_single(self.declared, picks))
         self.tables = tables if is_better and is_bearable and is_clean else ()
 
@@ -277,27 +280,33 @@ class _KeySearch:
         for read in (self.reads[at] for at in reads):
             usable |= {*read.bounds, *(one.field for one in read.order)}
         costs = [
-            (cost, candidate)
-            for cost, candidate in self._estimate_costs(reads)
+            (cost, poor, candidate)
+            for cost, poor, candidate in self._estimate_costs(reads)
             if usable.issuperset(candidate.bound_key.fields)
         ]
         finalists = Finalists(design, self._judge_unless_refused, judged, count)
-        finalists.choose(costs)
-        self.refused += finalists.list_refused()
+        try:
+            finalists.choose(costs)
+        finally:  # an interrupted search has them too
+            self.refused += finalists.list_refused()
 
-    def _judge_unless_refused(self, design: Design) -> JudgedDesign | str:
-        """Judge a design by the first events; a rule's warning if the declared one has it not.
+    def _judge_unless_refused(self, design: Design) -> JudgedDesign | Finding:
+        """Judge a design by the first events, unless a rule finds what it did not find before.
 
         Its families are changed where they do not suit its reads any more.
+
+        Returns:
+            The judged design, or a warning that the declared one does not have.
         """
         found = check_design(design, self._summarize(design))
-        warnings = found.filter_by_severity("warning")
-        if any(one.code not in self._known_codes for one in warnings):
-            fixed = fix_families(design, warnings, self._summarize(design))
-            if fixed is not design:  # a Bloom filter, say, that its reads cannot use
-                design, found = fixed, check_design(fixed, self._summarize(fixed))
-                warnings = found.filter_by_severity("warning")
-        if warning := find_new_warning(self._known_codes, warnings):
+        new = [
+            one for one in found.filter_by_severity("warning") if one.code not in self._known_codes
+        ]
+        fixed = fix_families(design, new, self._summarize(design))
+        if fixed is not design:  # a Bloom filter, say, that its reads cannot use
+            design, found = fixed, check_design(fixed, self._summarize(fixed))
+        warning = find_new_warning(self._known_codes, found.filter_by_severity("warning"))
+        if warning is not None:
             return warning
         judged = self._sketch(design)
         judged.lint_result = found
@@ -312,25 +321,24 @@ class _KeySearch:
         return summary.copy_with_key(design.key, design.layout, None, max_rows=CHECKED_ROWS)
 
     @cached_property
-    def _known_codes(self) -> set[str]:
-        """Return the codes of the warnings on the declared design."""
-        declared = self._sketch(self.design).lint_result
-        return {one.code for one in declared.filter_by_severity("warning")}
+    def _known_codes(self) -> frozenset[str]:
+        """Return the codes of the warnings on the declared design, by the first events."""
+        return self._sketch(self.design).warning_codes
 
     def _summarize(self, design: Design) -> SampleSummary | None:
         """Return what few of the events show under the key of a design; None without a sample."""
         summary = self._fewer_rows
         return summary and summary.copy_with_key(design.key, design.layout, None)
 
-    def _estimate_costs(
-        self, reads: Sequence[int]
-    ) -> list[tuple[tuple[float, float, float], Candidate]]:
-        """Return the valid candidates with estimates of writes, of some reads, and of bytes."""
-        by_spread: dict[str, list[tuple[float, float, Candidate]]] = {}
-        totals = self.read_costs[:, list(reads)].sum(axis=1).tolist()
-        for candidate, total, size in zip(self.candidates, totals, self.sizes, strict=True):
-            by_spread.setdefault(candidate.spread, []).append((total, size, candidate))
-        costs: list[tuple[tuple[float, float, float], Candidate]] = []
+    def _estimate_costs(self, reads: Sequence[int]) -> list[CandidateCosts]:
+        """Return the valid candidates, each with estimates of its costs and of its poor reads."""
+        costs = self.read_costs[:, list(reads)]
+        totals, poor = costs.sum(axis=1), (costs > self._poor_operations).sum(axis=1)
+        by_spread: dict[str, list[tuple[float, float, int, Candidate]]] = {}
+        for place, candidate in enumerate(self.candidates):
+            estimates = float(totals[place]), self.sizes[place], int(poor[place])
+            by_spread.setdefault(candidate.spread, []).append((*estimates, candidate))
+        found: list[CandidateCosts] = []
         for number, (spread, group) in enumerate(by_spread.items()):
             if self.progress is not None:
                 self.progress(SEARCHING, number, len(by_spread))
@@ -339,8 +347,14 @@ class _KeySearch:
                 self.skews[spread] = self._sketch_skew(cheapest)
             skew = self.skews[spread]
             if skew is not None:
-                costs += [((skew, total, size), candidate) for total, size, candidate in group]
-        return costs
+                found += [((skew, *one[:2]), *one[2:]) for one in group]
+        return found
+
+    @property
+    def _poor_operations(self) -> float:
+        """Return from how many operations a second a read is poor on whatever key."""
+        capacity, _ = get_capacity(self.design)
+        return POOR_UTILIZATION * capacity * self.design.cluster.servers
 
     def _estimate_event_bytes(self, candidate: Candidate) -> float:
         """Return an estimate of the bytes that an event adds under a candidate.
@@ -514,7 +528,11 @@ def _choose_single(declared: JudgedDesign, picks: Sequence[Pick]) -> tuple[Judge
 
 
 def _is_better(tables: Sequence[JudgedDesign], others: Sequence[JudgedDesign]) -> bool:
-    """Return whether some tables are better than others: less is wrong, or poor reads cost less."""
+    """Return whether some tables are better than others.
+
+    They are if their worst grade is better, or less is poor, or as much is poor and all reads
+    together cost less than half.
+    """
     rank, other_rank = _combine_ranks(tables), _combine_ranks(others)
     if not tables or rank != other_rank or not rank[1]:
         return bool(tables) and rank < other_rank
@@ -522,8 +540,7 @@ def _is_better(tables: Sequence[JudgedDesign], others: Sequence[JudgedDesign]) -
     return costs[0] * MIN_TABLE_GAIN < costs[1]
 
 
-def _combine_ranks(tables: Sequence[JudgedDesign]) -> tuple[int, int, int]:
-    """Return the rank of several tables together: the worst grade, and all that is wrong."""
+def _combine_ranks(tables: Sequence[JudgedDesign]) -> tuple[int, int]:
+    """Return the worst grade of several tables as a number, and how much of them is poor."""
     ranks = [one.verdict.rank for one in tables]
-    grade = max((one[0] for one in ranks), default=0)
-    return grade, sum(one[1] for one in ranks), sum(one[2] for one in ranks)
+    return max((grade for grade, _ in ranks), default=0), sum(poor for _, poor in ranks)

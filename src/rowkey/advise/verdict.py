@@ -104,13 +104,10 @@ class DesignVerdict:
         return self.decisive.grade
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """Return by what verdicts are ordered, the best first: the grade, then what else is wrong.
-
-        The worst grade as a number, and how many of the writes and reads are poor, and fair.
-        """
+    def rank(self) -> tuple[int, int]:
+        """Return the worst grade as a number, and how many of writes, reads and load are poor."""
         loads = [one.grade for one in self.assessments if one.topic != "finding"]
-        return self.decisive.rank, loads.count("poor"), loads.count("fair")
+        return self.decisive.rank, loads.count("poor")
 
 
 def judge_design(simulation: Simulation, findings: Sequence[Finding]) -> DesignVerdict:

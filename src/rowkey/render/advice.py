@@ -197,8 +197,10 @@ def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
         yield from _format_tables(advice, width)
     elif advice.picks:
         yield from _format_key(advice.picks[0].judged, advice.declared, width)
-    else:
+    elif advice.is_complete:
         yield "no better key was found"
+    else:
+        yield "none of the keys that were judged so far is better"
 
 
 def _format_notes(advice: Advice, width: int) -> Iterator[str]:
@@ -243,8 +245,8 @@ def _format_tables(advice: Advice, width: int) -> Iterator[str]:
     """Yield the lines that propose several tables."""
     declared, tables = advice.declared, advice.tables
     yield from wrap_text(
-        f"no single key serves all reads: use {len(tables)} tables and write each event to all of "
-        "them",
+        f"no single key serves all reads as well: use {len(tables)} tables and write each event to "
+        "all of them",
         width,
         2,
     )

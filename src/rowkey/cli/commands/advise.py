@@ -60,9 +60,9 @@ def command(
 
     Keys are orders of the fields of the present key, and of fields that declared reads give, with
     nothing, a salt or a bucket in front. A proposed key has no worse verdict than the present one,
-    and no new warning but one on the size of its regions. Where several tables have better verdicts
-    than any single one, they are proposed. Declare the reads and their rates in the design: they
-    decide which key is best. Ctrl-C ends the search with the best keys so far.
+    and no new warning but one on the size of its regions. Where several tables serve the reads
+    better than any single one, they are proposed. Declare the reads and their rates in the design:
+    they decide which key is best. Ctrl-C ends the search with the best keys so far.
 
     \b
     rowkey advise logs.toml --sample events.csv
@@ -80,7 +80,8 @@ def command(
     if write_path is not None and advice.recommended:
         _write_designs(advice, write_path, force=force)
     elif write_path is not None:
-        print_notes([f"{write_path} is not written: nothing better was found"])
+        found = "nothing better was found" if advice.is_complete else "the search was interrupted"
+        print_notes([f"{write_path} is not written: {found}"])
     if not advice.is_complete:
         raise KeyboardInterrupt  # the exit code of a command that was interrupted
 

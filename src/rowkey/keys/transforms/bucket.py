@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rowkey.schema import Bounds, Cluster, FieldFacts, Value
 
 MARKING_NUMBERS = 1 << 20
-"""Hashes by which heavy values are told from others in a batch; those that agree are compared."""
+"""Numbers to which values of a batch are hashed, to compare only those like a heavy one."""
 
 
 class BucketTransform(NumberedPrefix):
