@@ -47,7 +47,7 @@ LOST = {
     29: "every key is poor; a key with half as many buckets leaves one read less poor",
     38: "every key is poor; the smallest key with one poor read less reads 20 times as much",
 }
-"""Why workloads are known to lose a key; two tables serve their reads."""
+"""Why workloads are known to lose a key."""
 SEEDS = range(50) if IS_LONG else QUICK_SEEDS
 
 
