@@ -22,6 +22,7 @@ from cli.command import LOGS, run
 from command_server import CODE, MAIN, find_command
 from rowkey.cli.group import program
 from rowkey.cli.grouped_command import COMMAND_GROUPS, GroupedCommand
+from table.companion_tables import write_designs
 
 ROWKEY = [sys.executable, "-m", "rowkey"]
 ESCAPE = "\x1b"
@@ -54,6 +55,8 @@ def table_folder(verb: str, folder: Path) -> Path:
     if verb in ("compare", "report"):
         for name in ("by_time", "by_host"):
             (folder / f"{name}.toml").write_text((folder / "logs.toml").read_text())
+    if verb == "ddl":
+        write_designs(folder)
     if not _needs_table(verb):
         return folder
     text = "host,ts,message\nweb-1,1609459200000,disk full\nweb-2,1609459201000,\n"

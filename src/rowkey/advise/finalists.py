@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from math import log
 from typing import TYPE_CHECKING
 
 from rowkey.advise.advice import RefusedKey, format_warning
 from rowkey.errors import InvalidDesign
-from rowkey.lint import Finding
+from rowkey.lint import RULES, Finding
 from rowkey.proposals import apply_proposal
 from rowkey.schema import format_key
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     Kind = tuple[str, ...]
 
 MAX_REFUSALS, MAX_CHECKED = 3, 100
-"""Keys with one warning after which no other key with the same term in front, or the same order of
-fields and number of buckets, is checked; and keys with warnings after which none is."""
+"""Keys with one warning after which no other key with the same term in front is checked, nor, if it
+is not about writes, one with the same order of fields and number of buckets; and keys with warnings
+after which none is."""
 COST_STEP = 1.2
 """Ratio of two costs that differ enough to prefer the lower one by an estimate."""
 
@@ -102,10 +104,18 @@ class Finalists:
                 return True
             refused = RefusedKey(candidate.key, format_warning(judged))
             self._refused.setdefault(candidate.kind, refused)
+            if judged.code in _list_write_codes():
+                groups = {candidate.spread}  # where writes go does not depend on what follows
             reasons = [(group, judged.code) for group in groups]
             self._refusals.update(reasons)
             self._hopeless |= {one[0] for one in reasons if self._refusals[one] == MAX_REFUSALS}
         return False
+
+
+@cache
+def _list_write_codes() -> frozenset[str]:
+    """Return the codes of the rules whose findings a replay of the writes measures."""
+    return frozenset(rule.code for rule in RULES.values() if rule.measured_by == "writes")
 
 
 def _order_candidates(costs: Sequence[CandidateCosts]) -> list[list[Candidate]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from rowkey.advise.judgement import judge_simulation
 from rowkey.advise.read_groups import MAX_TABLES, group_reads
 from rowkey.advise.verdict import POOR_UTILIZATION, get_capacity
 from rowkey.errors import InvalidDesign
-from rowkey.lint import check_design, fix_families
+from rowkey.lint import RULES, check_design, fix_families
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import plan_read
 from rowkey.proposals import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rowkey.advise.judgement import JudgedDesign
     from rowkey.design import Design
     from rowkey.keys import Key
-    from rowkey.lint import Finding
+    from rowkey.lint import Finding, LintResult
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
@@ -152,7 +152,7 @@ class _KeySearch:
         self.read_costs = self._estimate_reads()
         self._layouts: dict[frozenset[str], Layout] = {}
         self.sizes = list(map(self._estimate_event_bytes, self.candidates))
-        self.skews: dict[str, float | None] = {}
+        self.skews: dict[tuple[str, ...], float | None] = {}
         self.trial_count = 0
         self.declared: JudgedDesign
         self.judged: list[JudgedDesign] = []
@@ -298,19 +298,25 @@ class _KeySearch:
         Returns:
             The judged design, or a warning that the declared one does not have.
         """
-        found = check_design(design, self._summarize(design))
-        new = [
-            one for one in found.filter_by_severity("warning") if one.code not in self._known_codes
-        ]
-        fixed = fix_families(design, new, self._summarize(design))
-        if fixed is not design:  # a Bloom filter, say, that its reads cannot use
-            design, found = fixed, check_design(fixed, self._summarize(fixed))
-        warning = find_new_warning(self._known_codes, found.filter_by_severity("warning"))
-        if warning is not None:
-            return warning
+        # Most keys are refused by rules that need no causes of hot spots, which take most time.
+        for selected in (_list_quick_rules(), ()):
+            summary = self._summarize(design)
+            found = check_design(design, summary, select=selected)
+            new = self._list_new_warnings(found)
+            fixed = fix_families(design, new, summary)
+            if fixed is not design:  # a Bloom filter, say, that its reads cannot use
+                design, found = fixed, check_design(fixed, summary, select=selected)
+                new = self._list_new_warnings(found)
+            if warning := find_new_warning((), new):
+                return warning
         judged = self._sketch(design)
         judged.lint_result = found
         return judged
+
+    def _list_new_warnings(self, found: LintResult) -> list[Finding]:
+        """Return the warnings among findings that the declared design does not have."""
+        warnings = found.filter_by_severity("warning")
+        return [one for one in warnings if one.code not in self._known_codes]
 
     @cached_property
     def _fewer_rows(self) -> SampleSummary | None:
@@ -334,18 +340,18 @@ class _KeySearch:
         """Return the valid candidates, each with estimates of its costs and of its poor reads."""
         costs = self.read_costs[:, list(reads)]
         totals, poor = costs.sum(axis=1), (costs > self._poor_operations).sum(axis=1)
-        by_spread: dict[str, list[tuple[float, float, int, Candidate]]] = {}
+        by_kind: dict[tuple[str, ...], list[tuple[float, float, int, Candidate]]] = {}
         for place, candidate in enumerate(self.candidates):
             estimates = float(totals[place]), self.sizes[place], int(poor[place])
-            by_spread.setdefault(candidate.spread, []).append((*estimates, candidate))
+            by_kind.setdefault(candidate.kind, []).append((*estimates, candidate))
         found: list[CandidateCosts] = []
-        for number, (spread, group) in enumerate(by_spread.items()):
+        for number, (kind, group) in enumerate(by_kind.items()):
             if self.progress is not None:
-                self.progress(SEARCHING, number, len(by_spread))
-            if spread not in self.skews:
+                self.progress(SEARCHING, number, len(by_kind))
+            if kind not in self.skews:  # more buckets of the same fields spread about as well
                 *_, cheapest = min(group, key=lambda one: one[:2])
-                self.skews[spread] = self._sketch_skew(cheapest)
-            skew = self.skews[spread]
+                self.skews[kind] = self._sketch_skew(cheapest)
+            skew = self.skews[kind]
             if skew is not None:
                 found += [((skew, *one[:2]), *one[2:]) for one in group]
         return found
@@ -513,6 +519,16 @@ def _list_added_fields(summary: SampleSummary | None) -> set[str]:
     if summary is None or repeats is None or repeats > MAX_REPEATS * summary.event_count:
         return set()
     return set(summary.fields)
+
+
+@cache
+def _list_quick_rules() -> tuple[str, ...]:
+    """Return the codes of the rules that may warn and look for no cause of hot spots."""
+    return tuple(
+        rule.code
+        for rule in RULES.values()
+        if rule.severity != "info" and rule.measured_by != "writes" and not rule.cause
+    )
 
 
 def _get_write_load(judged: JudgedDesign) -> float:

@@ -97,13 +97,14 @@ def check_design(
     """
     rules = select_rules(select, ignore)
     subject = LintSubject(design, sample, facts or {})
-    findings, allowed = _run_rules(subject)
+    # Comments that allow findings are checked against those of all rules.
+    findings, allowed = _run_rules(subject, RULES.values() if subject.allowances else rules)
     codes = {rule.code for rule in rules}
     return LintResult(
         tuple(sorted((one for one in findings if one.code in codes), key=_build_sort_key)),
         tuple(one for one in allowed if one.finding.code in codes),
         sample,
-        tuple(subject.causes.values()),
+        tuple(subject.causes.values()) if any(rule.cause for rule in rules) else (),
     )
 
 
@@ -112,11 +113,13 @@ def _build_sort_key(finding: Finding) -> tuple[int, str, str]:
     return finding.line or maxsize, finding.code, finding.path
 
 
-def _run_rules(subject: LintSubject) -> tuple[list[Finding], list[AllowedFinding]]:
-    """Run all rules on a design and return their findings and the allowed findings."""
+def _run_rules(
+    subject: LintSubject, rules: Iterable[type[Rule]]
+) -> tuple[list[Finding], list[AllowedFinding]]:
+    """Run rules on a design and return their findings and the allowed findings."""
     findings: list[Finding] = []
     allowed: list[AllowedFinding] = []
-    for rule in sorted(RULES.values(), key=lambda kind: (kind.runs_last, kind.code)):
+    for rule in sorted(rules, key=lambda kind: (kind.runs_last, kind.code)):
         unlisted_count = 0
         limit = len(findings) + MAX_FINDINGS_PER_RULE
         is_harmless = rule.measured_by == "writes" and subject.can_write_to_one_server
