@@ -145,9 +145,11 @@ TAIL = """## What this does not prove
 
 The region counts are exact because one client wrote each row once and no region moved. A write
 that a client repeats is counted twice, and a region that moves loses its counters. Latency is not
-predicted: rowkey predicts where load falls, not how long a request takes. Nor are the reads of a
-`limit`: rowkey's client stops at it, but asks for full responses, of which a region counts all
-rows. The first ten of 14,000 readings of a device, in two ranges, were 14,021 counted reads.
+predicted: rowkey predicts where load falls, not how long a request takes. Nor are reads with a
+`limit` part of these tables. rowkey's client asks one range for as many rows as the limit: the
+latest 10 of 14,000 rows were 10 counted reads, as predicted. It asks each of several ranges for up
+to twice its share and three more: 10 rows of eight ranges were 40 counted reads, while the
+prediction is the limit and at most one row of each range. Other clients may ask for more.
 
 To repeat the proof run `make proof` in a clone (some minutes on two cores), or `rowkey prove` with
 your own design and recording on [your cluster](guides/running-tables.md#is-the-prediction-true).

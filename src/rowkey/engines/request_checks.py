@@ -43,8 +43,8 @@ def check_selection(selection: CellSelection, families: Mapping[str, Family]) ->
         remedy = "Name a family, or write columns=None for all families."
         raise InvalidArgument("columns", "the selection names no family", remedy=remedy)
     _check_number("versions", selection.versions)
-    for name, number in (("limit", selection.limit), ("batch", selection.batch)):
-        if number is not None:
+    for name in ("limit", "batch", "expected_rows"):
+        if (number := getattr(selection, name)) is not None:
             _check_number(name, number)
     start, stop = selection.time_range
     if not 0 <= start <= stop <= LATEST:

@@ -57,6 +57,8 @@ class CellSelection:
         batch: maximum number of cells of one part of a row, or None for whole rows. In reads of
             one family, forward and without a limit, an embedded engine then keeps only some
             thousand cells of a row in memory.
+        expected_rows: rows of each range, or parts of rows with `batch`, after which the reader
+            probably stops, so that a cluster is not asked for many more; None if it wants all.
     """
 
     columns: Mapping[str, tuple[bytes, ...]] | None = None
@@ -67,6 +69,7 @@ class CellSelection:
     reverse: bool = False
     limit: int | None = None
     batch: int | None = None
+    expected_rows: int | None = None
 
 
 NEWEST_CELLS = CellSelection()

@@ -134,6 +134,9 @@ class ScanSpec:
         read_type: how the server reads its files: default, stream or pread.
         answer_rows: most rows of one answer; None uses the settings.
         answer_bytes: most bytes of one answer; None uses the settings.
+        expected_rows: rows after which the reader probably stops. The first answer has no more,
+            each later one twice as many, up to full answers, and none of these is requested before
+            it is needed. None if the reader wants all rows.
 
     Raises:
         InvalidArgument: a number is out of range, or two arguments exclude each other.
@@ -159,11 +162,12 @@ class ScanSpec:
     read_type: str = "default"
     answer_rows: int | None = None
     answer_bytes: int | None = None
+    expected_rows: int | None = None
 
     def __post_init__(self) -> None:
         _check_row_bound("start", self.start)
         _check_row_bound("stop", self.stop)
-        for name in ("limit", "batch", "answer_rows", "answer_bytes"):
+        for name in ("limit", "batch", "answer_rows", "answer_bytes", "expected_rows"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name))
         if self.read_type not in READ_TYPES:

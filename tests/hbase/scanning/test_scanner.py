@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hbase.scanning.wires import ImmediateRenewer
 from hbase.scanning.world import WORDS, World, expected_rows
 from rowkey.cells import Cell, build_sort_key
 from rowkey.errors import Closed
@@ -22,7 +23,7 @@ from rowkey.hbase.errors import (
 from rowkey.hbase.read_spec import ScanSpec
 from rowkey.hbase.scanning import LeaseRenewer, Scanner, scan_block
 from rowkey.hbase.scanning.remaining_scan import RemainingScan
-from rowkey.hbase.settings import Deadline, Settings
+from rowkey.hbase.settings import Settings
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.proto import WireFormatError
 
@@ -30,17 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.cells import RowCells
-
-
-class ImmediateRenewer(LeaseRenewer):
-    """A renewer without a thread, which closes scanners at once."""
-
-    def watch_lease(self, scanner: Any) -> None:
-        return None
-
-    def close_when_answered(self, region_scanner: Any) -> None:
-        while not region_scanner.close():
-            region_scanner.fetch_response(Deadline.from_now(1))
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +83,7 @@ SCANS = st.builds(
     limit=st.one_of(st.none(), st.integers(1, 12), st.just(150)),
     batch=st.one_of(st.none(), st.integers(1, 3)),
     answer_rows=st.one_of(st.none(), st.integers(1, 5)),
+    expected_rows=st.one_of(st.none(), st.integers(1, 9), st.just(150)),
 )  # fmt: skip
 
 
@@ -216,6 +207,68 @@ def test_one_answer_is_prefetched_and_no_more() -> None:
     assert b"b" == found.peek_row_key()
     assert b"a" == found.position
     assert ["open", "next"] == world.asked
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("splits", [[], [b"d"], [b"b", b"c", b"d"]])
+def test_expected_rows_are_one_small_request_of_each_region(
+    splits: list[bytes], reverse: bool
+) -> None:
+    """The expected rows are requested exactly, and nothing is left open or prefetched."""
+    world = World(build_table(6), splits)
+    found = open_scanner(world, ScanSpec(expected_rows=4, reverse=reverse))
+    rows: list[RowCells] = []
+    while len(rows) < 4:
+        answer = found.read_block()
+        assert answer is not None
+        rows += answer.iter_row_cells()
+    assert sorted(world.rows, reverse=reverse)[:4] == [row for row, _ in rows]
+    assert world.asked == ["open"] * len(world.asked)
+    returned = 0
+    for requested, region_rows in zip(
+        world.requested_rows, count_region_rows(world, reverse=reverse), strict=False
+    ):
+        assert 4 - returned == requested
+        returned += min(requested, region_rows)
+    assert 4 == returned
+    assert {} == world.scanners
+
+
+def count_region_rows(world: World, *, reverse: bool) -> list[int]:
+    """Return how many rows each region has, in the order of a scan."""
+    counts = [sum(map(one.has_row, world.keys)) for one in world.regions]
+    return counts[::-1] if reverse else counts
+
+
+def test_more_than_the_expected_rows_are_requested_when_they_are_read() -> None:
+    """Each further request is twice as large, until answers are full and are prefetched."""
+    world = World(build_table(26))
+    found = open_scanner(world, ScanSpec(expected_rows=2, answer_rows=8))
+    requests = [[2], [2, 4], [2, 4, 8], [2, 4, 8, 8, 8]]
+    for requested in requests:
+        assert found.peek_row_key() is not None
+        assert found.read_block() is not None
+        assert requested == world.requested_rows
+    assert ["open", "open", "next", "next", "next"] == world.asked
+    assert sorted(world.rows)[22:] == [row for row, _ in read_all(found)]
+
+
+def test_expected_rows_that_an_answer_cuts_are_prefetched() -> None:
+    """The rest of the expected rows is requested before the first part is returned."""
+    world = World(build_table(26), size=6)
+    found = open_scanner(world, ScanSpec(expected_rows=10))
+    for requested in ([10, 4], [10, 4], [10, 4, 20, 14]):
+        assert found.read_block() is not None
+        assert requested == world.requested_rows
+
+
+def test_a_scanner_of_expected_pieces_stays_open() -> None:
+    """Pieces of a row are read on by the same scanner, so that none is read twice."""
+    world = World(build_table(1, cells=9))
+    rows = read_all(open_scanner(world, ScanSpec(batch=1, expected_rows=2)))
+    assert build_cells(9) == [cell for _, cells in rows for cell in cells]
+    assert ["open", "next", "next"] == world.asked
+    assert [2, 4, 8] == world.requested_rows
 
 
 def test_a_closed_scanner_raises_closed() -> None:

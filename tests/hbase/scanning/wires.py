@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.hbase.errors import CallTimedOut, ConnectionLost, HBaseError
 from rowkey.hbase.locations import RegionLocation
+from rowkey.hbase.scanning import LeaseRenewer
+from rowkey.hbase.settings import Deadline
 from rowkey.hbase.wire.proto import ProtoMessage
 
 if TYPE_CHECKING:
     from hbase.scanning.world import World
-    from rowkey.hbase.settings import Deadline
     from rowkey.hbase.wire.frames import Response
     from rowkey.hbase.wire.names import ServerName
+
+
+class ImmediateRenewer(LeaseRenewer):
+    """A renewer without a thread, which closes scanners at once."""
+
+    def watch_lease(self, scanner: Any) -> None:
+        return None
+
+    def close_when_answered(self, region_scanner: Any) -> None:
+        while not region_scanner.close():
+            region_scanner.fetch_response(Deadline.from_now(1))
 
 
 class FakeLocations:

@@ -97,6 +97,7 @@ class World:
         self.former: list[RegionLocation] = []
         self.scanners: dict[int, ServedScanner] = {}
         self.asked: list[str] = []
+        self.requested_rows: list[int] = []
         self.in_flight = 0
         self.most_in_flight = 0
         self.is_silent = False
@@ -214,6 +215,7 @@ class World:
         if word == "silent":
             self.told_off.add(number)
             return Response(0, None, encode_uint(2, number), b"")
+        self.requested_rows.append(sent.get_uint(4, 1))
         return self._give(number, served, sent, word, extra)
 
     def _open(self, address: tuple[str, int], sent: ProtoMessage) -> tuple[int, ServedScanner]:

@@ -39,7 +39,7 @@ class HBaseCursor(Cursor):
         return self._scanner.iter_row_cells()
 
     def read_blocks(self, rows: int = 8192) -> Iterator[pa.RecordBatch]:
-        """Return the rows as Arrow record batches of `rows` rows each."""
+        """Return the rows as Arrow record batches of `rows` rows each, or fewer if requested so."""
         check_block_read(rows, raw=self._raw)
         return self._regroup_answers(rows)
 
@@ -66,6 +66,9 @@ class HBaseCursor(Cursor):
                 if not missing_rows:
                     yield _join_blocks(batches)
                     batches, missing_rows, size = [], rows, 0
+            if batches and self._scanner.is_batch_complete:
+                yield _join_blocks(batches)  # the rows may be enough: the next cost a request
+                batches, missing_rows, size = [], rows, 0
         if batches:
             yield _join_blocks(batches)
 

@@ -388,4 +388,5 @@ def to_hbase_scan(scan_range: ScanRange, selection: CellSelection) -> ScanSpec:
         limit=selection.limit,
         batch=selection.batch,
         raw=selection.raw,
+        expected_rows=selection.expected_rows,
     )

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from rowkey.hbase.settings import Deadline, Settings
 
 SINGLE_CALL_ROWS = 100
-"""Limit up to which a scan is one call that opens and closes its scanner.
+"""Rows up to which a scan that needs no more is one call that opens and closes its scanner.
 
 Derivation: so many rows of 1 kB are a twentieth of the bytes of one answer
 (`Settings.scan_answer_bytes`).
@@ -78,6 +78,7 @@ class Scanner:
 
     The constructor sends the first request, and one answer is always prefetched, never more: so
     many scanners can wait for their servers at the same time, and each holds at most two answers.
+    Only after the expected rows of a scan nothing is prefetched until the answers are full ones.
     A scan may take any time: the timeout of an operation is that of one answer.
 
     One thread at a time reads it; any thread may close it.
@@ -98,13 +99,16 @@ class Scanner:
     ) -> None:
         self._caller, self._table = caller, table
         self._answer_rows = scan.answer_rows or settings.scan_answer_rows
+        self._batch_rows = self._batch_rows_left = scan.expected_rows or 0
         self._answer_bytes = scan.answer_bytes or settings.scan_answer_bytes
         self._remaining = RemainingScan(scan, table)
         limit = 1 if self._remaining.is_one_row else scan.limit
         self._assembler: RowAssembler = (
             PartialRowAssembler(limit) if scan.batch else WholeRowAssembler(limit)
         )
-        self._is_single_call = limit is not None and limit <= SINGLE_CALL_ROWS
+        # The scanner of partial rows stays open: another one would begin with a whole row again.
+        likely_rows = limit or (None if scan.batch else scan.expected_rows)
+        self._is_single_call = likely_rows is not None and likely_rows <= SINGLE_CALL_ROWS
         self._lock = Lock()
         self._lease_renewer = LeaseRenewer.get_for_caller(caller)
         self._attempts = caller.start_attempts()
@@ -132,6 +136,14 @@ class Scanner:
         """
         block = self._returned_block
         return None if block is None or block.is_last_row_partial else block.last_row_key
+
+    @property
+    def is_batch_complete(self) -> bool:
+        """Whether all expected rows have come, so that the next are not prefetched.
+
+        If they are needed after all, twice as many are expected.
+        """
+        return self._batch_rows > 0 and self._batch_rows_left <= 0
 
     def iter_blocks(self) -> Iterator[ScanBlock]:
         """Yield the rows in blocks, one for each answer of a server.
@@ -162,7 +174,7 @@ class Scanner:
         with self._lock_for_reading():
             self._fill_ready_block()
             block = self._ready_block
-            if block is not None:
+            if block is not None and not self.is_batch_complete:
                 self._prefetch_rows()
             self._watch_lease()
             self._ready_block, self._returned_block = None, block or self._returned_block
@@ -216,6 +228,7 @@ class Scanner:
             server = str(self._region_scanner.region.server)
             raise MalformedAnswer.from_wire_error(server, problem, server) from problem
         self._attempts.deadline = self._caller.start_deadline()
+        self._batch_rows_left -= len(response.counts)
         if rows.counts:
             self._ready_block = self._last_block = rows
             self._cursor_row = b""
@@ -277,11 +290,14 @@ class Scanner:
             source = self._region_scanner
             if source is not None and source.has_pending_answer:
                 return
+            self._grow_batch()
             if source is not None:
                 source.finish_renewal(lookup_deadline)
             if source is not None and source.is_open:
                 source.request_next(
-                    self._answer_rows, self._assembler.rows_left, self._attempts.deadline
+                    self._count_rows_to_request(),
+                    self._assembler.rows_left,
+                    self._attempts.deadline,
                 )
             else:
                 self._open_region_scanner(lookup_deadline)
@@ -289,6 +305,20 @@ class Scanner:
             raise
         except HBaseError as error:
             self._pending_error = error
+
+    def _grow_batch(self) -> None:
+        """Expect twice as many rows if those expected have come; all rows after a full answer."""
+        if self.is_batch_complete:
+            self._batch_rows *= 2
+            if self._batch_rows > self._answer_rows:
+                self._batch_rows = 0
+            self._batch_rows_left = self._batch_rows
+
+    def _count_rows_to_request(self) -> int:
+        """Return the most rows of the next answer."""
+        if not self._batch_rows:
+            return self._answer_rows
+        return min(self._batch_rows_left, self._answer_rows)
 
     def _open_region_scanner(self, lookup_deadline: Deadline) -> None:
         """Open a scanner in the region of the next row, without waiting for its answer."""
@@ -313,7 +343,7 @@ class Scanner:
             scan = replace(scan, read_type="pread")
         return OpenScanner(
             scan,
-            rows=self._answer_rows,
+            rows=self._count_rows_to_request(),
             max_result_bytes=self._answer_bytes,
             limit=self._assembler.rows_left,
             close=self._is_single_call,

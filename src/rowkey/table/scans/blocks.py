@@ -255,12 +255,12 @@ def _merge_runs(runs: list[_RangeBuffer], *, is_descending: bool) -> Iterator[pa
         return
     reading = [run for run in runs if run.read_block()]
     while reading or any(run.pending for run in runs):
-        reading = _advance_runs(reading, is_descending=is_descending)
         ends = [run.last_key for run in reading]
         bound = (max(ends) if is_descending else min(ends)) if ends else None
         taken = [run.take_rows(bound, is_descending=is_descending) for run in runs]
         if any(taken):
             yield _merge_taken_rows(taken, is_descending=is_descending)
+        reading = _advance_runs(reading, is_descending=is_descending)
 
 
 def _advance_runs(active_runs: list[_RangeBuffer], *, is_descending: bool) -> list[_RangeBuffer]:

@@ -373,12 +373,14 @@ class Scan:
     def _decode_rows(self, stack: ExitStack) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
         """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
         layout, size, items = self.design.layout, 1, read_items(self, stack)
-        rows_left = sys.maxsize
-        if self.limit is not None and not self.residual and not self.needs_sort:
-            rows_left = self.limit
-        while some := list(islice(items, min(size, rows_left))):
+        # No more is read than the limit before it is known that some of these rows do not count:
+        # they do not meet a condition, or are not rows of the design.
+        batch = sys.maxsize if self.limit is None or self.needs_sort else self.limit
+        batch_left = batch
+        while some := list(islice(items, min(size, batch_left))):
             rows = layout.decode_rows([one.row for one in some], [one.cells for one in some])
             yield ((item, row) for item, events in zip(some, rows, strict=True) for row in events)
             size = min(2 * size, MAX_DECODED_ROWS)
-            # Items that are not rows of the design do not count towards the limit.
-            rows_left = max(1, rows_left - len(some))
+            batch_left -= len(some)
+            if not batch_left:
+                batch = batch_left = 2 * batch
