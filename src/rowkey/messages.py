@@ -117,6 +117,15 @@ def pluralize(count: float, noun: str) -> str:
     return f"{count:,.0f} {noun}s" if count == int(count) else f"{count:,.1f} {noun}s"
 
 
+def format_mean(number: float) -> str:
+    """Return a mean count, with one decimal below 100 unless it is whole.
+
+    >>> [format_mean(number) for number in (16.0, 6.81, 8_495.53)]
+    ['16', '6.8', '8,496']
+    """
+    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
+
+
 def join_names(names: Sequence[str]) -> str:
     """Join names with commas and a final `and`.
 

@@ -8,9 +8,11 @@ import random
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 from hotspots.applied_remedies import apply_proposal
@@ -21,6 +23,10 @@ from rowkey.keys import bind_key
 from rowkey.regions import to_string_binary
 from rowkey.render import Redaction, build_report_document
 from rowkey.simulate import Simulation, run
+from rowkey.simulate.read_causes import ProposalTrials, build_read_load_result
+
+if TYPE_CHECKING:
+    from rowkey.hotspots import ReadLoadResult
 
 ROOT = Path(__file__).parents[2]
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
@@ -29,6 +35,7 @@ FIELDS: dict[str, Any] = {
     "ts": "timestamp_ms",
     "line": {"type": "text", "max_bytes": 200},
 }
+USERS = {**FIELDS, "user": {"type": "text", "max_bytes": 8, "distinct": 500}}
 POPULAR = {**FIELDS, "host": {**FIELDS["host"], "draw": {"kind": "zipf", "theta": 1.6}}}
 """Fields of which one of 500 hosts has nearly half of the events."""
 START = 1_704_067_200_000
@@ -38,6 +45,8 @@ POINT = {"where": "host = ? and ts = ?"}
 LATEST = {"where": "host = ?", "order": "ts desc", "limit": 10}
 WINDOW = {"where": "ts >= ? and ts < ?", "span": "1s", "limit": 20}
 NEWEST = {"where": "ts >= ?", "span": "1s"}
+OF_USER = {"where": "ts >= ? and ts < ? and user = ?", "span": "1s", "limit": 5, "rate": "2000/s"}
+OF_HOST = {"where": "ts >= ? and ts < ? and host = ?", "span": "10ms"}
 
 
 def key_of(key: str, **values: Any) -> bytes:
@@ -45,8 +54,14 @@ def key_of(key: str, **values: Any) -> bytes:
     return bind_key(key, FIELDS).encode({"host": "", **values})
 
 
-def simulate(key: str, read: dict[str, Any], fields: dict[str, Any] = FIELDS) -> Simulation:
-    """Simulate a design with one read."""
+def simulate(
+    key: str,
+    read: dict[str, Any],
+    fields: dict[str, Any] = FIELDS,
+    *others: dict[str, Any],
+    servers: int = 4,
+) -> Simulation:
+    """Simulate a design with a read named `r`, and with others."""
     splits: Any = "per_bucket"
     if key.startswith("[ts]"):
         starts = [key_of(key, ts=START + 1_000 * second) for second in range(1, 8)]
@@ -59,9 +74,12 @@ def simulate(key: str, read: dict[str, Any], fields: dict[str, Any] = FIELDS) ->
             key,
             fields=fields,
             splits=splits,
-            cluster={"servers": 4},
+            cluster={"servers": servers},
             writes={"rate": "300/s", "for": "8s"},
-            reads=[{"name": "r", "rate": "100/s", **read}],
+            reads=[
+                {"name": "r", "rate": "100/s", **read},
+                *({"name": f"other {number}", **one} for number, one in enumerate(others)),
+            ],
         ),
         seed=5,
     )
@@ -104,10 +122,12 @@ def test_a_cause_is_found_and_the_key_of_its_remedy_helps(
 
 
 def compare_busiest(found: Simulation, proposal: dict[str, Any]) -> float:
-    """Return the busiest server's operations for the read under a proposal, over those now."""
+    """Return the busiest server's operations for all reads under a proposal, over those now."""
     splits = proposal["splits"] or found.design.declaration.splits
     changed = run(apply_proposal(found.design, {**proposal, "splits": splits}), seed=5)
-    (before,), (after,) = found.read_loads, changed.read_loads
+    before, after = found.total_read_load, changed.total_read_load
+    assert before is not None
+    assert after is not None
     return float(after.servers.operations.max() / before.servers.operations.max())
 
 
@@ -124,10 +144,168 @@ def test_keys_of_remedies_help_whatever_the_read(seed: int) -> None:
     read = dict(chance.choice((HOST, POINT, LATEST, WINDOW, NEWEST)))
     if chance.random() < 0.5:
         read["limit"] = chance.choice((1, 10, 100))
-    found = simulate(key, read, chance.choice((FIELDS, POPULAR)))
+    fields = chance.choice((FIELDS, POPULAR))
+    other = {**chance.choice((HOST, POINT, LATEST, WINDOW, NEWEST)),
+             "rate": f"{chance.choice((1, 100, 2000))}/s"}  # fmt: skip
+    found = simulate(key, read, fields, *([other] if chance.random() < 0.5 else []))
     for cause in found.read_causes["r"]:
         if cause.evidence["proposal"] is not None:
             assert 1 > compare_busiest(found, cause.evidence["proposal"]), (key, read, cause.remedy)
+
+
+OTHER_READS: list[tuple[str, dict[str, Any], dict[str, Any], str, dict[str, Any]]] = [
+    ("[bucket(user, 16)][ts][user][host]", OF_HOST, USERS, "every_server", OF_USER),
+    ("[ts][host]", NEWEST, FIELDS, "newest_region", {**WINDOW, "limit": 1, "rate": "9000/s"}),
+    ("[bucket(host, 8)][host][ts]", HOST, POPULAR, "popular_value", {**LATEST, "rate": "9000/s"}),
+]
+"""A key, a read whose remedy names a key, the fields, its cause, and a read with many answers whose
+fan-out grows under that key."""
+
+
+@pytest.mark.parametrize(("key", "read", "fields", "code", "other"), OTHER_READS)
+def test_no_remedy_of_a_read_costs_the_others_more_than_it_saves(
+    key: str, read: dict[str, Any], fields: dict[str, Any], code: str, other: dict[str, Any]
+) -> None:
+    """A key that helps one read is not named if servers have as much to do for all reads."""
+    (alone, *_), (cause, *_) = (
+        simulate(key, read, fields, *others).read_causes["r"] for others in ((), (other,))
+    )
+    assert (code, code) == (alone.code, cause.code)
+    assert alone.evidence["proposal"] is not None
+    assert cause.evidence["proposal"] is None
+    assert "key = " not in cause.remedy
+
+
+@pytest.mark.parametrize(("buckets", "servers", "has_key"), [(9, 8, False), (16, 8, True)])
+def test_one_bucket_less_is_not_worth_a_new_table(
+    buckets: int, servers: int, has_key: bool
+) -> None:
+    """Fewer buckets are proposed if the operations fall by a sixth, not by a tenth."""
+    found = simulate(f"[bucket(host, {buckets})][ts][host]", WINDOW, servers=servers)
+    (cause,) = found.read_causes["r"]
+    assert "every_server" == cause.code
+    assert has_key == (cause.evidence["proposal"] is not None)
+
+
+@pytest.mark.parametrize(("term", "noun"), [("salt(16)", "salt"), ("bucket(host, 16)", "bucket")])
+def test_fewer_buckets_or_salts_are_called_so(term: str, noun: str) -> None:
+    """A remedy with fewer salts does not call them buckets."""
+    (cause,) = simulate(f"[{term}][ts][host]", WINDOW).read_causes["r"]
+    assert f"with one {noun} for each server, the fan-out falls from 16 to 4." in cause.remedy
+
+
+def build_load_result(found: Simulation) -> ReadLoadResult:
+    """Return the load of the first read of a simulation, in which causes are recognised."""
+    read, cost, load = found.design.reads[0], found.reads[0], found.read_loads[0]
+    return build_read_load_result(found, read, cost, load, ProposalTrials(found))
+
+
+def test_many_regions_are_written_out() -> None:
+    """An answer that asks more than a thousand regions has no power of ten in its reason."""
+    result = build_load_result(simulate("[bucket(host, 32)][ts][host]", WINDOW))
+    cause = READ_CAUSES["every_server"].recognise(replace(result, answer_regions=1_234.5))
+    assert cause is not None
+    assert cause.message.startswith("each answer asks 1,234 regions on all 4 servers")
+
+
+NEWEST_REASONS: list[tuple[dict[str, Any], tuple[dict[str, Any], ...], str]] = [
+    ({**NEWEST, "limit": 3}, (), "hardly less to do for this read"),
+    (
+        NEWEST,
+        ({**WINDOW, "limit": 1, "rate": "9000/s"},),
+        "hardly less to do for all reads together",
+    ),
+]
+"""A read, others, and why no key spreads the newest rows."""
+
+
+@pytest.mark.parametrize(("read", "others", "reason"), NEWEST_REASONS)
+def test_the_reason_why_newest_rows_stay_together_was_measured(
+    read: dict[str, Any], others: tuple[dict[str, Any], ...], reason: str
+) -> None:
+    """The remedy blames this read or all reads, or gives no reason if no key can be measured."""
+    result = build_load_result(simulate("[ts][host]", read, FIELDS, *others))
+    cause = READ_CAUSES["newest_region"].recognise(result)
+    assert cause is not None
+    assert reason in cause.remedy
+    unknown = replace(result, measure_gain=lambda _: None)
+    cause = READ_CAUSES["newest_region"].recognise(unknown)
+    assert cause is not None
+    assert "Cache the newest rows, or ask for them less often." == cause.remedy
+
+
+def simulate_recorded(key: str, where: str) -> Simulation:
+    """Simulate a read of recorded events: 45 % of one host, 95 % INFO, 75 % without a tag.
+
+    Half of the events with a tag have the same one.
+    """
+    chance = random.Random(1)
+    rows = [
+        {
+            "host": f"h{0 if chance.random() < 0.45 else chance.randrange(1, 500):05d}",
+            "ts": START + 2 * number,
+            "level": "INFO" if chance.random() < 0.95 else "WARN",
+            "tag": chance.choice((f"t{chance.randrange(50)}", "busy")) if number % 4 == 0 else None,
+        }
+        for number in range(4_000)
+    ]
+    text = {"type": "text", "max_bytes": 8}
+    design = Design(
+        "logs",
+        key,
+        fields={
+            "host": text,
+            "ts": "timestamp_ms",
+            "level": text,
+            "tag": {**text, "nullable": True},
+        },
+        splits="per_bucket",
+        cluster={"servers": 4},
+        writes={"rate": "300/s", "time": "ts"},
+        reads=[{"name": "r", "rate": "100/s", "where": where, "limit": 50}],
+    )
+    schema = pa.schema([(name, pa.int64() if name == "ts" else pa.string()) for name in rows[0]])
+    return run(design, pa.Table.from_pylist(rows, schema), seed=5)
+
+
+RECORDED: list[tuple[str, str, list[str]]] = [
+    ("[bucket(host, 8)][host][ts]", "host = ?", ["host"]),
+    ("[bucket(host, 8)][host][ts]", "host = ? and level = ?", ["host"]),
+    ("[bucket(host, 8)][host][ts]", "level = ? and host = ?", ["host"]),
+    ("[bucket(host, 8)][host][level][ts]", "level = ? and host = ?", ["host"]),
+    ("[bucket(host, 8)][level][host][ts]", "level = ? and host = ?", ["host"]),
+    ("[bucket(host, 8)][host][ts]", "host = ? and tag = ?", ["host"]),
+]
+"""A key, a read of recorded events, and the fields that the cause names."""
+
+
+@pytest.mark.parametrize(("key", "where", "names"), RECORDED)
+def test_the_value_that_places_the_rows_is_the_popular_one(
+    key: str, where: str, names: list[str]
+) -> None:
+    """A level that most rows have everywhere, and rows without a tag, explain no busy server."""
+    (cause,) = simulate_recorded(key, where).read_causes["r"]
+    assert ("popular_value", names) == (cause.code, cause.evidence["fields"])
+    assert 0.4 < cause.evidence["row_share"] < 0.6
+    assert "0%" not in re.findall(r"\d+%", cause.message)
+
+
+def test_rows_without_a_value_are_asked_for_by_name() -> None:
+    """The simulated reads ask for null as often as for a value; the cause says so."""
+    found = simulate_recorded("[bucket(tag, 8)][tag][ts][host]", "tag = ?")
+    (cause,) = found.read_causes["r"]
+    assert "one null tag takes 75% of the sampled rows, and is asked for as often" == cause.message
+    assert "Cache the answers for this null tag; more servers do not help." == cause.remedy
+    assert 0.75 == pytest.approx(cause.evidence["row_share"])
+    assert 0.75 == pytest.approx(cause.evidence["operation_share"])
+
+
+def test_the_region_of_the_nulls_is_left_out_of_ranges() -> None:
+    """No range finds a null, so rows without a tag have no part in the popularity of a host."""
+    found = simulate_recorded("[bucket(host, 8)][host][tag][ts]", "host = ? and tag > ?")
+    rows, servers = build_load_result(found).asked_rows
+    assert (1_000, 0) == (rows.num_rows, rows.column("tag").null_count)
+    assert rows.num_rows == len(servers)
 
 
 def test_the_newest_row_in_a_busy_region_is_no_cause_by_itself() -> None:

@@ -219,6 +219,23 @@ RATES = """(one) => Object.fromEntries(["writes", "reads", "both"].map(
 """The operations a second of a map, added up over its columns, by load."""
 
 
+def test_an_idle_cell_names_the_load_that_it_lacks(browser: Any, report: Path) -> None:
+    """A cell without writes and reads has no load, rather than no writes."""
+    with open_page(browser, report) as view:
+        found = view.locator("#map-d1").evaluate(IDLE)
+    assert ["no writes", "no reads", "no load"] == found
+
+
+IDLE = """(one) => ["writes", "reads", "both"].map((load) => {
+  const map = one.heatMap, view = map.viewOf("server", load);
+  map.viewOf = () => Object.create(view, { rateAt: { value: () => 0 } });
+  const said = map.told("server", load, [0, 0]);
+  delete map.viewOf;
+  return said.split("; ").at(-1);
+})"""
+"""What a map says about a cell without a load, by load."""
+
+
 def test_designs_are_compared_by_eye(report_view: Any, logs: list[JudgedDesign]) -> None:
     """Each design has a small map of its servers, and the hotter map is brighter."""
     small = report_view.locator(".small-map canvas")

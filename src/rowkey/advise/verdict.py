@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
 
 from rowkey.lint import RULES
-from rowkey.messages import Message
+from rowkey.messages import Message, format_mean
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate import WARM_RATIO
 from rowkey.workload import (
@@ -471,33 +471,24 @@ def _count_rows(design: Design, number: float) -> Message:
     if design.layout.has_shared_rows:
         if number == 1:
             return Message("count.event", "1 event")
-        return Message("count.events", "{number} events", number=_format_count(number))
+        return Message("count.events", "{number} events", number=format_mean(number))
     if number == 1:
         return Message("count.row", "1 row")
-    return Message("count.rows", "{number} rows", number=_format_count(number))
+    return Message("count.rows", "{number} rows", number=format_mean(number))
 
 
 def _count_ranges(number: float) -> Message:
     """Return a number of ranges as text."""
     if number == 1:
         return Message("count.range", "1 range")
-    return Message("count.ranges", "{number} ranges", number=_format_count(number))
+    return Message("count.ranges", "{number} ranges", number=format_mean(number))
 
 
 def _count_regions(number: float) -> Message:
     """Return a number of regions as text."""
     if number == 1:
         return Message("count.region", "1 region")
-    return Message("count.regions", "{number} regions", number=_format_count(number))
-
-
-def _format_count(number: float) -> str:
-    """Return a mean count, with one decimal below 100 unless it is whole.
-
-    >>> [_format_count(number) for number in (16.0, 6.81, 8_495.53)]
-    ['16', '6.8', '8,496']
-    """
-    return f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
+    return Message("count.regions", "{number} regions", number=format_mean(number))
 
 
 def _assess_load(

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import choose_example_values
-from rowkey.errors import InvalidDesign, ReadError
 from rowkey.plan import plan_read
-from rowkey.proposals import apply_proposal
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     import pyarrow as pa
@@ -25,8 +22,33 @@ if TYPE_CHECKING:
     from rowkey.schema import FieldFacts
 
 MIN_GAIN = 1.2
-"""Times as much that the busiest server must do for an answer now than under a proposed key, which
-costs a new table."""
+"""Times as many operations that the reads must cost now as under a proposed key, which costs a new
+table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGain:
+    """How many times as many operations reads cost now as under a proposed key.
+
+    Args:
+        own: on the busiest server of the read whose cause proposes the key, for this read alone.
+        busiest: on the busiest server, for all declared reads at their rates.
+        total: on all servers, for all declared reads at their rates.
+    """
+
+    own: float
+    busiest: float
+    total: float
+
+    @property
+    def is_worth_spreading(self) -> bool:
+        """Return whether a key that spreads reads relieves the busiest server enough."""
+        return self.busiest >= MIN_GAIN
+
+    @property
+    def is_worth_narrowing(self) -> bool:
+        """Return whether a key that narrows reads saves enough, and burdens no server more."""
+        return self.total >= MIN_GAIN and self.busiest >= 1
 
 
 @dataclass(frozen=True)
@@ -46,6 +68,8 @@ class ReadLoadResult:
         answer_servers: servers that an answer asks, mean.
         used_servers: servers that have rows.
         is_even: whether no server takes more than others, but for chance.
+        measure_gain: returns what all declared reads save under a proposed key; None if no design
+            can have it, or if a read then scans the table or cannot be run.
     """
 
     design: Design
@@ -60,6 +84,7 @@ class ReadLoadResult:
     answer_servers: float
     used_servers: int
     is_even: bool
+    measure_gain: Callable[[KeyProposal], ReadGain | None]
 
     @property
     def servers(self) -> int:
@@ -70,11 +95,6 @@ class ReadLoadResult:
     def answer_operations(self) -> float:
         """Return the operations of an answer, mean."""
         return float(self.server_operations.sum())
-
-    @property
-    def row_operations(self) -> float:
-        """Return the operations of an answer for the rows that it reads, without its requests."""
-        return max(self.answer_operations - self.answer_regions, 0.0)
 
     @property
     def busiest_region(self) -> int:
@@ -107,15 +127,30 @@ class ReadLoadResult:
             and self.read.fields[one.field].type.unit_ns is None
         ]
 
-    def count_ranges(self, proposal: KeyProposal) -> float:
-        """Return the ranges of an answer under a proposed key; infinite for a scan of the table."""
-        try:
-            key = apply_proposal(self.design, proposal).key
-            bounds = self.read.build_bounds(choose_example_values(self.read, self.facts))
-            plan = plan_read(key, bounds, self.read.order)
-        except (InvalidDesign, ReadError):
-            return math.inf
-        return math.inf if plan.is_full_scan else float(plan.fan_out)
+    @cached_property
+    def placing_fields(self) -> list[str]:
+        """Return the given fields that decide which part of the table an answer reads."""
+        bounds = self.read.build_bounds(choose_example_values(self.read, self.facts))
+        plan = plan_read(self.design.key, bounds, self.read.order)
+        parts = self.design.key.parts[: plan.pinned_count + 1]  # the last one divides the ranges
+        fields = {name for part in parts for name in part.fields}
+        return [name for name in self.given_fields if name in fields]
+
+    @cached_property
+    def asked_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
+        """Return the sampled rows that a read can ask for, and the server of each.
+
+        `=` finds nulls too; every other condition finds only rows with a value.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        can_ask = np.ones(self.rows.num_rows, bool)
+        for condition in self.read.conditions:
+            if condition.operator not in ("=", "in"):
+                can_ask &= np.asarray(self.rows.column(condition.field).is_valid())
+        servers = self.region_servers[self.row_regions]
+        return self.rows.filter(pa.array(can_ask)), servers[can_ask]
 
 
 @dataclass(frozen=True, slots=True)

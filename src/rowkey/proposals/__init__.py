@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         format_quantile_splits,
         has_bucket_splits,
     )
-    from rowkey.proposals.narrow_key import NarrowKeyProposal, propose_narrow_key
+    from rowkey.proposals.narrow_key import NarrowKeyProposal, list_narrow_keys
     from rowkey.proposals.read_key import (
         ReadKeyProposal,
         find_serving_key,
@@ -58,7 +58,7 @@ else:
                 "PER_BUCKET KeyProposal apply_proposal format_more_regions format_quantile_splits "
                 "has_bucket_splits"
             ),
-            "narrow_key": "NarrowKeyProposal propose_narrow_key",
+            "narrow_key": "NarrowKeyProposal list_narrow_keys",
             "read_key": "ReadKeyProposal find_serving_key propose_read_key propose_read_table",
             "spread_key": (
                 "SpreadKeyProposal format_wider_bucket propose_bucket_count propose_salted_key "
@@ -100,11 +100,11 @@ __all__ = [
     "is_heavy",
     "list_candidates",
     "list_heavy_values",
+    "list_narrow_keys",
     "plan_example_reads",
     "propose_bucket_count",
     "propose_first_keys",
     "propose_heavy_key",
-    "propose_narrow_key",
     "propose_read_key",
     "propose_read_table",
     "propose_salted_key",

@@ -33,23 +33,25 @@ class NarrowKeyProposal(KeyProposal):
 
     Args:
         bucket_fields: the fields of its bucket, all of which the read gives; none if only the
-            number of buckets is another.
+            number of buckets or salts is another.
+        has_salts: whether it has a salt.
         ranges: ranges of the read under this key.
         present_ranges: its ranges under the present key.
     """
 
     bucket_fields: tuple[str, ...]
+    has_salts: bool
     ranges: int
     present_ranges: int
 
 
-def propose_narrow_key(
+def list_narrow_keys(
     design: Design, facts: Mapping[str, FieldFacts], read: DeclaredRead
-) -> NarrowKeyProposal | None:
-    """Propose a key under which a read asks fewer ranges; None if its fan-out has other reasons.
+) -> Iterator[NarrowKeyProposal]:
+    """Yield keys under which a read asks fewer ranges, the best first.
 
     First a bucket of the key fields that the read gives, if these spread the rows; then one bucket
-    or salt for each server in place of more.
+    or salt for each server in place of more. What they cost the other reads is not weighed.
 
     Args:
         design: the design.
@@ -59,8 +61,8 @@ def propose_narrow_key(
     example = next(
         (one for one in plan_example_reads(design, facts) if one.name == read.name), None
     )
-    if example is None or not count_spreading_terms(design.key):
-        return None
+    if example is None:
+        return
     present = example.plan.fan_out
     for names, terms in _list_candidates(design, facts, example):
         key = build_key(terms, design.fields, Mistakes())
@@ -71,14 +73,14 @@ def propose_narrow_key(
         except ReadError:
             continue
         if plan.fan_out < present and not plan.is_full_scan:
-            return NarrowKeyProposal(
+            yield NarrowKeyProposal(
                 key=format_key(terms),
                 splits=PER_BUCKET,
                 bucket_fields=names,
+                has_salts=key.is_salted,
                 ranges=plan.fan_out,
                 present_ranges=present,
             )
-    return None
 
 
 def _list_candidates(

@@ -20,7 +20,7 @@ from rowkey.messages import Message, pluralize
 from rowkey.regions import locate_key_array, simulate_growth
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 from rowkey.simulate.operation_map import OperationMap
-from rowkey.simulate.read_causes import build_read_load_result
+from rowkey.simulate.read_causes import ProposalTrials, build_read_load_result
 from rowkey.simulate.read_costs import ReadCost, ReadSimulator
 from rowkey.simulate.read_load import ReadLoad
 from rowkey.simulate.replay import encode_keys
@@ -297,15 +297,30 @@ class Simulation:
         """Return the cost of each declared read."""
         if not self.design.reads or not self.sampled_keys:
             return []
+        simulator = self.build_read_simulator(
+            self.replay.design, self.boundaries, self.sampled_keys
+        )
+        return [simulator.measure_read(read) for read in self.design.reads]
+
+    def build_read_simulator(
+        self, design: Design, boundaries: Boundaries, keys: Sequence[bytes]
+    ) -> ReadSimulator:
+        """Return what runs reads on the sampled rows under the key of a design.
+
+        Args:
+            design: this design, or the same one with another key.
+            boundaries: where its regions begin.
+            keys: the row key of each sampled event under it.
+        """
         rows = self.sampled_rows
         is_shared = self.design.layout.has_shared_rows
         sampled = self.source.first_replayed, self.source.total_count, rows.num_rows, self.seed
         measurements = self.source.measurements.setdefault(sampled, {})
-        simulator = ReadSimulator(
-            self.replay.design,
-            self.boundaries,
+        return ReadSimulator(
+            design,
+            boundaries,
             rows,
-            self.sampled_keys,
+            keys,
             self.operation_count if is_shared else self.replay.row_counter.distinct_count,
             self.event_bytes,
             self._build_row_scale(measurements),
@@ -313,7 +328,6 @@ class Simulation:
             measurements.setdefault(("ranks",), {}),
             measurements.setdefault(("trials",), {}),
         )
-        return [simulator.measure_read(read) for read in self.design.reads]
 
     def copy_with_reads(self, design: Design) -> Simulation:
         """Return the same simulation for a design that declares fewer of its reads.
@@ -380,11 +394,13 @@ class Simulation:
         A read that scans the table has none: each answer reads all rows, whatever it asks for.
         """
         costs = zip(self.design.reads, self.reads, strict=False)
-        loads = {load.name: load for load in self.read_loads}
+        loads, trials = {load.name: load for load in self.read_loads}, ProposalTrials(self)
         return {
             read.name: []
             if cost.is_full_scan
-            else recognise_read_causes(build_read_load_result(self, read, cost, loads[read.name]))
+            else recognise_read_causes(
+                build_read_load_result(self, read, cost, loads[read.name], trials)
+            )
             for read, cost in costs
             if read.name in loads
         }

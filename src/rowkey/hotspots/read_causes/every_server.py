@@ -8,8 +8,8 @@ from rowkey.hotspots.read_load_result import (
     ReadLoadResult,
     build_proposal_evidence,
 )
-from rowkey.messages import Message, join_names
-from rowkey.proposals import PER_BUCKET, NarrowKeyProposal, propose_narrow_key
+from rowkey.messages import Message, format_mean, join_names
+from rowkey.proposals import PER_BUCKET, NarrowKeyProposal, list_narrow_keys
 
 MIN_ASKED_SHARE = 0.95
 """Share of the servers with rows that a mean answer must ask."""
@@ -37,12 +37,12 @@ class EveryServerCause(ReadCause):
         share = max(result.answer_regions - 1, 0.0) / result.answer_operations
         if share < MIN_EXPLAINED_SHARE:
             return None
-        proposal = propose_narrow_key(result.design, result.facts, result.read)
+        proposal = _propose_key(result)
         message = Message(
             "read_hot_spot.every_server",
             "each answer asks {regions} regions on all {servers} servers that have rows, so more "
             "servers do not help",
-            regions=f"{result.answer_regions:.3g}",
+            regions=format_mean(result.answer_regions),
             servers=result.used_servers,
         )
         evidence = {
@@ -51,6 +51,15 @@ class EveryServerCause(ReadCause):
             "proposal": build_proposal_evidence(proposal),
         }
         return ReadCauseFinding(cls.name, message, _format_remedy(proposal), share, evidence)
+
+
+def _propose_key(result: ReadLoadResult) -> NarrowKeyProposal | None:
+    """Propose a key under which the read asks fewer ranges; None if all reads save too little."""
+    for proposal in list_narrow_keys(result.design, result.facts, result.read):
+        gain = result.measure_gain(proposal)
+        if gain is not None and gain.is_worth_narrowing:
+            return proposal
+    return None
 
 
 def _format_remedy(proposal: NarrowKeyProposal | None) -> Message:
@@ -71,8 +80,18 @@ def _format_remedy(proposal: NarrowKeyProposal | None) -> Message:
             ranges=proposal.ranges,
             present=proposal.present_ranges,
         )
+    if proposal.has_salts:
+        return Message(
+            "read_hot_spot.every_server_salts",
+            'Use key = "{key}" and splits = "{splits}": with one salt for each server, the fan-out '
+            "falls from {present} to {ranges}.",
+            key=proposal.key,
+            splits=PER_BUCKET,
+            ranges=proposal.ranges,
+            present=proposal.present_ranges,
+        )
     return Message(
-        "read_hot_spot.every_server_fewer",
+        "read_hot_spot.every_server_buckets",
         'Use key = "{key}" and splits = "{splits}": with one bucket for each server, the fan-out '
         "falls from {present} to {ranges}.",
         key=proposal.key,

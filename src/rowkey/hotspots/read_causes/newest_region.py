@@ -8,6 +8,7 @@ from rowkey.hotspots.read_contract import ReadCause
 from rowkey.hotspots.read_load_result import (
     MIN_GAIN,
     ReadCauseFinding,
+    ReadGain,
     ReadLoadResult,
     build_proposal_evidence,
 )
@@ -42,7 +43,9 @@ class NewestRegionCause(ReadCause):
             share = _measure_newest_share(result, name)
             if share < MIN_NEWEST_SHARE_IN_REGION:
                 continue
-            proposal = _propose_key(result)
+            proposal = propose_spread_key(result.design, result.facts)
+            gain = result.measure_gain(proposal)
+            is_worth = gain is not None and gain.is_worth_spreading
             message = Message(
                 "read_hot_spot.newest",
                 "it asks for the newest rows, and region {region} holds them",
@@ -52,13 +55,13 @@ class NewestRegionCause(ReadCause):
             return ReadCauseFinding(
                 cls.name,
                 message,
-                _format_remedy(name, proposal),
+                _format_remedy(name, proposal, gain),
                 share * min(region_share, 1.0),
                 {
                     "fields": [name],
                     "region": region,
                     "newest_share": share,
-                    "proposal": build_proposal_evidence(proposal),
+                    "proposal": build_proposal_evidence(proposal if is_worth else None),
                 },
             )
         return None
@@ -99,20 +102,20 @@ def _measure_newest_share(result: ReadLoadResult, name: str) -> float:
     return float((result.row_regions[newest] == result.busiest_region).mean())
 
 
-def _propose_key(result: ReadLoadResult) -> KeyProposal | None:
-    """Propose a key that spreads the newest rows; None if the busiest server gains too little."""
-    proposal = propose_spread_key(result.design, result.facts)
-    spread = (result.count_ranges(proposal) + result.row_operations) / result.servers
-    return proposal if result.busiest_operations >= MIN_GAIN * spread else None
-
-
-def _format_remedy(name: str, proposal: KeyProposal | None) -> Message:
-    """Return the remedy: a bucket before the time, or a cache where answers are small."""
-    if proposal is None:
+def _format_remedy(name: str, proposal: KeyProposal, gain: ReadGain | None) -> Message:
+    """Return the remedy: a bucket before the time, or a cache where that gains too little."""
+    if gain is None:
         return Message(
             "read_hot_spot.newest_cached",
-            "Cache the newest rows, or ask for them less often: the answers are small, and rows "
-            "that are spread would only be asked for on more servers.",
+            "Cache the newest rows, or ask for them less often.",
+        )
+    if not gain.is_worth_spreading:
+        return Message(
+            "read_hot_spot.newest_together",
+            "Cache the newest rows, or ask for them less often: if a bucket before {field} spread "
+            "them, the busiest server would have hardly less to do for {reads}.",
+            field=name,
+            reads=_name_reads(gain),
         )
     return Message(
         "read_hot_spot.newest_remedy",
@@ -122,3 +125,10 @@ def _format_remedy(name: str, proposal: KeyProposal | None) -> Message:
         splits=PER_BUCKET,
         field=name,
     )
+
+
+def _name_reads(gain: ReadGain) -> Message:
+    """Return for which reads a key gains too little: for this one, or only for all of them."""
+    if gain.own < MIN_GAIN:
+        return Message("read_hot_spot.this_read", "this read")
+    return Message("read_hot_spot.all_reads", "all reads together")

@@ -643,7 +643,10 @@
         load === "reads"
           ? words.constant : fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
       ];
-      if (!rate) return [...said, words[load === "reads" ? "no_reads" : "nothing"]].join(words.semicolon);
+      if (!rate) {
+        const idle = { writes: "nothing", reads: "no_reads", both: "no_load" };
+        return [...said, words[idle[load]]].join(words.semicolon);
+      }
       if (load === "writes") {
         said.push(fill(words.count, { count: count.toLocaleString(given.language) }));
       } else if (load === "both") {
