@@ -24,6 +24,7 @@ from rowkey.hbase.scanning import LeaseRenewer, Scanner
 from rowkey.regions import Boundaries
 from rowkey.simulate.read_costs import ReadSimulator
 from rowkey.table import drop_table
+from rowkey.table.scans import blocks
 from rowkey.table.scans import scan as scan_module
 
 if TYPE_CHECKING:
@@ -100,12 +101,21 @@ def read_pages(world: World, table: Table, *arguments: Any, **options: Any) -> l
             return rows
 
 
-def read_limited(world: World, table: Table, way: str, *arguments: Any, **options: Any) -> Any:
+def read_limited(
+    world: World,
+    table: Table,
+    way: str,
+    *arguments: Any,
+    block_rows: int = blocks.BLOCK_ROWS,
+    **options: Any,
+) -> Any:
     """Return the rows of a read with a limit, decoded one by one or by blocks."""
     scan = scan_world(world, table, *arguments, **options)
     with pytest.MonkeyPatch.context() as patch:
         if way != "rows":
             patch.setattr(scan_module, "MIN_ROWS_FOR_BLOCKS", 0)
+            patch.setattr(blocks, "BLOCK_ROWS", block_rows)
+            patch.setattr(blocks, "MIN_BLOCK_ROWS", min(block_rows, blocks.MIN_BLOCK_ROWS))
         return scan.to_arrow().to_pylist() if way == "columns" else list(scan)
 
 
@@ -154,7 +164,9 @@ def test_a_limit_returns_exactly_the_first_rows(
         if way == "pages":
             assert expected == read_pages(world, table, *where, **options)
         else:
-            assert expected[:limit] == read_limited(world, table, way, *where, **options)
+            assert expected[:limit] == read_limited(
+                world, table, way, *where, block_rows=1, **options
+            )
         assert [] == world.broken
 
 
@@ -163,15 +175,18 @@ def test_a_limit_returns_exactly_the_first_rows(
     ("key", "limit", "requested"),
     [("[n]", 10, [10]), ("[n]", 1, [1]), ("[bucket(n, 4)][n]", 10, [8] * 4)],
 )
-def test_a_limit_is_requested_once(key: str, order: str, limit: int, requested: list[int]) -> None:
+@pytest.mark.parametrize("way", ["rows", "columns"])
+def test_a_limit_is_requested_once(
+    way: str, key: str, order: str, limit: int, requested: list[int]
+) -> None:
     """One range is asked for the limit, each of several for more than its share of the limit."""
     with rowkey.open(rowkey.Design("t", key, fields=FIELDS), "memory:") as table:
         for n in range(200):
             table.put({"n": n, "v": n})
         world = build_world(table)
-        numbers = [row["n"] for row in scan_world(world, table, order=order, limit=limit)]
+        rows = read_limited(world, table, way, order=order, limit=limit)
     expected = range(limit) if order == "n" else range(199, 199 - limit, -1)
-    assert [*expected] == numbers
+    assert [*expected] == [row["n"] for row in rows]
     assert requested == world.requested_rows
     assert {} == world.scanners
 
