@@ -20,6 +20,7 @@ from rowkey.advise import judge_simulation
 from rowkey.design import Design
 from rowkey.hotspots import READ_CAUSES
 from rowkey.keys import bind_key
+from rowkey.proposals import KeyProposal
 from rowkey.regions import to_string_binary
 from rowkey.render import Redaction, build_report_document
 from rowkey.simulate import Simulation, run
@@ -206,6 +207,27 @@ def test_many_regions_are_written_out() -> None:
     cause = READ_CAUSES["every_server"].recognise(replace(result, answer_regions=1_234.5))
     assert cause is not None
     assert cause.message.startswith("each answer asks 1,234 regions on all 4 servers")
+
+
+@pytest.mark.parametrize(("key", "read", "fields", "code", "other"), OTHER_READS)
+def test_a_proposed_key_is_measured_as_its_own_simulation(
+    key: str, read: dict[str, Any], fields: dict[str, Any], code: str, other: dict[str, Any]
+) -> None:
+    """What all reads save under a key is what a replay of the events under it shows."""
+    proposal = simulate(key, read, fields).read_causes["r"][0].evidence["proposal"]
+    found = simulate(key, read, fields, other)
+    heavy = {name: tuple(values) for name, values in proposal["heavy"].items()}
+    named = KeyProposal(key=proposal["key"], splits="per_bucket", heavy_values=heavy)
+    gain = ProposalTrials(found).measure_gain("r", named)
+    assert gain is not None, code
+    assert gain.busiest == pytest.approx(1 / compare_busiest(found, proposal))
+
+
+@pytest.mark.parametrize("key", ["[host][ts]", "[ts][nobody]"])
+def test_a_key_that_reads_cannot_use_saves_nothing(key: str) -> None:
+    """There is no gain under a key for which a read scans the table, or that is not valid."""
+    found = simulate("[ts][host]", NEWEST)
+    assert ProposalTrials(found).measure_gain("r", KeyProposal(key=key)) is None
 
 
 NEWEST_REASONS: list[tuple[dict[str, Any], tuple[dict[str, Any], ...], str]] = [
