@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 SKETCH_EVENTS = 10_000
 """First events by which the leading parts of keys are compared."""
-FINALIST_EVENTS = 100_000
+FINALIST_EVENTS = 30_000
 """First events by which finalists are judged; what is proposed is judged by all."""
 FINALIST_TRIALS = 10
 """Trials of each read in which finalists are judged; a tenth of those of a verdict."""
@@ -101,7 +101,7 @@ def search(
         SampleError: the sample cannot be read, or is needed and missing.
         KeyboardInterrupt: it was interrupted before any key was judged.
 
-    Cost: the later half of 10,000 events for each leading part, of 100,000 for at most 9 keys and
+    Cost: the later half of 10,000 events for each leading part, of 30,000 for at most 9 keys and
     for 5 of each further table, and of all events for what is proposed.
     """
     return _KeySearch(design, sample, format_options, seed, progress).advise()

@@ -172,7 +172,8 @@ def select_rules(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list
 
 def _match_rules(selector: str, rules: list[type[Rule]], path: str) -> Iterator[type[Rule]]:
     """Yield the rules with a name, a code, or the beginning of a code."""
-    matches = [rule for rule in rules if _is_match(rule, selector)]
+    exact = [rule for rule in rules if rule.code == selector]
+    matches = exact or [rule for rule in rules if _is_match(rule, selector)]
     if not matches:
         names = [format_rule_name(rule.name) for rule in rules]
         what = f"no rule has the name or code {selector[:60]!r}"
