@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.keys import Key
+    from rowkey.keys import Field, Key
     from rowkey.proposals.bucket_fields import ExampleRead
     from rowkey.schema import FieldFacts, Term
 
@@ -124,6 +124,7 @@ def _list_heavy_candidates(
     design: Design, facts: Mapping[str, FieldFacts], tails: Sequence[Terms]
 ) -> Iterator[Candidate]:
     """Yield the keys that spread only the heavy values of their first field."""
+    fields: dict[str, Mapping[str, Field]] = {}  # by the field whose heavy values are declared
     buckets = BUCKETS_PER_SERVER * design.cluster.servers
     for tail in tails:
         names = list(dict.fromkeys(name for term in tail for name in _list_names(term)))
@@ -137,8 +138,12 @@ def _list_heavy_candidates(
                 key=format_key((front, *tail)), splits=PER_BUCKET, heavy_values={names[0]: heavy}
             )
             try:
-                key = apply_proposal(design, proposal).key
+                if names[0] not in fields:
+                    fields[names[0]] = apply_proposal(design, proposal).fields
             except InvalidDesign:
+                break
+            key = build_key((front, *tail), fields[names[0]], Mistakes())
+            if key is None:
                 break
             yield Candidate(
                 key=proposal.key,
