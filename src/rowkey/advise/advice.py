@@ -82,8 +82,9 @@ class Advice:
 
     @property
     def recommended(self) -> tuple[JudgedDesign, ...]:
-        """Return what to use: several tables, or the most balanced design; empty if neither."""
-        return self.tables or tuple(pick.judged for pick in self.picks[:1])
+        """Return what to use: several tables, or a more balanced design; empty if neither."""
+        balanced = tuple(one.judged for one in self.picks if "balanced" in one.strengths)
+        return self.tables or balanced
 
 
 SIZE_RULE = "RK802"
@@ -98,12 +99,15 @@ def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list
         judged: designs with other keys.
     """
     allowed = [one for one in judged if not find_objection(declared, one)]
-    least_costs = {name: min(map(cost, allowed)) for name, cost in _COSTS.items() if allowed}
+    rivals = [*allowed, declared]  # which is as balanced as the others, or more
+    least_costs = {name: min(map(cost, rivals)) for name, cost in _COSTS.items()}
     found: dict[int, list[Strength]] = {}
     for strength in STRENGTHS if allowed else ():
-        measures = map(_build_measure(strength, declared, least_costs), allowed)
+        competing = rivals if strength == "balanced" else allowed
+        measures = map(_build_measure(strength, declared, least_costs), competing)
         winner = min(enumerate(measures), key=lambda entry: entry[1])[0]
-        found.setdefault(winner, []).append(strength)
+        if winner < len(allowed):
+            found.setdefault(winner, []).append(strength)
     return [Pick(tuple(strengths), allowed[at]) for at, strengths in found.items()]
 
 

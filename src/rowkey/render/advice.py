@@ -167,12 +167,13 @@ def format_advice(advice: Advice, width: int) -> Iterator[str]:
     if needs := _format_resources(declared.resources):
         yield from wrap_text(f"  {needs}", width, 4)
     yield ""
-    if advice.tables or not advice.picks:
+    if advice.tables or not advice.recommended:
         yield from format_recommendation(advice, width)
-    if advice.tables and advice.picks:
+    if advice.picks and (advice.tables or not advice.recommended):
         yield ""
     if advice.picks:
-        yield "with one table:" if advice.tables else "better keys:"
+        single = "better keys:" if advice.recommended else "better in one measure, worse in others:"
+        yield "with one table:" if advice.tables else single
         for number, pick in enumerate(advice.picks, 1):
             yield from _format_pick(number, pick, declared, width)
         yield ""
@@ -195,8 +196,8 @@ def format_recommendation(advice: Advice, width: int) -> Iterator[str]:
     """
     if advice.tables:
         yield from _format_tables(advice, width)
-    elif advice.picks:
-        yield from _format_key(advice.picks[0].judged, advice.declared, width)
+    elif advice.recommended:
+        yield from _format_key(advice.recommended[0], advice.declared, width)
     elif advice.is_complete:
         yield "no better key was found"
     else:
@@ -282,7 +283,7 @@ def _format_pick(number: int, pick: Pick, declared: JudgedDesign, width: int) ->
     """Yield the lines of one proposed key: what it is best at, and what is left to do."""
     strengths = ", ".join(STRENGTH_TEXTS[one] for one in pick.strengths)
     if len(pick.strengths) == len(STRENGTH_TEXTS):
-        strengths = "the best of all measures"
+        strengths = "the best by all measures"
     yield from wrap_text(f"  {number}: {strengths}", width, 4)
     yield from _format_key(pick.judged, declared, width)
 
