@@ -14,7 +14,6 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
 from cli.command import Outcome, run
@@ -372,36 +371,3 @@ def test_families_follow_the_reads_of_a_key(orders: Path) -> None:
     assert 'bloom = "ROW" in family d' in "\n".join(format_advice(advice, 100))
     changes = build_advice_document(advice)["picks"][0]["families"]
     assert {"family": "d", "option": "bloom", "value": "ROW"} in changes
-
-
-def test_slightly_more_even_writes_are_no_reason_for_dearer_reads() -> None:
-    """Under a bucket of the device writes are even and a read asks one range: that is kept."""
-    chance = random.Random(8)
-    events = pa.table(
-        {
-            "device": [f"d{chance.randrange(800):03}" for _ in range(20_000)],
-            "at": [1_700_000_000_000 + 50 * number for number in range(20_000)],
-        }
-    )
-    design = Design(
-        "readings",
-        "[bucket(device, 16)][device][desc(at)]",
-        fields={"device": {"type": "text", "max_bytes": 8}, "at": "timestamp_ms"},
-        splits="per_bucket",
-        writes={"rate": "2000/s", "time": "at"},
-        families={"d": {"compression": "ZSTD", "encoding": "FAST_DIFF", "ttl": "7d"}},
-        reads=[
-            {
-                "name": "latest",
-                "where": "device = ?",
-                "order": "at desc",
-                "limit": 5,
-                "rate": "90/s",
-            }
-        ],
-    )
-    advice = search(design, events)
-    assert "good" == advice.declared.verdict.grade
-    for one in advice.recommended:
-        (read,) = one.simulation.reads
-        assert 1 == read.fan_out[0], format_key(one.design.key.terms)

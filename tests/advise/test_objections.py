@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from rowkey import Design
-from rowkey.advise.advice import SIZE_RULE, refuse_key
+from rowkey.advise.advice import SIZE_RULE, choose_picks, refuse_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,3 +72,14 @@ def test_a_key_is_refused_for_the_first_thing_that_is_worse(
     """A worse verdict, a new warning other than of the size, and no gain refuse a key."""
     refused = refuse_key(build_judged_design(*old), build_judged_design(*new))
     assert reason == refused.reason
+
+
+@pytest.mark.parametrize(("read_cost", "is_balanced"), [(4.0, False), (1.0, True)])
+def test_slightly_more_even_writes_are_no_reason_for_dearer_reads(
+    read_cost: float, *, is_balanced: bool
+) -> None:
+    """A key that costs more together than the declared one is not called balanced."""
+    declared, judged = build_judged_design(0), build_judged_design(0)
+    declared.write_cost, judged.read_cost = 1.2, read_cost  # type: ignore[misc]
+    (pick,) = choose_picks(declared, [judged])
+    assert ("writes" in pick.strengths, is_balanced) == (True, "balanced" in pick.strengths)
