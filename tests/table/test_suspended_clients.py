@@ -72,7 +72,7 @@ def test_a_suspended_client_of_a_recreated_table_is_fenced(
             asleep.get_state().writer.store = (
                 table.store
             )  # as a cluster has it, by the table's name
-            asleep.get_state().getter.store = asleep.store = table.store
+            asleep.get_state().getter.store = asleep.tracker.store = table.store
             advance_clock(asleep, 90.0)
             with pytest.raises(Unavailable, match=RESTORED_MESSAGE):
                 use(asleep)

@@ -5,6 +5,7 @@ from rowkey.catalog.catalog_entry import (
     COUNTS_ATTRIBUTE,
     DEFAULT_MAX_STALE_S,
     GENERATION_ATTRIBUTE,
+    MOVE_ATTRIBUTES,
     TABLE_ID_ATTRIBUTE,
     CatalogEntry,
     Generation,
@@ -33,6 +34,7 @@ from rowkey.catalog.registration import (
     register_design,
 )
 from rowkey.catalog.stores import CATALOGS as CATALOGS
+from rowkey.catalog.table_move import MovePhase, TableMove
 
 __all__ = [
     "CATALOGS",
@@ -41,6 +43,7 @@ __all__ = [
     "COUNTS_ATTRIBUTE",
     "DEFAULT_MAX_STALE_S",
     "GENERATION_ATTRIBUTE",
+    "MOVE_ATTRIBUTES",
     "TABLE_ID_ATTRIBUTE",
     "Catalog",
     "CatalogDictionary",
@@ -49,6 +52,8 @@ __all__ = [
     "Difference",
     "Generation",
     "Lease",
+    "MovePhase",
+    "TableMove",
     "add_companions",
     "apply_stored_counts",
     "build_contention_error",

@@ -15,6 +15,8 @@ from rowkey.messages import format_value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rowkey.catalog.table_move import TableMove
+
 
 CATALOG_ATTRIBUTE = "rowkey.catalog"
 """The attribute of a table that names its catalog, if that does not lie with its engine."""
@@ -35,6 +37,10 @@ COMPANION_ATTRIBUTE = "rowkey.companion_of"
 """The attribute of a companion that names its main table, through which alone it is written."""
 FILLING_ATTRIBUTE = "rowkey.is_filling"
 """The attribute of a companion that lacks rows of its main table; its value is `true`."""
+MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE = "rowkey.moving_to", "rowkey.moved_from"
+"""The attributes of two tables between which rows are moved: each names the other one. The phase of
+the move is in the catalog only, because each change of an attribute reopens regions."""
+MOVE_ATTRIBUTES = frozenset({MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE})
 DEFAULT_MAX_STALE_S = 60.0
 """Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
 seconds and restarted in some ten; a change of a table waits for as long."""
@@ -94,6 +100,10 @@ class CatalogEntry:
         companion_of: the main table that it is a companion of; empty if it is none.
         is_filling: whether it is a companion that lacks rows of the main table, so that it is
             written and not yet read.
+        move: the move of its rows to another table; None if there is none. Of a dropped table it
+            stays, and names the table to use.
+        moved_from: the table whose rows are moved to this one, through which alone it is used until
+            the move is finished; empty if it is no target of a move.
     """
 
     declaration: str
@@ -106,6 +116,8 @@ class CatalogEntry:
     is_created: bool = True
     companion_of: str = ""
     is_filling: bool = False
+    move: TableMove | None = None
+    moved_from: str = ""
 
     @classmethod
     def from_design(
@@ -186,9 +198,15 @@ class CatalogEntry:
         return has_all and (self.version > earlier.version or self._has_same_state(earlier))
 
     def _has_same_state(self, other: CatalogEntry) -> bool:
-        """Return whether an entry with the same generations has the same design and codes."""
+        """Return whether an entry with the same generations has the same design, codes and move."""
         states = [
-            (one.declaration, one.codes, len(one.generations), one.announced_generation is None)
+            (
+                one.declaration,
+                one.codes,
+                len(one.generations),
+                one.announced_generation is None,
+                one.move,
+            )
             for one in (self, other)
         ]
         return states[0] == states[1]
@@ -266,12 +284,18 @@ class CatalogEntry:
             count_attributes[LIVE_COUNTS_ATTRIBUTE] = " ".join(
                 f"{one.number}:{format_counts(one)}" for one in active
             )
-        if self.longest_stale_s != DEFAULT_MAX_STALE_S:
-            count_attributes[STALENESS_ATTRIBUTE] = f"{self.longest_stale_s:g}"
+        # The shorter time of a switch is not written: it would reopen all regions.
+        stale_s = self.longest_stale_s if self.move is None else self.move.usual_stale_s
+        if stale_s != DEFAULT_MAX_STALE_S:
+            count_attributes[STALENESS_ATTRIBUTE] = f"{stale_s:g}"
         if self.companion_of:
             count_attributes[COMPANION_ATTRIBUTE] = self.companion_of
         if self.is_filling:
             count_attributes[FILLING_ATTRIBUTE] = "true"
+        if self.move is not None:
+            count_attributes[MOVE_ATTRIBUTE] = self.move.target
+        if self.moved_from:
+            count_attributes[MOVED_FROM_ATTRIBUTE] = self.moved_from
         number = str(self.active_generation.number)
         return {
             GENERATION_ATTRIBUTE: number,
@@ -289,6 +313,8 @@ ENTRY_ATTRIBUTES = frozenset(
         STALENESS_ATTRIBUTE,
         COMPANION_ATTRIBUTE,
         FILLING_ATTRIBUTE,
+        MOVE_ATTRIBUTE,
+        MOVED_FROM_ATTRIBUTE,
         DECLARATION_HASH_ATTRIBUTE,
         DESIGN_ATTRIBUTE,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any, NoReturn
 
 from rowkey.catalog.catalog_entry import (
@@ -11,6 +12,7 @@ from rowkey.catalog.catalog_entry import (
     CatalogEntry,
     Generation,
 )
+from rowkey.catalog.table_move import MovePhase, TableMove
 from rowkey.durable_files import compute_checksum
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.messages import format_value
@@ -57,9 +59,16 @@ def format_entry(entry: CatalogEntry, table: str, version: int, write_id: str = 
         "made": entry.is_created,
         **({"companion_of": entry.companion_of} if entry.companion_of else {}),
         **({"is_filling": True} if entry.is_filling else {}),
+        **({} if entry.move is None else {"move": _format_move(entry.move)}),
+        **({"moved_from": entry.moved_from} if entry.moved_from else {}),
         "codes": {name: list(values) for name, values in entry.codes.items()},
     }
     return format_checksummed(document)
+
+
+def _format_move(move: TableMove) -> dict[str, Any]:
+    """Return the record of a move as a JSON object."""
+    return {**asdict(move), "phase": move.phase.value}
 
 
 def format_checksummed(document: dict[str, Any]) -> str:
@@ -175,6 +184,23 @@ def _build_entry(document: dict[str, Any]) -> CatalogEntry:
         is_made,
         _check_text(document.get("companion_of", "")),
         _check_bool(document.get("is_filling", False)),
+        _build_move(document.get("move")),
+        _check_text(document.get("moved_from", "")),
+    )
+
+
+def _build_move(document: Any) -> TableMove | None:
+    """Return the record of a move that a JSON object describes."""
+    if document is None:
+        return None
+    return TableMove(
+        _check_text(document["target"]),
+        MovePhase(document["phase"]),
+        _check_bool(document["is_target_ruling"]),
+        _check_whole_number(document["started_ms"], min_value=0),
+        _check_seconds(document["usual_stale_s"]),
+        _check_text(document["mover"]),
+        _check_whole_number(document["step"], min_value=0),
     )
 
 

@@ -16,6 +16,8 @@ from rowkey.catalog.catalog_entry import (
     GENERATION_ATTRIBUTE,
     LIVE_COUNTS_ATTRIBUTE,
     MAX_STALE_LIMIT_S,
+    MOVE_ATTRIBUTE,
+    MOVED_FROM_ATTRIBUTE,
     STALENESS_ATTRIBUTE,
     TABLE_ID_ATTRIBUTE,
     CatalogEntry,
@@ -102,13 +104,20 @@ def restore_entry(
 
     Raises:
         Unavailable: the attributes are not enough, are not as they were written, or hold a design
-            that this version of rowkey cannot read.
+            that this version of rowkey cannot read; or rows of the table were being moved.
 
     >>> design = Design("t", "[bucket(id, 4)][id]", fields={"id": "u64"})
     >>> entry = CatalogEntry.from_design(design, (), 0)
     >>> restore_entry("t", entry.table_attributes, ()).generations
     (Generation(number=1, counts={0: 4}, splits=(), opened_ms=None, is_active=True),)
     """
+    for name in (MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE):
+        if name in attributes:
+            what = (
+                f"its rows were being moved ({name} is {attributes[name]}), and only the catalog "
+                "says which of the two tables has all changes"
+            )
+            raise Unavailable(f"table {table}, attributes", what, remedy=BACKUP_HINT)
     design = _read_design(table, attributes)
     live = _read_generations(table, attributes, starts)
     by_number = {one.number: one for one in old_entry.generations} if old_entry else {}

@@ -169,6 +169,10 @@ def add_companions(catalog: Catalog, design: Design) -> CatalogEntry:
     """
     for _ in range(MAX_WRITE_TRIES):
         entry = catalog.read(design.table)
+        if entry is not None and (entry.move is not None or entry.moved_from):
+            what = "its rows are being moved to another table, or from one"
+            remedy = "Finish the move first: rowkey move finish."
+            raise Conflict(f"table {design.table}", what, remedy=remedy)
         if entry is not None and _has_more_companions(design, entry):
             with suppress(Conflict):
                 catalog.write(design.table, extend_companions(entry, design), entry.version)

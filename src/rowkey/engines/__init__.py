@@ -4,7 +4,7 @@ from rowkey.engines.backends import ENGINES
 from rowkey.engines.contract import Cursor, Engine, Operations, Reader, SendCheck, Store
 from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
 from rowkey.engines.engine_url import anchor_url, open_engine
-from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
 from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
 from rowkey.engines.region_tracker import RegionTracker, SplitLimits
 from rowkey.engines.request_checks import check_cluster_spec
@@ -24,6 +24,7 @@ __all__ = [
     "RegionRequestCounts",
     "RegionTracker",
     "RepairResult",
+    "RowClock",
     "RowInterval",
     "SalvageResult",
     "ScanRange",

@@ -93,31 +93,27 @@ class Batch:
                     sent_rows += self._apply_changes([(number, change)])
                 except RowError as error:
                     self._note_error(number, error)
-        self._repeat_deletes(sent_rows)
+        self._repeat_missed(sent_rows)
 
     def _apply_changes(self, numbered_changes: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-        """Send changes; return the row number and mutations of each change that deletes cells."""
+        """Send changes; return the row number and the mutations of each."""
         changes = [change for _, change in numbered_changes]
         mutations_by_change = self.state.apply_changes(changes, sync=self.sync)
-        return [
-            (number, mutations)
-            for (number, change), mutations in zip(
-                numbered_changes, mutations_by_change, strict=True
-            )
-            if change.stamp_count
-        ]
+        numbers = [number for number, _ in numbered_changes]
+        return list(zip(numbers, mutations_by_change, strict=True))
 
-    def _repeat_deletes(self, sent_rows: list[tuple[int, Any]]) -> None:
-        """Repeat deletes under the row keys of a generation announced since they were encoded.
+    def _repeat_missed(self, sent_rows: list[tuple[int, Any]]) -> None:
+        """Write what the sent changes missed because the state has changed since they were encoded.
 
         The state is read also if there are none: the rows may be missing in a new companion.
-        `GenerationTracker.write_row` says why.
+        `MoveFollower.write_row` says why.
         """
         while (state := self.get_state()) is not self.state and sent_rows:
-            self.state, repeated = state, []
+            earlier_state, self.state, repeated = self.state, state, []
             for number, mutations in sent_rows:
+                written = earlier_state.split_mutations(mutations)
                 try:
-                    repeated.append((number, state.repeat_deletes(mutations, sync=self.sync)))
+                    repeated.append((number, state.repeat_missed(written, sync=self.sync)))
                 except RowError as error:
                     self._note_error(number, error)
             sent_rows = repeated
@@ -127,10 +123,12 @@ class Batch:
         state = self.get_state()
         if state is self.state:
             return
-        pending, self.pending_changes, self.state = self.pending_changes, [], state
+        pending, earlier_state = self.pending_changes, self.state
+        self.pending_changes, self.state = [], state
         for number, change in pending:
+            changes = earlier_state.split_change(change)
             try:
-                self.pending_changes.append((number, state.rebuild_change(change)))
+                self.pending_changes.append((number, state.rebuild_change(changes)))
             except RowError as error:
                 self._note_error(number, error)
 

@@ -107,8 +107,20 @@ def _write_block(
         at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
         refused = list(islice(put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
-    get_state()
+    written = state
+    while (state := get_state()) is not written:
+        # Cells of another table, to which rows are moved now, would be missing.
+        if not _has_tables_of(written, state):
+            list(islice(put_block(state, rows, at), max_errors))
+        written = state
     return refused
+
+
+def _has_tables_of(written: WriteState, state: WriteState) -> bool:
+    """Return whether rows were written to all tables to which they are written now."""
+    return all(
+        any(one.has_same_table(other) for other in written.load_order) for one in state.load_order
+    )
 
 
 def _split_blocks(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -150,10 +162,11 @@ def _put_rows(
         salts = compute_load_salts(design, rows) if design.key.is_salted else None
         blocks = design.layout.encode_blocks(rows, timestamp=timestamp, salts=salts)
         encoded.append((one.writer.store, blocks))
-    for companion in state.load_order[:-1]:
-        companion.writer.clock.advance_to(timestamp)
     for store, blocks in encoded:
+        if store.row_clock is not state.writer.clock:
+            store.row_clock.advance_to(timestamp)
         store.load_blocks(blocks)
+    state.mirror_loaded_rows(blocks[0].rows)
     if key_counter is not None:
         from rowkey.keys import SlicedByteColumn, compute_fingerprints
 

@@ -20,6 +20,7 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
+from rowkey.table.moves.moved_table import find_moved_table
 from rowkey.table.table_location import TableLocation, build_missing_error
 
 if TYPE_CHECKING:
@@ -82,6 +83,10 @@ def open_table(
     with ExitStack() as stack:
         engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
         place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
+        used = find_moved_table(place, design)
+        if used is not design:
+            design, create = used, False
+            place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         if isinstance(design, str):
             table = place.open_by_name(clock)
         else:

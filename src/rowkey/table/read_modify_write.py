@@ -38,6 +38,10 @@ class ReadModifyWrite:
     def __init__(self, writer: RowWriter, check_send: SendCheck) -> None:
         self.writer, self.store = writer, writer.store
         self.check_send = check_send
+        self.changed_columns: tuple[bytes, list[tuple[str, bytes]]] | None = None
+        """The row key and the columns of cells whose timestamps the engine has chosen."""
+        self.mutations: list[RowCells] = []
+        """The mutations that were written with timestamps."""
 
     def increment(self, row: Any, amounts: Mapping[str, int]) -> dict[str, int]:
         """Add amounts to counters of a row; return their new values."""
@@ -59,6 +63,7 @@ class ReadModifyWrite:
             cells = self.store.increment(
                 row_key, increments, after_ms=last, check_send=self.check_send
             )
+            self.changed_columns = row_key, list(columns.values())
             self._require_visible(values, row_key, cells, last)
         counts = [int.from_bytes(cell.value, "big", signed=True) for cell in cells]
         return dict(zip(columns, counts, strict=True))
@@ -79,6 +84,7 @@ class ReadModifyWrite:
             cells = self.store.append(
                 row_key, column_pieces, after_ms=last, check_send=self.check_send
             )
+            self.changed_columns = row_key, list(columns.values())
             self._require_visible(values, row_key, cells, last)
 
     @contextmanager
@@ -160,9 +166,12 @@ class ReadModifyWrite:
             if len(mutations) > 1:
                 self.writer.check_mutations([mutations])
                 self.writer.write_other_places([mutations])
-            return self.store.check_and_mutate(
+            is_put = self.store.check_and_mutate(
                 row_key, check, mutations[-1].cells, check_send=self.check_send
             )
+            if is_put:
+                self.mutations += mutations
+            return is_put
 
     def _is_condition_met(self, row_key: bytes, condition: CellCondition) -> bool:
         """Return whether a column of a row has the expected value."""
@@ -191,9 +200,9 @@ class ReadModifyWrite:
         kept = _find_stored_key_fields(self.writer.layout)
         if kept:
             named = dict.fromkeys((*self.writer.identity_fields, *kept))
-            self.writer.apply_changes(
-                [self.writer.build_put({name: values.get(name) for name in named})]
-            )
+            put = self.writer.build_put({name: values.get(name) for name in named})
+            (mutations,) = self.writer.apply_changes([put])
+            self.mutations += mutations
 
     def _encode_value(
         self, values: Mapping[str, Any], name: str, value: Any, column: tuple[str, bytes]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rowkey.design import Design
-    from rowkey.engines import Store
+    from rowkey.engines import RowClock, Store
     from rowkey.keys import Key
 
     ChangeBuilder = Callable[["RowWriter", Any], "RowChange"]
@@ -55,6 +55,18 @@ class RowChange(NamedTuple):
     salt: int | None = None
 
 
+class RowNaming(NamedTuple):
+    """How the changes of a row are named and ordered, whatever row keys the row has.
+
+    Args:
+        key: the key that names a row; None if its own row key does.
+        clock: gives the changes of each row their timestamps.
+    """
+
+    key: Key | None
+    clock: RowClock
+
+
 class RowWriter:
     """Encodes rows as changes, and writes the changes to the engine in order.
 
@@ -66,13 +78,10 @@ class RowWriter:
         designs: the table's design with each bucket count that rows may be stored under; the
             first one encodes new rows.
         store: the engine's table.
-        naming_key: the key that names a row for the row clock, whatever the counts are now; the
-            first design's if None.
+        row_naming: names and orders the changes of rows, whatever the counts are now.
     """
 
-    def __init__(
-        self, designs: Sequence[Design], store: Store, naming_key: Key | None = None
-    ) -> None:
+    def __init__(self, designs: Sequence[Design], store: Store, row_naming: RowNaming) -> None:
         design = designs[0]
         self.layout = design.layout
         self.key = design.key
@@ -80,7 +89,7 @@ class RowWriter:
         self.families = design.families
         self.identity_fields = design.layout.identity_fields
         self.store = store
-        self.clock = store.row_clock
+        naming_key, self.clock = row_naming
         self.naming_key = self.key if naming_key is None and self.key.is_salted else naming_key
         """The key that names a row; None if its own row key does."""
         self.key_variants = tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from rowkey.engines import Reader
 from rowkey.errors import ReadError, RowError
@@ -15,7 +16,6 @@ from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
 from rowkey.table.generations.bucket_change import BucketChange
 from rowkey.table.generations.bucket_counts import BucketCounts
-from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_classes import build_row_factory, to_mapping
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.scans import Scan, check_limit
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from rowkey.catalog import Catalog
+    from rowkey.catalog import Catalog, Lease
     from rowkey.design import Design
-    from rowkey.engines import Engine, RegionRequestCounts, SendCheck, Store
+    from rowkey.engines import Engine, RegionRequestCounts, Store
     from rowkey.explanations import Explanation
     from rowkey.plan import BoundRead, DeclaredRead
     from rowkey.schema import Condition
     from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.generations.bucket_change import BucketChangeResult
     from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.table.moves.move_follower import MoveFollower
+    from rowkey.table.read_modify_write import ReadModifyWrite
     from rowkey.workload import ArrowStreamable
 
 
@@ -45,33 +47,43 @@ class Table:
     as it was when the scan reached the region.
 
     Args:
-        tracker: the state of the table, which changes with its bucket counts.
+        follower: the state of the table, which changes with its bucket counts and with moves.
         engine: the engine, closed with the table.
-        store: the engine's table.
         catalog: where the design is kept, closed with the table.
     """
 
-    def __init__(
-        self, tracker: GenerationTracker, engine: Engine, store: Store, catalog: Catalog
-    ) -> None:
+    def __init__(self, follower: MoveFollower, engine: Engine, catalog: Catalog) -> None:
         self.engine = engine
-        self.store = store
         self.catalog = catalog
         self.is_closed = False
-        self.lease = tracker.lease
-        self.tracker = tracker
-        self.get_state = tracker.get_state
-        self.get_write_state: Callable[[], WriteState] = tracker.get_state
+        self.follower = follower
+        self.get_state = follower.get_state
+        self.get_write_state: Callable[[], WriteState] = follower.get_write_state
         """Returns the state under which many rows are written; of several tables at once for a
-        table with companions."""
+        table with companions, and during a move."""
         self.companions: Mapping[str, Table] = {}
         """The open companions by name, to be read by themselves."""
         self.token_table = ""
         """The table's name in the tokens of its scans, if one of several tables serves a read."""
-        self._write_row = tracker.write_row
-        self._run_pinned: Callable[[Callable[[RowWriter, SendCheck], Any]], Any] = (
-            tracker.run_pinned
-        )
+        self._snapshot_trackers: WeakKeyDictionary[Reader, GenerationTracker] = WeakKeyDictionary()
+        """The state of the engine's table that each snapshot is of."""
+        self._write_row = follower.write_row
+        self._run_pinned: Callable[[Callable[[ReadModifyWrite], Any]], Any] = follower.run_pinned
+
+    @property
+    def tracker(self) -> GenerationTracker:
+        """The state of the engine's table that is read."""
+        return self.follower.ruling_tracker
+
+    @property
+    def store(self) -> Store:
+        """The engine's table that is read."""
+        return self.tracker.store
+
+    @property
+    def lease(self) -> Lease:
+        """The catalog entry of the table that is read, for as long as it may be used."""
+        return self.tracker.lease
 
     @property
     def design(self) -> Design:
@@ -160,16 +172,12 @@ class Table:
                 which HBase sets by its own clock in an increment.
             Conflict: the bucket counts changed during the increment, which may be lost.
         """
-        values: dict[str, int] = self._run_pinned(
-            lambda writer, check_send: ReadModifyWrite(writer, check_send).increment(row, amounts)
-        )
+        values: dict[str, int] = self._run_pinned(lambda change: change.increment(row, amounts))
         return values
 
     def append(self, row: Any, /, **pieces: Any) -> None:
         """Append to columns of text or bytes, atomically; raises as `increment`."""
-        self._run_pinned(
-            lambda writer, check_send: ReadModifyWrite(writer, check_send).append(row, pieces)
-        )
+        self._run_pinned(lambda change: change.append(row, pieces))
 
     def check_and_put(self, row: Any, /, **expected: Any) -> bool:
         """Put a row if one of its columns has an expected value, atomically.
@@ -181,11 +189,7 @@ class Table:
         Returns:
             Whether the row was put.
         """
-        is_put: bool = self._run_pinned(
-            lambda writer, check_send: ReadModifyWrite(writer, check_send).check_and_put(
-                row, expected
-            )
-        )
+        is_put: bool = self._run_pinned(lambda change: change.check_and_put(row, expected))
         return is_put
 
     def batch(self, rows: int = DEFAULT_BATCH_ROWS, *, sync: bool | None = None) -> Batch:
@@ -225,7 +229,7 @@ class Table:
             numbers of buckets are live.
         """
         build_row = build_row_factory(into)
-        (values,) = self.get_state().getter.get_rows([self._merge_values(row, fields)])
+        (values,) = self._get_rows([self._merge_values(row, fields)])
         return values if values is None or build_row is dict else build_row(values)
 
     def get_many(self, rows: Iterable[Any], *, into: type[Any] = dict) -> list[Any]:
@@ -237,8 +241,20 @@ class Table:
         if not isinstance(rows, Iterable):
             what = f"{format_value(rows)} is not a list of rows"
             raise RowError("argument rows", what, "an iterable of rows")
-        found_rows = self.get_state().getter.get_rows([to_mapping(row) for row in rows])
+        found_rows = self._get_rows([to_mapping(row) for row in rows])
         return [None if values is None else build_row(values) for values in found_rows]
+
+    def _get_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """Return the rows with the given key fields.
+
+        A client that was suspended meanwhile may have read a table that is no longer the one to
+        read, or row keys that are no longer written; so the state is read again.
+        """
+        state = None
+        while (current_state := self.get_state()) is not state:
+            state = current_state
+            found_rows = state.getter.get_rows(rows)
+        return found_rows
 
     def scan(
         self,
@@ -283,11 +299,18 @@ class Table:
     def _build_scan(
         self, bound_read: BoundRead, reader: Reader | None = None, **options: Any
     ) -> Scan:
-        """Return a scan of the table, or of a snapshot of it."""
+        """Return a scan of the table, or of a snapshot of it.
+
+        A scan that has begun goes on in the same table of a move: both have all changes.
+        """
         follows_table = reader is None and self.engine.is_shared
+        self.get_state()  # waits while a move switches
+        tracker = self.tracker
+        if reader is not None:
+            tracker = self._snapshot_trackers.get(reader, tracker)
         return Scan(
-            self.get_state,
-            reader or self.store,
+            tracker.get_state,
+            reader or tracker.store,
             bound_read,
             follows_table=follows_table,
             token_table=self.token_table,
@@ -431,7 +454,11 @@ class Table:
     def snapshot(self) -> Reader:
         """Return the table as it is now, for the `reader` of `scan`; close it when done."""
         self.tracker.require_own_process()
-        return self.store.snapshot()
+        self.get_state()  # waits while a move switches
+        tracker = self.tracker
+        snapshot = tracker.store.snapshot()
+        self._snapshot_trackers[snapshot] = tracker
+        return snapshot
 
     def flush(self) -> None:
         """Write the rows of the table that are in memory to disk."""
@@ -454,10 +481,9 @@ class Table:
         """Close all but the engine when a stack is closed."""
         if not self.is_closed:
             self.is_closed = True
-            self.store.row_clock.wait_until_past()
+            self.writer.clock.wait_until_past()
         stack.callback(self.catalog.close)
-        stack.callback(self.lease.close)
-        stack.callback(self.store.close)
+        stack.callback(self.follower.close)
 
     def __enter__(self) -> Self:
         return self

@@ -40,6 +40,8 @@ from rowkey.errors import (
 from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
+from rowkey.table.moves.move_follower import MoveFollower
+from rowkey.table.row_writer import RowNaming
 from rowkey.table.table import Table
 from rowkey.table.table_spec import (
     build_table_spec,
@@ -93,6 +95,11 @@ def build_lost_error(
     return CorruptionError(url, what, remedy=remedy)
 
 
+PURGE_DELAY_ATTRIBUTE = "hbase.hstore.time.to.purge.deletes"
+"""The attribute with the milliseconds for which a major compaction keeps a delete. Source:
+ScanInfo.getTimeToPurgeDeletes; a store's configuration has the attributes of its table."""
+KEEP_ALL_DELETES = str(100 * 365 * 86_400_000)
+"""Its value for the target of a move: an older cell that is copied later stays hidden."""
 CREATE_PAUSES_S = (0.05, 0.1, 0.2, 0.5)
 SHARED_CREATE_PAUSES_S = (*CREATE_PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """Seconds between looks for a table that another client is creating; a cluster is slower."""
@@ -109,6 +116,7 @@ class TableLocation:
         catalog: as for `rowkey.open`.
         companion_of: the main table with which it is opened as a companion; empty if by itself.
         is_filling: whether it is created as a companion of a table that has rows.
+        moved_from: the table whose rows are moved to it, if it is created as a target.
     """
 
     def __init__(
@@ -121,8 +129,10 @@ class TableLocation:
         companion_of: str = "",
         *,
         is_filling: bool = False,
+        moved_from: str = "",
     ) -> None:
         self.companion_of, self.is_filling = companion_of, is_filling
+        self.moved_from = moved_from
         self.engine, self.url, self.max_stale_s = engine, url, max_stale_s
         self.table_name = design if isinstance(design, str) else design.table
         self.declared_catalog = None if isinstance(design, str) else design.declaration.catalog
@@ -227,12 +237,14 @@ class TableLocation:
             table_id=table_id,
             is_created=False,
             is_filling=self.is_filling,
+            moved_from=self.moved_from,
         )
         version = 0 if previous_entry is not None else self.catalog.write(design.table, entry, None)
         spec = build_table_spec(design, keys)
         self.attributes = {
             **sync_attributes(spec.attributes, entry),
             TABLE_ID_ATTRIBUTE: table_id,
+            **({PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES} if self.moved_from else {}),
         }
         spec = replace(spec, attributes=self.attributes)
         try:
@@ -421,13 +433,50 @@ class TableLocation:
             what = f"the table {design.table} exists already and is {of}, so it may have other rows"
             remedy = f"Drop it, or give the companion of {self.companion_of} another name."
             raise InvalidArgument(self.url, what, remedy=remedy)
+        follower = MoveFollower(self._build_tracker(design, entry, since), self.open_target)
+        if entry.companion_of:
+            return ReadOnlyCompanion(
+                follower, self.engine, self.catalog, main_table=entry.companion_of
+            )
+        return Table(follower, self.engine, self.catalog)
+
+    def open_source(self) -> GenerationTracker:
+        """Open the table by its name for a mover, which reads and writes it and no other table."""
+        since = read_boottime_s()
+        entry = self.read_entry()
+        return self._build_tracker(entry.design, entry, since)
+
+    def _build_tracker(
+        self, design: Design, entry: CatalogEntry, since: float
+    ) -> GenerationTracker:
+        """Return the state of the table, with a lease on its entry from when it was read."""
         dictionary = CatalogDictionary(self.catalog, design.table, design.fields)
         store = self.engine.open_table(design.table)
         check_families(design, store)
         lease = Lease(self.catalog, design.table, entry, self.max_stale_s, read_at_s=since)
-        tracker = GenerationTracker(design, lease, dictionary, self.engine, store)
-        if entry.companion_of:
-            return ReadOnlyCompanion(
-                tracker, self.engine, store, self.catalog, main_table=entry.companion_of
-            )
-        return Table(tracker, self.engine, store, self.catalog)
+        return GenerationTracker(design, lease, dictionary, self.engine, store)
+
+    def open_target(self, name: str, source: GenerationTracker) -> GenerationTracker:
+        """Open the target of a move, whose rows are named and ordered as those of the source.
+
+        Args:
+            name: its name.
+            source: the table whose rows are moved.
+
+        Raises:
+            Unavailable: the target or its catalog entry is missing.
+        """
+        since = read_boottime_s()
+        entry = self.catalog.read(name)
+        if entry is None or not self.engine.has_table(name):
+            what = f"the table {name}, to which the rows of {source.declared_design.table} are "
+            what += "moved, is missing"
+            remedy = "Restore the table and its catalog entry from a backup."
+            raise Unavailable(self.url, what, remedy=remedy)
+        design = entry.design
+        dictionary = CatalogDictionary(self.catalog, name, design.fields)
+        store = self.engine.open_table(name)
+        lease = Lease(self.catalog, name, entry, self.max_stale_s, read_at_s=since)
+        writer = source.last_state.writer
+        naming = RowNaming(writer.naming_key or writer.key, writer.clock)
+        return GenerationTracker(design, lease, dictionary, self.engine, store, naming)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from rowkey.catalog import Catalog
-    from rowkey.engines import Engine, Reader, Store
+    from rowkey.engines import Engine, Reader
     from rowkey.explanations import Explanation
     from rowkey.plan import BoundRead, DeclaredRead, Plan
-    from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.table.moves.move_follower import MoveFollower
     from rowkey.table.scans import Scan
 
 
@@ -33,7 +33,7 @@ class TableWithCompanions(Table):
     """
 
     def __init__(self, main: Table, companions: Mapping[str, Table]) -> None:
-        super().__init__(main.tracker, main.engine, main.store, main.catalog)
+        super().__init__(main.follower, main.engine, main.catalog)
         self.companions = companions
         self._tables: dict[str, Table] = {self.design.table: self, **self.companions}
         for name, table in self._tables.items():
@@ -143,23 +143,16 @@ class ReadOnlyCompanion(Table):
     """A companion: it is read by itself, and written through its main table only.
 
     Args:
-        tracker: as for `Table`.
+        follower: as for `Table`.
         engine: as for `Table`.
-        store: as for `Table`.
         catalog: as for `Table`.
         main_table: the name of the main table.
     """
 
     def __init__(
-        self,
-        tracker: GenerationTracker,
-        engine: Engine,
-        store: Store,
-        catalog: Catalog,
-        *,
-        main_table: str,
+        self, follower: MoveFollower, engine: Engine, catalog: Catalog, *, main_table: str
     ) -> None:
-        super().__init__(tracker, engine, store, catalog)
+        super().__init__(follower, engine, catalog)
         self.main_table = main_table
         self.token_table = self.design.table
         self.get_write_state = self._write_row = self._run_pinned = self._refuse_write

@@ -12,10 +12,12 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from rowkey.table.row_classes import to_mapping
-from rowkey.table.row_writer import RowWriter, stamp_mutation
+from rowkey.table.row_writer import RowWriter, select_deletes, stamp_mutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
 
     from rowkey.cells import RowCells
     from rowkey.design import Design
@@ -42,20 +44,35 @@ class WriteState(Protocol):
     def load_order(self) -> tuple[GenerationState, ...]:
         """The states of the tables that a loaded row is written to, in this order."""
 
+    def mirror_loaded_rows(self, row_keys: pa.Array) -> None:
+        """Copy rows that were loaded into the tables of `load_order` to further ones."""
+
     def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Give ids of `code` to the new values of many rows at once."""
 
     def build_change(self, build: ChangeBuilder, row: Any) -> Any:
         """Return the change of a row that a method of `RowWriter` builds."""
 
-    def rebuild_change(self, change: Any) -> Any:
-        """Return a change built under older bucket counts as it is under the current ones."""
+    def split_change(self, change: Any) -> list[tuple[GenerationState, RowChange]]:
+        """Return the change of each table in a change that this state has built."""
+
+    def rebuild_change(self, changes: Sequence[tuple[GenerationState, RowChange]]) -> Any:
+        """Return a change built under an earlier state as it is under this one."""
 
     def apply_changes(self, changes: Sequence[Any], *, sync: bool | None = None) -> Sequence[Any]:
         """Write changes; return what was written for each."""
 
-    def repeat_deletes(self, mutations: Any, *, sync: bool | None = None) -> Any:
-        """Delete what the deletes of a row missed; return all that was written for it."""
+    def split_mutations(self, mutations: Any) -> list[tuple[GenerationState, list[RowCells]]]:
+        """Return the mutations of each table in what `apply_changes` has returned for a change."""
+
+    def repeat_missed(
+        self,
+        written: Sequence[tuple[GenerationState, list[RowCells]]],
+        values: Mapping[str, Any] | None = None,
+        *,
+        sync: bool | None = None,
+    ) -> Any:
+        """Write what a change written under an earlier state missed; return all of it."""
 
 
 class JointChange(NamedTuple):
@@ -93,6 +110,9 @@ class JointWriteState:
         """The states of the tables that a loaded row is written to, the main table last."""
         return (*self.companion_states, self.main_state)
 
+    def mirror_loaded_rows(self, row_keys: pa.Array) -> None:
+        """Do nothing: rows are loaded into all tables."""
+
     def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Give ids of `code` to the new values of many rows at once, in each table."""
         for state in self.states:
@@ -104,17 +124,19 @@ class JointWriteState:
         changes = tuple(build(state.writer, values) for state in self.states)
         return _join_changes(changes, is_delete=build is RowWriter.build_delete)
 
-    def rebuild_change(self, change: JointChange) -> JointChange:
-        """Return a change built under older bucket counts as it is under the current ones.
+    def split_change(self, change: JointChange) -> list[tuple[GenerationState, RowChange]]:
+        """Return the change of each table in a change that this state has built."""
+        return list(zip(self.states, change.changes, strict=True))
+
+    def rebuild_change(self, changes: Sequence[tuple[GenerationState, RowChange]]) -> JointChange:
+        """Return a change built under an earlier state as it is under this one.
 
         Raises:
             RowError: a key does not have the values from which the new key follows.
         """
-        changes = tuple(
-            state.rebuild_change(one) if one.mutations else one
-            for state, one in zip(self.states, change.changes, strict=True)
-        )
-        return _join_changes(changes, is_delete=change.is_delete)
+        rebuilt = tuple(state.rebuild_change(changes) for state in self.states)
+        is_delete = all(map(_has_only_deletes, rebuilt))
+        return _join_changes(rebuilt, is_delete=is_delete)
 
     def apply_changes(
         self, changes: Sequence[JointChange], *, sync: bool | None = None
@@ -140,47 +162,74 @@ class JointWriteState:
                 )
             for index, state in enumerate(self.states):
                 state.writer.check_mutations(tables[index] for tables in stamped)
-            pairs = list(zip(changes, stamped, strict=True))
-            puts = [tables for change, tables in pairs if not change.is_delete]
-            deletes = [tables for change, tables in pairs if change.is_delete]
-            self._write_companions(puts, last_timestamp, sync=sync)
-            self.writer.send_changes([tables[0] for tables in stamped], sync=sync)
-            self._write_companions(deletes, last_timestamp, sync=sync)
+            for state in self.companion_states:
+                state.store.row_clock.advance_to(last_timestamp)
+            self._send_changes(changes, stamped, sync=sync)
         clock.throttle_writer(last_timestamp)
         return stamped
 
-    def _write_companions(
-        self, stamped: Sequence[Sequence[list[RowCells]]], timestamp: int, *, sync: bool | None
-    ) -> None:
-        """Write the changes of the companions, and note their highest timestamp."""
-        if not stamped:
-            return
-        for index, state in enumerate(self.companion_states, 1):
-            state.writer.clock.advance_to(timestamp)
-            changes = [tables[index] for tables in stamped if tables[index]]
-            state.writer.send_changes(changes, sync=sync)
-
-    def repeat_deletes(
+    def _send_changes(
         self,
-        mutations: list[list[RowCells]],
+        changes: Sequence[JointChange],
+        stamped: Sequence[Sequence[list[RowCells]]],
+        *,
+        sync: bool | None,
+    ) -> None:
+        """Write changes that have timestamps to the companions and to the main table, in order."""
+        pairs = list(zip(changes, stamped, strict=True))
+        puts = [tables for change, tables in pairs if not change.is_delete]
+        deletes = [tables for change, tables in pairs if change.is_delete]
+        self._write_companions(puts, sync=sync)
+        self.send_to_table(0, stamped, sync=sync)
+        self._write_companions(deletes, sync=sync)
+
+    def _write_companions(
+        self, stamped: Sequence[Sequence[list[RowCells]]], *, sync: bool | None
+    ) -> None:
+        """Write the changes of the companions."""
+        for index in range(1, len(self.states)):
+            self.send_to_table(index, stamped, sync=sync)
+
+    def send_to_table(
+        self, index: int, stamped: Sequence[Sequence[list[RowCells]]], *, sync: bool | None
+    ) -> None:
+        """Write the part of changes that is of one table, if there is any."""
+        changes = [tables[index] for tables in stamped if tables[index]]
+        if changes:
+            self.states[index].writer.send_changes(changes, sync=sync)
+
+    def split_mutations(
+        self, mutations: list[list[RowCells]]
+    ) -> list[tuple[GenerationState, list[RowCells]]]:
+        """Return the mutations of each table in what was written for a change."""
+        return list(zip(self.states, mutations, strict=True))
+
+    def repeat_missed(
+        self,
+        written: Sequence[tuple[GenerationState, list[RowCells]]],
         values: Mapping[str, Any] | None = None,
         *,
         sync: bool | None = None,
     ) -> list[list[RowCells]]:
-        """Delete what the deletes of a row missed in each table; return all its mutations.
+        """Write to each table what a change written under an earlier state missed in it.
 
         Args:
-            mutations: those of each table, written under other generations.
+            written: the mutations of each table that was written.
             values: the fields of the row's key; None to decode them from the keys.
-            sync: whether the deletes are on disk when the call returns; None is as opened.
+            sync: whether it is on disk when the call returns; None is as opened.
+
+        Returns:
+            All mutations of each table.
 
         Raises:
             RowError: a key does not have these fields.
         """
-        return [
-            state.repeat_deletes(one, values, sync=sync) if one else one
-            for state, one in zip(self.states, mutations, strict=True)
-        ]
+        return [state.repeat_missed(written, values, sync=sync) for state in self.states]
+
+
+def _has_only_deletes(change: RowChange) -> bool:
+    """Return whether a change puts no cell."""
+    return all(len(select_deletes(one.cells)) == len(one.cells) for one in change.mutations)
 
 
 def _join_changes(changes: tuple[RowChange, ...], *, is_delete: bool) -> JointChange:
@@ -188,7 +237,9 @@ def _join_changes(changes: tuple[RowChange, ...], *, is_delete: bool) -> JointCh
     mutations = [one for change in changes for one in change.mutations]
     if not changes[0].mutations:  # its key has no id of a `code` value: there is no such row
         mutations = []
-    return JointChange(changes, mutations, changes[0].stamp_count, is_delete)
+    stamp_count = max(change.stamp_count for change in changes)
+    first = changes[0]._replace(stamp_count=stamp_count)
+    return JointChange((first, *changes[1:]), mutations, stamp_count, is_delete)
 
 
 class JointWriter:
@@ -220,7 +271,7 @@ class JointWriter:
         return state  # and not what another thread may have read before
 
     def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
-        """Write the change of one row to all tables; see `GenerationTracker.write_row`.
+        """Write the change of one row to all tables; see `MoveFollower.write_row`.
 
         Raises:
             RowError: the row cannot be written.
@@ -232,6 +283,7 @@ class JointWriter:
         if not change.mutations:
             return
         (mutations,) = state.apply_changes([change], sync=sync)
-        while (current_state := self.get_state()) is not state and change.stamp_count:
+        while (current_state := self.get_state()) is not state:
+            written = state.split_mutations(mutations)
             state = current_state
-            mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)
+            mutations = state.repeat_missed(written, to_mapping(row), sync=sync)

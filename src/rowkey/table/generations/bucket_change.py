@@ -273,8 +273,13 @@ class BucketChange:
         """Return whether the same change was announced before, by this or another client.
 
         Raises:
-            Conflict: another change is announced, or was made since this one began.
+            Conflict: another change is announced, or was made since this one began; or rows of
+                the table are being moved.
         """
+        if entry.move is not None or entry.moved_from:
+            what = "its rows are being moved to another table, or from one"
+            remedy = "Finish the move, or give it up: rowkey move finish."
+            raise Conflict(f"table {self._table_name}", what, remedy=remedy)
         announced = entry.announced_generation
         if announced is not None and announced.counts == self.counts:
             if self.max_stale_s not in (None, entry.max_stale_s):

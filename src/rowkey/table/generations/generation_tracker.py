@@ -17,19 +17,22 @@ from rowkey.plan import ReadPlanner
 from rowkey.schema import format_key
 from rowkey.table.generations.activation import activate_announced, compute_wait_s
 from rowkey.table.generations.bucket_counts import find_resizable_parts
-from rowkey.table.row_classes import to_mapping
+from rowkey.table.moves.row_translator import RowTranslator
+from rowkey.table.read_modify_write import ReadModifyWrite
 from rowkey.table.row_getter import RowGetter
-from rowkey.table.row_writer import RowChange, RowWriter, select_deletes
+from rowkey.table.row_writer import RowChange, RowNaming, RowWriter, select_deletes
 from rowkey.table.scans.merge import CopyMatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    import pyarrow as pa
+
     from rowkey.catalog import CatalogEntry, Lease
     from rowkey.cells import Cell
     from rowkey.design import Design
-    from rowkey.engines import Engine, SendCheck, Store
+    from rowkey.engines import Engine, Store
     from rowkey.explanations import Explanation
     from rowkey.keys import Dictionary, Key
     from rowkey.table.row_writer import ChangeBuilder
@@ -57,12 +60,18 @@ class GenerationState:
         entry: its catalog entry.
         dictionary: allocates the ids of `code` values.
         store: the engine's table.
+        row_naming: names and orders the changes of its rows; by its own keys and clock if None.
     """
 
     def __init__(
-        self, design: Design, entry: CatalogEntry, dictionary: Dictionary, store: Store
+        self,
+        design: Design,
+        entry: CatalogEntry,
+        dictionary: Dictionary,
+        store: Store,
+        row_naming: RowNaming | None = None,
     ) -> None:
-        self.entry = entry
+        self.entry, self.store = entry, store
         self.designs = tuple(
             _apply_counts(design, counts).copy_with_dictionary(dictionary)
             for counts in list_distinct_counts(entry)
@@ -85,7 +94,9 @@ class GenerationState:
         self._copy_matchers: dict[int, CopyMatcher] = {}
         is_active_key = str(design.key) == str(self.active_design.key)
         naming_key = None if is_active_key else design.copy_with_dictionary(dictionary).key
-        self.writer = RowWriter(self.designs, store, naming_key)
+        if row_naming is None:
+            row_naming = RowNaming(naming_key, store.row_clock)
+        self.writer = RowWriter(self.designs, store, row_naming)
         self.getter = RowGetter(self.combined_design, store, self.writer)
 
     @property
@@ -161,7 +172,49 @@ class GenerationState:
             )
         return values
 
-    def rebuild_change(self, change: RowChange) -> RowChange:
+    def split_change(self, change: RowChange) -> list[tuple[GenerationState, RowChange]]:
+        """Return a change that this state has built, with the state."""
+        return [(self, change)]
+
+    def rebuild_change(self, changes: Sequence[tuple[GenerationState, RowChange]]) -> RowChange:
+        """Return a change built under an earlier state as it is under this one.
+
+        Args:
+            changes: the change of each table that it was built for.
+
+        Raises:
+            RowError: its key does not have the values from which the new key follows.
+        """
+        for state, change in changes:
+            if self.has_same_table(state):
+                return self._rebuild_own_change(change) if change.mutations else change
+        earlier_state, change = changes[0]
+        mutations = self.translate_mutations(earlier_state, change.mutations)
+        return change._replace(mutations=mutations, salt=None)
+
+    def has_same_table(self, other: GenerationState) -> bool:
+        """Return whether both are states of one table."""
+        return self.active_design.table == other.active_design.table
+
+    def translate_mutations(
+        self, earlier_state: GenerationState, mutations: Sequence[RowCells]
+    ) -> list[RowCells]:
+        """Return mutations of a row of another table, from which rows are moved, for this table.
+
+        Raises:
+            RowError: the cells of this table cannot be built from those of the other one.
+        """
+        translator = RowTranslator(earlier_state, self)
+        translated = translator.translate(mutations) if translator.is_direct else []
+        if len(translated) < min(len(mutations), 1) or translator.untranslatable_count:
+            what = (
+                f"rows were moved to the table {self.active_design.table} while the row was "
+                "written, and its new cells do not follow from those that were written"
+            )
+            raise RowError(f"row key {mutations[0].row.hex()}", what, remedy="Write it again.")
+        return translated
+
+    def _rebuild_own_change(self, change: RowChange) -> RowChange:
         """Return a change built under older bucket counts as it is under the current ones.
 
         Raises:
@@ -222,24 +275,42 @@ class GenerationState:
         deletes = list(dict.fromkeys(deletes))
         return [RowCells(key, deletes) for key in places if key not in written]
 
-    def repeat_deletes(
+    def split_mutations(
+        self, mutations: list[RowCells]
+    ) -> list[tuple[GenerationState, list[RowCells]]]:
+        """Return the mutations that were written for a change, with this state."""
+        return [(self, mutations)]
+
+    def repeat_missed(
         self,
-        mutations: list[RowCells],
+        written: Sequence[tuple[GenerationState, list[RowCells]]],
         values: Mapping[str, Any] | None = None,
         *,
         sync: bool | None = None,
     ) -> list[RowCells]:
-        """Delete what the deletes of a row's mutations missed; return all its mutations.
+        """Write what a change that was written under an earlier state missed in this table.
+
+        If the change was made in this table, its deletes are repeated under other row keys. If only
+        in another table, from which the rows are moved to this one, all of it is made here.
 
         Args:
-            mutations: the mutations that were written under other generations.
+            written: the mutations of each table that was written.
             values: the fields of the row's key; None to decode them from the key.
-            sync: whether the deletes are on disk when the call returns; None is as opened.
+            sync: whether it is on disk when the call returns; None is as opened.
+
+        Returns:
+            All mutations of the change in this table.
 
         Raises:
             RowError: the key does not have these fields.
         """
-        missed = self.build_missed_deletes(mutations, values)
+        for state, mutations in written:
+            if self.has_same_table(state):
+                missed = self.build_missed_deletes(mutations, values)
+                break
+        else:
+            state, other_mutations = written[0]
+            mutations, missed = [], self.translate_mutations(state, other_mutations)
         if missed:
             self.writer.send_mutations(missed, sync=sync)
         return [*mutations, *missed]
@@ -267,6 +338,9 @@ class GenerationState:
     def load_order(self) -> tuple[GenerationState, ...]:
         """The states of the tables that a loaded row is written to, in this order."""
         return (self,)
+
+    def mirror_loaded_rows(self, row_keys: pa.Array) -> None:
+        """Do nothing: rows are loaded into all tables."""
 
     def _is_active_key(self, key: bytes, values: Mapping[str, Any]) -> bool:
         """Return whether the active generation may write a row of these values under a row key."""
@@ -302,6 +376,7 @@ class GenerationTracker:
         dictionary: allocates the ids of `code` values.
         engine: the engine.
         store: its table.
+        row_naming: as for `GenerationState`.
     """
 
     def __init__(
@@ -311,12 +386,13 @@ class GenerationTracker:
         dictionary: Dictionary,
         engine: Engine,
         store: Store,
+        row_naming: RowNaming | None = None,
     ) -> None:
-        self.lease = lease
+        self.lease, self.store = lease, store
         self.declared_design = design
         self.pause: Callable[[float], None] = time.sleep
         self._engine = engine
-        self._dictionary_and_store = (dictionary, store)
+        self._dictionary, self._row_naming = dictionary, row_naming
         self._lock = Lock()
         self._entry = lease.get_entry()
         self.last_state = self.build_state(self._entry)
@@ -353,30 +429,7 @@ class GenerationTracker:
             self._update_state(entry)
         return self.last_state
 
-    def write_row(
-        self, build_change: Callable[[RowWriter, Any], RowChange], row: Any, *, sync: bool | None
-    ) -> None:
-        """Write the change of one row; its deletes are made under every row key of the row.
-
-        Between the computation of the row keys and the write, another client may have announced a
-        generation and copied a cell to a new row key. So the state is read again after the write,
-        and the row is deleted under the new key too. If the state has not changed, no client wrote
-        under another key before, and the table had no other companions.
-
-        Raises:
-            RowError: the row cannot be written.
-            Closed: the table was opened before this process was forked.
-            Unavailable: the catalog was not reached for too long. If that was so only after the
-                write, deleted cells may remain under row keys that other clients write by now.
-        """
-        state = self.get_state()
-        change = build_change(state.writer, row)
-        (mutations,) = state.writer.apply_changes([change], sync=sync)
-        while (current_state := self.get_state()) is not state and change.stamp_count:
-            state = current_state
-            mutations = state.repeat_deletes(mutations, to_mapping(row), sync=sync)
-
-    def run_pinned(self, change: Callable[[RowWriter, SendCheck], T]) -> T:
+    def run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
         """Make one change that depends on the row's current values, and return its result.
 
         All clients must make such a change under one row key. So no client makes one while a
@@ -389,7 +442,7 @@ class GenerationTracker:
         it comes in time; if not, it begins anew.
 
         Args:
-            change: makes the change with the writer, and checks with the other argument.
+            change: makes the change.
 
         Raises:
             Conflict: the change took so long that other clients may have written the row under
@@ -399,7 +452,8 @@ class GenerationTracker:
         while True:
             state = self._wait_until_settled()
             with suppress(_NotSent):
-                result = change(state.writer, partial(self._check_time_left, state))
+                checks_time = partial(self._check_time_left, state)
+                result = change(ReadModifyWrite(state.writer, checks_time))
                 self._require_same_generation(state)
                 return result
 
@@ -446,10 +500,9 @@ class GenerationTracker:
                 waited_for, since = announced, clock()
             patience = compute_wait_s(state.entry, self._engine)
             if clock() - since >= patience:
-                name, store = state.combined_design.table, self._dictionary_and_store[1]
-                catalog = self.lease.catalog
+                name, catalog = state.combined_design.table, self.lease.catalog
                 self.lease.adopt_entry(
-                    activate_announced(catalog, name, announced, store, must_sync=False)
+                    activate_announced(catalog, name, announced, self.store, must_sync=False)
                 )
             else:
                 self.pause(min(max(patience / POLLS_PER_WAIT, MIN_PAUSE_S), MAX_PAUSE_S))
@@ -459,7 +512,9 @@ class GenerationTracker:
 
     def build_state(self, entry: CatalogEntry) -> GenerationState:
         """Return the state of the table under an entry."""
-        return GenerationState(self.declared_design, entry, *self._dictionary_and_store)
+        return GenerationState(
+            self.declared_design, entry, self._dictionary, self.store, self._row_naming
+        )
 
     def _update_state(self, entry: CatalogEntry) -> None:
         """Use an entry if it is newer than the known one; build the state again if needed."""

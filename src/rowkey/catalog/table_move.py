@@ -1,0 +1,76 @@
+"""The record of a move: a table whose rows are being moved to a table with another design."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+
+class MovePhase(Enum):
+    """What clients do with the two tables of a move.
+
+    A client knows a phase at the latest when its lease on the catalog entry is over, so clients of
+    two successive phases work at the same time. `SWITCHING` keeps those that read one table apart
+    from those that read the other.
+    """
+
+    BOTH = "both"
+    """Clients read the ruling table, and write it and then the other one."""
+    SWITCHING = "switching"
+    """Clients wait: the other table is about to rule."""
+    FINISHED = "finished"
+    """Clients read and write the ruling table only; the other one is to be dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableMove:
+    """The state of a move, in the catalog entry of the table that is moved.
+
+    Args:
+        target: the name of the table that the rows are moved to.
+        phase: what clients do now.
+        is_target_ruling: whether the target is read, and counts where the tables differ.
+        started_ms: when the move was announced, milliseconds since 1970.
+        usual_stale_s: the table's `max_stale_s` outside of a switch, which is made with a shorter
+            one.
+        mover: identifies the process that works on the move; empty if none does.
+        step: how often this record was written: a waiting client sees by it that the mover lives.
+
+    >>> move = TableMove("logs_2", MovePhase.BOTH, False, 0, 60.0)
+    >>> move.advance(phase=MovePhase.SWITCHING).step
+    1
+    """
+
+    target: str
+    phase: MovePhase
+    is_target_ruling: bool
+    started_ms: int
+    usual_stale_s: float
+    mover: str = ""
+    step: int = 0
+
+    def advance(
+        self,
+        *,
+        phase: MovePhase | None = None,
+        is_target_ruling: bool | None = None,
+        mover: str | None = None,
+    ) -> TableMove:
+        """Return the record of the next step; what is None stays."""
+        return replace(
+            self,
+            phase=self.phase if phase is None else phase,
+            is_target_ruling=(
+                self.is_target_ruling if is_target_ruling is None else is_target_ruling
+            ),
+            mover=self.mover if mover is None else mover,
+            step=self.step + 1,
+        )
+
+    def has_same_roles(self, other: TableMove | None) -> bool:
+        """Return whether clients do the same under both records."""
+        return other is not None and (self.target, self.phase, self.is_target_ruling) == (
+            other.target,
+            other.phase,
+            other.is_target_ruling,
+        )

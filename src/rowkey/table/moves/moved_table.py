@@ -1,0 +1,92 @@
+"""Find the table under which the rows of a moved table are used."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import MOVE_ATTRIBUTES, MovePhase, evolve_entry
+from rowkey.cells import find_table_name_mistakes
+from rowkey.design import Design
+from rowkey.errors import CatalogMismatch
+
+if TYPE_CHECKING:
+    from rowkey.catalog import Catalog, CatalogEntry
+    from rowkey.table.table_location import TableLocation
+
+
+def find_moved_table(place: TableLocation, design: Design | str) -> Design | str:
+    """Return what to open in place of a table that takes part in a move; itself if in none.
+
+    While rows are moved, both tables are used through the source, by the design of either. Once the
+    move is finished, the source's name stands for the target, which has the target's design.
+
+    Args:
+        place: the location of the table.
+        design: the design or the name that it is opened by.
+
+    Raises:
+        CatalogMismatch: the move is finished, and the design is that of the source.
+
+    Cost: nothing for a table that exists and takes part in no move.
+    """
+    if place.is_made and not MOVE_ATTRIBUTES & place.attributes.keys():
+        return design
+    if any(find_table_name_mistakes(place.table_name)):
+        return design
+    catalog = place.catalog
+    entry = catalog.read(place.table_name)
+    if entry is None:
+        return design
+    used_name = find_used_table(catalog, place.table_name, entry)
+    used = entry if used_name == place.table_name else catalog.read(used_name)
+    if used is None or (used_name == place.table_name and used.move is None):
+        return design
+    if isinstance(design, str):
+        return used_name
+    if used.move is not None and used.move.phase is not MovePhase.FINISHED:
+        target = catalog.read(used.move.target)
+        for name, one in ((used_name, used), (used.move.target, target)):
+            with suppress(CatalogMismatch):
+                renamed = rename_design(design, name)
+                if one is not None and evolve_entry(one, renamed) is one:
+                    return renamed if name == used_name else used_name
+        return design
+    renamed = rename_design(design, used_name)
+    try:
+        evolve_entry(used, renamed)
+    except CatalogMismatch as problem:
+        remedy = (
+            f"The rows of {place.table_name} were moved to {used_name}, which has another design: "
+            f"open it by its name, or with that design."
+        )
+        raise CatalogMismatch(design.table, problem.differences, remedy) from None
+    return renamed
+
+
+def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
+    """Return the name of the table through which the rows of a table are read and written.
+
+    Args:
+        catalog: its catalog.
+        name: its name.
+        entry: its catalog entry.
+    """
+    if entry.moved_from:
+        source = catalog.read(entry.moved_from)
+        if source is None or source.move is None or source.move.target != name:
+            return name
+        is_finished = source.move.phase is MovePhase.FINISHED and source.move.is_target_ruling
+        return name if is_finished else entry.moved_from
+    move = entry.move
+    if move is not None and move.phase is MovePhase.FINISHED and move.is_target_ruling:
+        target = catalog.read(move.target)
+        return name if target is None else move.target
+    return name
+
+
+def rename_design(design: Design, name: str) -> Design:
+    """Return a design for a table of another name; the same design if it has that name."""
+    if design.table == name:
+        return design
+    return Design(**{**design.declaration.model_dump(by_alias=True, exclude_defaults=True), "table": name})
