@@ -101,6 +101,23 @@ class CellSlot(ABC):
         """The name of the encoding, apart from the field types; it differs if the bytes differ."""
         return type(self).__name__
 
+    def has_same_bytes(self, other: CellSlot) -> bool:
+        """Return whether both cells store the same fields as the same bytes."""
+        return (
+            self.field_names == other.field_names
+            and self.encoding_name == other.encoding_name
+            and [_name_bytes(field) for field in self.fields]
+            == [_name_bytes(field) for field in other.fields]
+        )
+
+    @abstractmethod
+    def encode_values(self, values: Row) -> bytes:
+        """Return the cell's value for those of its fields that have one, whatever is missing.
+
+        Raises:
+            RowError: a field cannot be stored.
+        """
+
     @abstractmethod
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the fields of a row as the cell's value.
@@ -137,6 +154,11 @@ class CellSlot(ABC):
         Raises:
             InvalidArgument: the bytes of a cell are not a value.
         """
+
+
+def _name_bytes(field: Field) -> tuple[str, object]:
+    """Return what decides the bytes of a field's values in a cell."""
+    return repr(field.type), field.type.build_plain_codec().byte_layout
 
 
 class PackFormat(ABC):

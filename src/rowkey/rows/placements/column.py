@@ -61,6 +61,13 @@ class _ColumnSlot(CellSlot):
         self.field = field
         self.codec = ColumnCodec(field)
 
+    def encode_values(self, values: Row) -> bytes:
+        """Return the field's value as the cell's bytes."""
+        try:
+            return self.codec.pack(values[self.field.name])
+        except InvalidArgument as error:
+            raise self.field.to_row_error(error) from None
+
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the field of a row as the cell's value."""
         field, name, pack = self.field, self.field.name, self.codec.pack

@@ -45,6 +45,10 @@ class MarkerPlacement(Placement):
 class _MarkerSlot(CellSlot):
     """The empty cell that shows that an event exists."""
 
+    def encode_values(self, values: Row) -> bytes:
+        """Return the empty value."""
+        return b""
+
     def compile_writer(self) -> SlotWriter:
         """Return a function that gives the empty value for every row."""
         return _write_marker

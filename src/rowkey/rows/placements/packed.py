@@ -79,6 +79,15 @@ class _PackedSlot(CellSlot):
         """The name of the class that packs the values."""
         return type(self.pack_format).__name__
 
+    def encode_values(self, values: Row) -> bytes:
+        """Return the values that there are as one packed value."""
+        present = {
+            number: field.to_internal(values[field.name])
+            for number, field in enumerate(self.fields)
+            if values.get(field.name) is not None
+        }
+        return self.pack_format.pack(present)
+
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the fields of a row as one packed value."""
         names = frozenset(self.field_names)

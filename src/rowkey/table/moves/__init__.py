@@ -1,0 +1,1 @@
+"""What clients need to follow a table that moves to another design."""
