@@ -119,7 +119,7 @@ class Client:
         try:
             result, stop = call(), time.perf_counter()
         except Conflict as refusal:
-            if "which may be lost" not in str(refusal):
+            if "may be lost" not in str(refusal):
                 raise
             result, stop = UNKNOWN, inf
         self.noted.append((row, Operation(name, given, result, start, stop, self.thread)))

@@ -197,16 +197,29 @@ class GenerationState:
         return self.active_design.table == other.active_design.table
 
     def translate_mutations(
-        self, earlier_state: GenerationState, mutations: Sequence[RowCells]
+        self,
+        earlier_state: GenerationState,
+        mutations: Sequence[RowCells],
+        values: Mapping[str, Any] | None = None,
     ) -> list[RowCells]:
         """Return mutations of a row of another table, from which rows are moved, for this table.
+
+        Args:
+            earlier_state: the state of the other table.
+            mutations: the mutations of the row there.
+            values: the fields of the row's key; None to decode them from the mutations.
 
         Raises:
             RowError: the cells of this table cannot be built from those of the other one.
         """
         translator = RowTranslator(earlier_state, self)
-        translated = translator.translate(mutations) if translator.is_direct else []
-        if len(translated) < min(len(mutations), 1) or translator.untranslatable_count:
+        translated: list[RowCells] = []
+        if translator.is_direct and values is None:
+            translated = translator.translate(mutations)
+        elif translator.is_direct and values is not None:
+            for one in mutations:
+                translated += translator.translate_event(values, one.cells)
+        if (mutations and not translated) or translator.untranslatable_count:
             what = (
                 f"rows were moved to the table {self.active_design.table} while the row was "
                 "written, and its new cells do not follow from those that were written"
@@ -310,7 +323,8 @@ class GenerationState:
                 break
         else:
             state, other_mutations = written[0]
-            mutations, missed = [], self.translate_mutations(state, other_mutations)
+            mutations = []
+            missed = self.translate_mutations(state, other_mutations, values)
         if missed:
             self.writer.send_mutations(missed, sync=sync)
         return [*mutations, *missed]

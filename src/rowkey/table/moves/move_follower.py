@@ -170,14 +170,17 @@ class MoveFollower:
             made.append(changer)
             return change(changer)
 
-        route = self._get_route()
+        route, lease = self._get_route(), self._source.lease
+        deadline = lease.clock() + lease.max_stale_s - lease.age_s
         result = route.ruling.run_pinned(make_change)
+        is_in_time = lease.clock() < deadline
         while True:
-            lease = self._source.lease
             if lease.is_expired:
                 lease.renew_entry()
             route_now = self._get_route()
             if route_now.ruling is not route.ruling:
+                if is_in_time:  # the mover has copied it before the other table was read
+                    return result
                 what = (
                     "this write took so long that another table was made the one to read, so the "
                     "written values may be lost"

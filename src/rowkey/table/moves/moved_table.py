@@ -11,7 +11,7 @@ from rowkey.design import Design
 from rowkey.errors import CatalogMismatch
 
 if TYPE_CHECKING:
-    from rowkey.catalog import Catalog, CatalogEntry
+    from rowkey.catalog import Catalog, CatalogEntry, TableMove
     from rowkey.table.table_location import TableLocation
 
 
@@ -76,17 +76,23 @@ def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
         source = catalog.read(entry.moved_from)
         if source is None or source.move is None or source.move.target != name:
             return name
-        is_finished = source.move.phase is MovePhase.FINISHED and source.move.is_target_ruling
-        return name if is_finished else entry.moved_from
-    move = entry.move
-    if move is not None and move.phase is MovePhase.FINISHED and move.is_target_ruling:
+        return name if _has_replaced(source.move) else entry.moved_from
+    while (move := entry.move) is not None and _has_replaced(move):
         target = catalog.read(move.target)
-        return name if target is None else move.target
+        if target is None:
+            break
+        name, entry = move.target, target
     return name
+
+
+def _has_replaced(move: TableMove) -> bool:
+    """Return whether the target of a move has taken the place of the source."""
+    return move.phase is MovePhase.FINISHED and move.is_target_ruling
 
 
 def rename_design(design: Design, name: str) -> Design:
     """Return a design for a table of another name; the same design if it has that name."""
     if design.table == name:
         return design
-    return Design(**{**design.declaration.model_dump(by_alias=True, exclude_defaults=True), "table": name})
+    declared = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    return Design(**{**declared, "table": name})

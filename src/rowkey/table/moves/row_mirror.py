@@ -8,15 +8,13 @@ from rowkey.cells import RowCells
 from rowkey.engines import CellSelection
 from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
-from rowkey.table.moves.row_translator import RowTranslator
+from rowkey.table.moves.row_translator import RAW_CELLS, RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.table.generations.generation_tracker import GenerationState
 
-ALL_CELLS = CellSelection(raw=True, versions=2**31 - 1)
-"""Selects all stored cells of rows, with deletes and what they hide."""
 MAX_MIRROR_ATTEMPTS = 1_000
 """Times that a row is copied again because other clients change it, each of which copies it too."""
 
@@ -37,7 +35,7 @@ def mirror_rows(
     Raises:
         Conflict: other clients change a row during every attempt.
     """
-    _mirror(ruling, following, dict.fromkeys(row_keys), ALL_CELLS)
+    _mirror(ruling, following, dict.fromkeys(row_keys), RAW_CELLS)
 
 
 def mirror_columns(

@@ -1,0 +1,429 @@
+"""A move of a table in use to a table with another design: its steps, each of which can be repeated."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from rowkey.catalog import MovePhase, TableMove
+from rowkey.design import Design
+from rowkey.boottime import read_boottime_s
+from rowkey.engines import get_time_ms, open_engine
+from rowkey.errors import Conflict, InvalidArgument, Unavailable
+from rowkey.move.copying import copy_changed_rows, copy_table
+from rowkey.move.move_record import (
+    CAUGHT_UP_NOTE,
+    HISTORY_NOTE,
+    PROGRESS_NOTE,
+    SETTINGS_NOTE,
+    VERIFICATION_NOTE,
+    MoveRecord,
+)
+from rowkey.move.verification import VerificationResult, verify_move
+from rowkey.move.mover_lock import MoverLock
+from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
+from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
+from rowkey.table.moves.moved_table import find_used_table, rename_design
+from rowkey.table.table_location import PURGE_DELAY_ATTRIBUTE, TableLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rowkey.catalog import CatalogEntry
+    from rowkey.engines import Engine
+    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+    from rowkey.table.table import Table
+
+    StepProgress = Callable[[str, int, int], None]
+    """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
+
+POLL_INTERVAL_S = 0.25
+"""Seconds between two looks at the clock."""
+NUMBERED = re.compile(r"_[0-9]+$")
+"""The end of the name of a table that rows were moved to before."""
+
+
+class Move:
+    """The move of a table's rows to a table with another design, while clients use the table.
+
+    Every method may be interrupted at any moment, and called again to go on. Clients that have the
+    table open follow each step by themselves.
+
+    Args:
+        table: the name of the table that is moved, or of the one that it is moved to.
+        url: the URL of the engine.
+        engine: the engine, if this process has it open already.
+        pause: waits for a number of seconds.
+
+    >>> import rowkey
+    >>> fields = {"host": "text", "ts": "timestamp_ms", "message": "text"}
+    >>> old = rowkey.Design("logs", "[ts][host]", fields=fields)
+    >>> new = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", fields=fields)
+    >>> with rowkey.open(old, "memory:move-example") as logs:
+    ...     logs.put({"host": "web-1", "ts": 1, "message": "disk full"})
+    ...     with Move("logs", "memory:move-example") as move:
+    ...         _ = move.run(new)
+    ...         _ = move.cut_over()
+    ...     str(logs.design.key), logs.get(host="web-1", ts=1)["message"]
+    ('[bucket(host, 4)][host][ts]', 'disk full')
+    """
+
+    def __init__(
+        self,
+        table: str,
+        url: str,
+        *,
+        engine: Engine | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url, self.pause = url, pause
+        with ExitStack() as stack:
+            self.engine = engine or stack.enter_context(open_engine(url, create=False))
+            place = stack.enter_context(TableLocation(self.engine, table, url))
+            entry = place.catalog.read(table)
+            used = table if entry is None else find_used_table(place.catalog, table, entry)
+            if used != table:
+                table = used
+                place = stack.enter_context(TableLocation(self.engine, table, url))
+            self._place = place
+            self.record = MoveRecord(place.catalog, table)
+            self.source_name = table
+            self._source: GenerationTracker | None = None
+            self._target: GenerationTracker | None = None
+            self._stack = stack.pop_all()
+
+    @classmethod
+    def from_table(cls, table: Table, url: str) -> Self:
+        """Return the move of a table that this process has open, on an engine of one process."""
+        return cls(table.design.table, url, engine=table.engine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what was opened; closing twice is harmless."""
+        for tracker in (self._source, self._target):
+            if tracker is not None:
+                tracker.lease.close()
+        self._stack.close()
+
+    @property
+    def source(self) -> GenerationTracker:
+        """The table that is moved."""
+        if self._source is None:
+            self._source = self._place.open_source()
+        return self._source
+
+    @property
+    def target(self) -> GenerationTracker:
+        """The table that it is moved to."""
+        if self._target is None:
+            self._target = self._place.open_target(self._require_move().target, self.source)
+        return self._target
+
+    def _require_move(self) -> TableMove:
+        """Return the record of the move.
+
+        Raises:
+            InvalidArgument: there is none.
+        """
+        move = self.record.read()
+        if move is None:
+            what = f"no move of the table {self.source_name} is under way"
+            remedy = f"Begin one: rowkey move run OLD NEW --on {self.url}."
+            raise InvalidArgument("table", what, remedy=remedy)
+        return move
+
+    # Steps
+
+    def start(self, design: Design, *, splits: Sequence[bytes] | None = None) -> TableMove:
+        """Create the target and announce the move: clients then write both tables.
+
+        Args:
+            design: the new design; if its table has the source's name, the target gets another.
+            splits: the row keys that the target's regions begin with, where the design leaves them
+                to a sample.
+
+        Returns:
+            The record of the move; of a move to the same design that was begun before, that.
+
+        Raises:
+            Conflict: another move of the table is under way.
+            InvalidArgument: the target's name is taken.
+        """
+        move = self.record.read()
+        if move is not None:
+            self._require_same_design(move, design)
+            return move
+        target = rename_design(design, self._choose_target_name(design))
+        usual_s = self.record.read_entry().max_stale_s
+        self._create_target(target, splits, usual_s)
+        new = TableMove(target.table, MovePhase.BOTH, False, get_time_ms(), usual_s)  # noqa: FBT003
+
+        def announce(entry: CatalogEntry) -> CatalogEntry:
+            if entry.move is not None:
+                return entry
+            if entry.announced_generation is not None:
+                what = "a change of its number of buckets is under way"
+                raise Conflict(f"table {self.source_name}", what, remedy="Wait until it is done.")
+            return replace(entry, move=new)
+
+        self.record.remove_notes()
+        entry = self.record.change(announce)
+        assert entry.move is not None, "it was just written"
+        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
+        self.record.add_to_history("announced", target=target.table)
+        return entry.move
+
+    def _choose_target_name(self, design: Design) -> str:
+        """Return the name of the target: the design's, or one after the source's that is free."""
+        catalog = self.record.catalog
+        entry = catalog.read(design.table)
+        if entry is None or find_used_table(catalog, design.table, entry) != self.source_name:
+            return design.table
+        number = 2
+        while True:
+            name = f"{NUMBERED.sub('', self.source_name)}_{number}"
+            entry = catalog.read(name)
+            if entry is not None and entry.moved_from == self.source_name:
+                return name  # an interrupted start has created it
+            if entry is None and not self.engine.has_table(name):
+                return name
+            number += 1
+
+    def _create_target(
+        self, design: Design, splits: Sequence[bytes] | None, max_stale_s: float
+    ) -> None:
+        """Create the target, unless an interrupted start has created it."""
+        with TableLocation(
+            self.engine, design, self.url, max_stale_s, moved_from=self.source_name
+        ) as location:
+            if location.is_made:
+                entry = location.catalog.read(design.table)
+                if entry is not None and entry.moved_from == self.source_name:
+                    return
+                what = f"the table {design.table} exists already"
+                remedy = "Give the new design another table name, or drop that table."
+                raise InvalidArgument("table", what, remedy=remedy)
+            location.create_table_once(design, splits, get_time_ms, may_create=True)
+
+    def _require_same_design(self, move: TableMove, design: Design) -> None:
+        """Raise unless a move that was begun before is a move to the same design.
+
+        Raises:
+            Conflict: it is not.
+        """
+        target = self.record.catalog.read(move.target)
+        renamed = rename_design(design, move.target)
+        if target is not None and target.declaration != renamed.dumps(defaults=False):
+            what = f"its rows are being moved to {move.target}, which has another design"
+            remedy = (
+                "Go on with that design; or give the move up: rowkey move rollback, then rowkey "
+                "move finish --drop-new."
+            )
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+
+    def run(
+        self,
+        design: Design,
+        *,
+        splits: Sequence[bytes] | None = None,
+        progress: StepProgress | None = None,
+    ) -> VerificationResult:
+        """Announce the move, copy all rows, and verify the copy, while clients go on.
+
+        Args:
+            design: the new design.
+            splits: as for `start`.
+            progress: called with the step and how far it is.
+
+        Returns:
+            What the verification found; `cut_over` wants a passed one.
+
+        Raises:
+            Conflict: another move is under way, or another process works on this one.
+            Unavailable: an engine or the catalog does not answer; run it again to go on.
+        """
+        progress = progress or _ignore_progress
+        self.start(design, splits=splits)
+        with MoverLock(self.record, self.pause) as lock:
+            self._copy(lock, progress)
+            return self._verify(lock, progress)
+
+    def _copy(self, lock: MoverLock, progress: StepProgress) -> None:
+        """Wait until all clients write both tables, then copy what is not copied yet."""
+        if not self.record.read_note(PROGRESS_NOTE):
+            entry = self.record.read_entry()
+            self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
+            assert entry.move is not None, "it was announced"
+            since_ms = entry.move.started_ms - LATE_MARGIN_MS
+            self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": since_ms})
+        copy_table(self.source.get_state(), self.target.get_state(), self.record, lock, progress)
+        self.record.add_to_history("copied")
+
+    def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
+        """Wait until every client has read of the move, or has stopped."""
+        end = read_boottime_s() + seconds
+        while (left := end - read_boottime_s()) > 0:
+            progress("wait", round(seconds - left), max(1, round(seconds)))
+            self.pause(min(left, POLL_INTERVAL_S))
+
+    def verify(
+        self, *, sample_share: float = 1.0, progress: StepProgress | None = None
+    ) -> VerificationResult:
+        """Compare all rows of both tables, while clients go on; see `verify_move`."""
+        with MoverLock(self.record, self.pause) as lock:
+            return self._verify(lock, progress or _ignore_progress, sample_share)
+
+    def _verify(
+        self, lock: MoverLock, progress: StepProgress, sample_share: float = 1.0
+    ) -> VerificationResult:
+        """Compare both tables, and note the result."""
+        move = self._require_move()
+        started_ms = get_time_ms()
+        result = verify_move(
+            self.source.get_state(),
+            self.target.get_state(),
+            sample_share=sample_share,
+            progress=lambda done, total: progress("verify", done, total),
+            pause=self.pause,
+        )
+        lock.check()
+        note = {
+            "started_ms": started_ms,
+            "has_passed": result.has_passed and sample_share >= 1,
+            "rows": result.source.rows,
+            "differences": result.difference_count,
+            "is_target_ruling": move.is_target_ruling,
+        }
+        self.record.write_note(VERIFICATION_NOTE, note)
+        self.record.add_to_history("verified", **note)
+        return result
+
+    def cut_over(
+        self,
+        *,
+        force: bool = False,
+        stop_writers: Callable[[], None] | None = None,
+        progress: StepProgress | None = None,
+    ) -> SwitchResult:
+        """Make the target the table that clients read, and whose values count.
+
+        Args:
+            force: whether to cut over without a passed verification; that is noted.
+            stop_writers: stops the writers that do not use rowkey; called before the last changes
+                are copied.
+            progress: called with the step and how far it is.
+
+        Raises:
+            Conflict: the copy has not passed a verification; or another process works on the move.
+        """
+        move = self._require_move()
+        if move.is_target_ruling:
+            return SwitchResult(move.target, 0.0, 0)
+        if not self.record.read_note(VERIFICATION_NOTE).get("has_passed"):
+            if not force:
+                what = f"the copy in {move.target} has not passed a verification"
+                remedy = "Run rowkey move verify; or cut over with --force, which is noted."
+                raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+            self.record.add_to_history("forced")
+        return self._switch(stop_writers, progress)
+
+    def roll_back(
+        self,
+        *,
+        stop_writers: Callable[[], None] | None = None,
+        progress: StepProgress | None = None,
+    ) -> SwitchResult:
+        """Make the source the table that clients read again; it has all changes made since.
+
+        Args:
+            stop_writers: as for `cut_over`.
+            progress: called with the step and how far it is.
+
+        Raises:
+            Conflict: another process works on the move.
+        """
+        if not self._require_move().is_target_ruling:
+            return SwitchResult(self.source_name, 0.0, 0)
+        return self._switch(stop_writers, progress)
+
+    def _switch(
+        self, stop_writers: Callable[[], None] | None, progress: StepProgress | None
+    ) -> SwitchResult:
+        """Make the other table the one that clients read."""
+        with MoverLock(self.record, self.pause) as lock:
+            if stop_writers is not None:
+                stop_writers()
+            is_target_ruling = self._require_move().is_target_ruling
+            sides = (self.source.get_state(), self.target.get_state())
+            ruling, following = reversed(sides) if is_target_ruling else sides
+
+            def catch_up(since_ms: int) -> int:
+                return copy_changed_rows(ruling, following, since_ms, self.record, lock)
+
+            switch = Switch(
+                self.record, lock, self.engine, catch_up, progress or _ignore_progress, self.pause
+            )
+            result = switch.run()
+            now_ms = get_time_ms()
+            self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": now_ms - LATE_MARGIN_MS})
+            return result
+
+    def finish(self, *, progress: StepProgress | None = None) -> str:
+        """End the move: drop the table that is not read, with all its rows.
+
+        Clients that have the table open go on with the one that is read. After a cut-over the
+        source's name stands for the target.
+
+        Returns:
+            The name of the dropped table.
+        """
+        progress = progress or _ignore_progress
+        move = self._require_move()
+        dropped = self.source_name if move.is_target_ruling else move.target
+
+        def end(entry: CatalogEntry) -> CatalogEntry:
+            if entry.move is None or entry.move.phase is MovePhase.FINISHED:
+                return entry
+            if entry.move.phase is MovePhase.SWITCHING:
+                what = "a switch to the other table is under way"
+                raise Conflict(f"table {self.source_name}", what, remedy="Wait until it is done.")
+            return replace(entry, move=entry.move.advance(phase=MovePhase.FINISHED))
+
+        entry = self.record.change(end)
+        self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
+        if move.is_target_ruling:
+            self._free_target(move.target)
+        if self.engine.has_table(dropped):
+            self.engine.drop_table(dropped)
+        self.record.add_to_history("finished", dropped=dropped)
+        if move.is_target_ruling:
+            self.record.remove_notes()
+        else:
+            with suppress(Conflict):
+                self.record.catalog.remove(move.target)
+            self.record.change(lambda entry: replace(entry, move=None))
+            reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
+            self.record.remove_notes()
+        return dropped
+
+    def _free_target(self, name: str) -> None:
+        """Make the target a table of its own, whose compactions drop deletes again."""
+        target = MoveRecord(self.record.catalog, name)
+        target.change(lambda entry: replace(entry, moved_from="") if entry.moved_from else entry)
+        store = self.engine.open_table(name)
+        attributes = dict(store.families_and_attributes[1])
+        if attributes.pop(PURGE_DELAY_ATTRIBUTE, None) is not None:
+            store.replace_attributes(attributes)
+        reconcile_attributes(self.record.catalog, name, store)
+
+
+def _ignore_progress(step: str, done: int, total: int) -> None:
+    """Do nothing with how far a step is."""

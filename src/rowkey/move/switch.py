@@ -1,0 +1,193 @@
+"""Make the other table of a move the one that clients read: cut over, and roll back.
+
+Clients that read one table never work beside clients that read the other. So the record says
+`SWITCHING` for a time in which no client reads or writes; in it the last changes that reached only
+the ruling table are copied. That time is as long as some client may not have read the record, so
+this limit, `max_stale_s`, is lowered before, while clients still work.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rowkey.boottime import read_boottime_s
+from rowkey.catalog import MovePhase
+from rowkey.errors import Conflict
+from rowkey.move.move_record import CAUGHT_UP_NOTE
+from rowkey.table.generations.activation import compute_wait_s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.catalog import CatalogEntry, TableMove
+    from rowkey.engines import Engine
+    from rowkey.move.move_record import MoveRecord
+    from rowkey.move.mover_lock import MoverLock
+
+    CatchUp = Callable[[int], int]
+    """Copies the rows of the ruling table that have a cell of a timestamp or later, in
+    milliseconds; returns how many."""
+
+SWITCH_STALE_S = 5.0
+"""Seconds that a client may go on without its catalog around a switch. A client that does not reach
+the catalog for so long stops, so it is only this short for the switch itself."""
+LATE_MARGIN_MS = 10_000
+"""Milliseconds by which a change may reach its table after its timestamp: by a slow call, or because
+the clock of its client is behind. It matters only for a client that dies between its two writes."""
+MAX_CATCH_UPS, FEW_ROWS = 8, 2_000
+"""Most passes over changed rows before a switch, and the rows of a pass after which none follows."""
+POLL_INTERVAL_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchResult:
+    """How a switch to the other table went.
+
+    Args:
+        ruling: the name of the table that is read now.
+        window_s: seconds in which no client could read or write.
+        caught_up: rows that were copied in that time.
+    """
+
+    ruling: str
+    window_s: float
+    caught_up: int
+
+
+class Switch:
+    """One switch to the other table of a move.
+
+    Args:
+        record: the record of the move.
+        lock: held while it switches.
+        engine: the engine of both tables.
+        catch_up: copies changed rows from the ruling table to the other one.
+        progress: called with a step and how many seconds of it are over, and of how many.
+        pause: waits for a number of seconds.
+    """
+
+    def __init__(
+        self,
+        record: MoveRecord,
+        lock: MoverLock,
+        engine: Engine,
+        catch_up: CatchUp,
+        progress: Callable[[str, int, int], None],
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.record, self.lock, self.engine = record, lock, engine
+        self.catch_up, self.progress, self.pause = catch_up, progress, pause
+
+    def run(self) -> SwitchResult:
+        """Make the other table the one that is read.
+
+        Raises:
+            Conflict: clients have ended the switch because it took too long, or another process
+                works on the move.
+        """
+        self._lower_stale_time()
+        self._catch_up_before()
+        started_s = read_boottime_s()
+        try:
+            copied = self._switch()
+        except BaseException:
+            self._end_switch()
+            raise
+        window_s = read_boottime_s() - started_s
+        move = self.record.read()
+        assert move is not None, "the record stays until the move is finished"
+        ruling = move.target if move.is_target_ruling else self.record.source
+        self.record.add_to_history("switched", ruling=ruling, window_s=round(window_s, 3))
+        return SwitchResult(ruling, window_s, copied)
+
+    def _lower_stale_time(self) -> None:
+        """Have all clients read the record often, so that none needs long to notice the switch."""
+
+        def lower(entry: CatalogEntry) -> CatalogEntry:
+            return replace(entry, max_stale_s=min(entry.max_stale_s, SWITCH_STALE_S))
+
+        entry = self.lock.change(lower)
+        if entry.longest_stale_s > entry.max_stale_s:
+            self._wait("prepare", compute_wait_s(entry, self.engine))
+
+    def _catch_up_before(self) -> None:
+        """Copy changed rows while clients work, until few are left for the switch."""
+        for _ in range(MAX_CATCH_UPS):
+            if self._catch_up() <= FEW_ROWS:
+                return
+
+    def _catch_up(self) -> int:
+        """Copy the rows that have changed since the last pass; return how many."""
+        self.lock.check()
+        since_ms = self.record.read_note(CAUGHT_UP_NOTE).get("since_ms", 0)
+        now_ms = time.time_ns() // 1_000_000
+        self.progress("catch up", 0, 0)
+        copied = self.catch_up(since_ms)
+        next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)
+        self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": next_ms})
+        return copied
+
+    def _switch(self) -> int:
+        """Keep clients waiting while the last changes are copied, then let the other table rule."""
+
+        def begin(entry: CatalogEntry) -> CatalogEntry:
+            move = _require_both(entry)
+            return replace(
+                entry,
+                move=move.advance(phase=MovePhase.SWITCHING),
+                longest_stale_s=entry.max_stale_s,
+            )
+
+        def complete(entry: CatalogEntry) -> CatalogEntry:
+            move = entry.move
+            if move is None or move.phase is not MovePhase.SWITCHING:
+                what = "the switch took so long that clients have ended it"
+                raise Conflict(f"table {self.record.source}", what, remedy="Run it again.")
+            other = move.advance(phase=MovePhase.BOTH, is_target_ruling=not move.is_target_ruling)
+            return _restore_stale_time(replace(entry, move=other))
+
+        self.progress("switch", 0, 0)
+        entry = self.lock.change(begin)
+        self._wait("switch", compute_wait_s(entry, self.engine))
+        copied = self._catch_up()
+        self.lock.check()
+        self.lock.change(complete)
+        return copied
+
+    def _end_switch(self) -> None:
+        """Let clients go on with the table that ruled before."""
+
+        def end(entry: CatalogEntry) -> CatalogEntry:
+            move = entry.move
+            if move is None or move.phase is not MovePhase.SWITCHING:
+                return _restore_stale_time(entry)
+            return _restore_stale_time(replace(entry, move=move.advance(phase=MovePhase.BOTH)))
+
+        self.lock.change(end)
+
+    def _wait(self, step: str, seconds: float) -> None:
+        """Wait until every client has read the record, or has stopped."""
+        end = read_boottime_s() + seconds
+        while (left := end - read_boottime_s()) > 0:
+            self.progress(step, round(seconds - left), max(1, round(seconds)))
+            self.pause(min(left, POLL_INTERVAL_S))
+
+
+def _require_both(entry: CatalogEntry) -> TableMove:
+    """Return the record of a move if both tables are written."""
+    move = entry.move
+    if move is None or move.phase is not MovePhase.BOTH:
+        what = "no move is under way in which both tables are written"
+        raise Conflict("move", what, remedy="See rowkey move status.")
+    return move
+
+
+def _restore_stale_time(entry: CatalogEntry) -> CatalogEntry:
+    """Return an entry with the time that clients may go on without it as before the switch."""
+    assert entry.move is not None, "called during a move"
+    usual_s = entry.move.usual_stale_s
+    if entry.max_stale_s == usual_s == entry.longest_stale_s:
+        return entry
+    return replace(entry, max_stale_s=usual_s, longest_stale_s=usual_s)
