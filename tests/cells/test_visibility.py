@@ -102,12 +102,14 @@ def test_a_raw_read_sees_what_the_book_says(
 
 
 @settings(max_examples=3 * DEPTH)
-@given(cells=cell_lists, family=family_choices)
-def test_a_compaction_keeps_what_the_book_says(cells: list[Cell], family: Family) -> None:
+@given(cells=cell_lists, family=family_choices, delay=st.sampled_from([0, 1, 3, NOW]))
+def test_a_compaction_keeps_what_the_book_says(
+    cells: list[Cell], family: Family, delay: int
+) -> None:
     """A major compaction keeps what the reference book keeps, and a second one changes nothing."""
-    kept = select_kept_cells(cells, family, NOW)
-    assert FamilyCells(cells, family, NOW).list_compacted() == kept
-    assert kept == select_kept_cells(kept, family, NOW)
+    kept = select_kept_cells(cells, family, NOW, delay)
+    assert FamilyCells(cells, family, NOW).list_compacted(delay) == kept
+    assert kept == select_kept_cells(kept, family, NOW, delay)
 
 
 @settings(max_examples=2 * DEPTH)

@@ -92,8 +92,8 @@ class FamilyCells:
         newer = [c for c in puts if is_same_column(c, put) and c.timestamp > put.timestamp]
         return all(self.is_living(one) for one in newer) and len(newer) >= self.family.min_versions
 
-    def list_compacted(self) -> list[Cell]:
-        """Return the cells that a major compaction keeps."""
+    def list_compacted(self, delay: int = 0) -> list[Cell]:
+        """Return the cells that a major compaction keeps; deletes stay for a delay of some ms."""
         keeps = {
             "FALSE": lambda delete: False,
             "TRUE": lambda delete: True,
@@ -105,11 +105,20 @@ class FamilyCells:
             for cell in self.cells
             if (keeps(cell) if is_delete(cell) else not is_hidden(cell, dropped))
         ]
+        young = [
+            cell
+            for cell in self.cells
+            if is_delete(cell) and delay and self.now - cell.timestamp <= delay
+        ]
         return [
             cell
-            for cell in rest
-            if count_versions_above(cell, rest) <= self.family.versions
-            and self.is_kept_at(cell, count_versions_above(cell, rest))
+            for cell in self.cells
+            if (cell in young and (self.is_living(cell) or self.family.min_versions))
+            or (
+                cell in rest
+                and count_versions_above(cell, rest) <= self.family.versions
+                and self.is_kept_at(cell, count_versions_above(cell, rest))
+            )
         ]
 
 

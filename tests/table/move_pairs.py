@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 START_MS = 1_700_000_000_000
+STEP_MS = 10
+"""Milliseconds from one change to the next."""
 HOSTS = ("a", "bb", "ccc")
 TIMES = tuple(START_MS + step for step in (0, 40, 120))
 KEYS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -141,7 +143,7 @@ class WrittenTables:
 
     def change(self, data: st.DataObject) -> None:
         """Make one random change in the source and in the twin, at the same time."""
-        self.now += 10
+        self.now += STEP_MS
         # Salts are drawn from a seed, so that an example can be repeated.
         with patch("rowkey.table.row_writer.secrets.randbelow", Random(self.now).randrange):
             self._change(data)
@@ -152,7 +154,7 @@ class WrittenTables:
             "ts": data.draw(st.sampled_from(TIMES)),
         }
         if "stamp" in self.pair.source.fields:
-            row["stamp"] = START_MS + 2_000 + data.draw(st.integers(0, 3))
+            row["stamp"] = START_MS + 2_000 + STEP_MS * data.draw(st.integers(0, 3))
         values = {
             "size": data.draw(st.integers(0, 9)),
             "note": data.draw(st.sampled_from([None, "", "x"])),

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         compute_cell_bytes,
         compute_vlong_bytes,
     )
-    from rowkey.cells.compaction import select_kept_cells
+    from rowkey.cells.compaction import (
+        PURGE_DELAY_ATTRIBUTE,
+        parse_purge_delay_ms,
+        select_kept_cells,
+    )
     from rowkey.cells.compression_codecs import find_compressor
     from rowkey.cells.data_blocks import BlockCell, encode_block, split_blocks
     from rowkey.cells.families import (
@@ -60,7 +64,7 @@ else:
                 "increment_cell"
             ),
             "cell": "LATEST Cell CellBlock CellType RowCells build_sort_key",
-            "compaction": "select_kept_cells",
+            "compaction": "PURGE_DELAY_ATTRIBUTE parse_purge_delay_ms select_kept_cells",
             "compression_codecs": "find_compressor",
             "data_blocks": "BlockCell encode_block split_blocks",
             "families": "ATTRIBUTES FamilyAttribute Family bind_family find_family_mistakes",
@@ -90,6 +94,7 @@ __all__ = [
     "MAX_READ_ROW_BYTES",
     "MAX_ROW_BYTES",
     "MAX_TTL_MS",
+    "PURGE_DELAY_ATTRIBUTE",
     "BlockCell",
     "Cell",
     "CellBlock",
@@ -120,6 +125,7 @@ __all__ = [
     "find_table_name_mistakes",
     "increment_cell",
     "is_comparison_true",
+    "parse_purge_delay_ms",
     "select_kept_cells",
     "split_blocks",
 ]

@@ -23,8 +23,13 @@ from rowkey.cells import (
 )
 from rowkey.engines.contract import Reader, Store
 from rowkey.engines.ordering.row_clock import TableClock
-from rowkey.engines.region_tracker import SplitLimits
-from rowkey.engines.request_checks import build_views, check_columns, check_selection, check_splits
+from rowkey.engines.request_checks import (
+    build_views,
+    check_columns,
+    check_selection,
+    check_splits,
+    check_table_attributes,
+)
 from rowkey.engines.requests import TableSpec
 from rowkey.errors import Closed, InvalidArgument
 from rowkey.messages import format_value
@@ -326,7 +331,7 @@ class EmbeddedStore(EmbeddedReader, Store):
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
         """Replace and store all table attributes, after validating those that control splits."""
         self._check_open()
-        SplitLimits.from_attributes(attributes)
+        check_table_attributes(attributes)
         with self._table.lock:
             self._table.attributes = dict(attributes)
             self._table.store_description()

@@ -13,6 +13,7 @@ from rowkey.cells import (
     compute_max_split_bytes,
     find_family_mistakes,
     find_table_name_mistakes,
+    parse_purge_delay_ms,
 )
 from rowkey.engines.region_tracker import SplitLimits
 from rowkey.errors import InvalidArgument, InvalidDesign, NotSupported
@@ -146,7 +147,17 @@ def check_spec(spec: TableSpec, unsupported_features: Mapping[str, str]) -> None
         raise InvalidArgument("families", "the table has no column family", "1 family or more")
     check_family_attributes(spec.families, unsupported_features)
     check_splits(spec.name, spec.splits)
-    SplitLimits.from_attributes(spec.attributes)
+    check_table_attributes(spec.attributes)
+
+
+def check_table_attributes(attributes: Mapping[str, str]) -> None:
+    """Raise unless the attributes that decide on splits and compactions are valid.
+
+    Raises:
+        InvalidArgument: with the first mistake.
+    """
+    SplitLimits.from_attributes(attributes)
+    parse_purge_delay_ms(attributes)
 
 
 RESERVED_NAMESPACES = ("default:", "hbase:")

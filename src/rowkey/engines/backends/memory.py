@@ -6,7 +6,13 @@ from threading import RLock
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rowkey import fork_safety
-from rowkey.cells import RowCells, check_mutation, check_row, select_kept_cells
+from rowkey.cells import (
+    RowCells,
+    check_mutation,
+    check_row,
+    parse_purge_delay_ms,
+    select_kept_cells,
+)
 from rowkey.engines.cell_blocks import to_row_cells
 from rowkey.engines.contract import Cursor, Engine, Reader, Store
 from rowkey.engines.embedded_store import (
@@ -136,10 +142,11 @@ class _MemoryStore(_MemoryReader, EmbeddedStore):
             return
         now, families = self._table.clock(), self._table.families
         with self._table.lock:
+            delay = parse_purge_delay_ms(self._table.attributes)
             writable = self._table.get_writable_rows()
             for row, cells_by_family in list(writable.rows.items()):
                 kept_cells = {
-                    name: select_kept_cells(stored.cells, families[name], now)
+                    name: select_kept_cells(stored.cells, families[name], now, delay)
                     for name, stored in cells_by_family.items()
                 }
                 writable.replace_row(row, kept_cells)

@@ -19,13 +19,13 @@ from rowkey.engines.contract import Cursor, Reader, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
 from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
-from rowkey.engines.region_tracker import SplitLimits
 from rowkey.engines.request_checks import (
     check_columns,
     check_family_attributes,
     check_rows,
     check_selection,
     check_splits,
+    check_table_attributes,
 )
 from rowkey.engines.requests import NEWEST_CELLS, ScanRange, TableSpec
 from rowkey.errors import Unavailable
@@ -288,7 +288,7 @@ class HBaseStore(HBaseReader, Store):
     def replace_attributes(self, attributes: Mapping[str, str]) -> None:
         """Replace all attributes of the table on the cluster; missing ones are removed."""
         self._check_open()
-        SplitLimits.from_attributes(attributes)
+        check_table_attributes(attributes)
         removed_names = dict.fromkeys(
             self._refresh_description().attributes.keys() - attributes.keys()
         )
