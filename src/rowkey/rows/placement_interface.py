@@ -101,6 +101,11 @@ class CellSlot(ABC):
         """The name of the encoding, apart from the field types; it differs if the bytes differ."""
         return type(self).__name__
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the cell holds the value of its only field, as `ColumnCodec` packs it."""
+        return False
+
     @abstractmethod
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the fields of a row as the cell's value.

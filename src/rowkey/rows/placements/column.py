@@ -61,6 +61,11 @@ class _ColumnSlot(CellSlot):
         self.field = field
         self.codec = ColumnCodec(field)
 
+    @property
+    def is_plain(self) -> bool:
+        """True: the cell holds the value of one field."""
+        return True
+
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the field of a row as the cell's value."""
         field, name, pack = self.field, self.field.name, self.codec.pack
