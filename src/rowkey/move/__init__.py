@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
+    from rowkey.move.collisions import (
+        Collision,
+        CollisionResult,
+        find_collisions,
+        has_distinct_places,
+    )
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
     from rowkey.move.table_digest import SideCounts, SkippedRow
@@ -13,6 +19,7 @@ else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
+            "collisions": "Collision CollisionResult find_collisions has_distinct_places",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
             "table_digest": "SideCounts SkippedRow",
@@ -21,6 +28,8 @@ else:
     )
 
 __all__ = [
+    "Collision",
+    "CollisionResult",
     "FieldDifference",
     "RepairOutcome",
     "RowDifference",
@@ -28,6 +37,8 @@ __all__ = [
     "SideCounts",
     "SkippedRow",
     "VerificationResult",
+    "find_collisions",
+    "has_distinct_places",
     "repair_differences",
     "verify_move",
 ]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from rowkey.keys import build_field_column
 from rowkey.move.bin_digest import BIN_COUNT
+from rowkey.move.identities import iterate_identities
 from rowkey.move.row_images import RowImageReader
 from rowkey.move.table_digest import SideCounts, hash_table
 
@@ -132,7 +132,7 @@ class DifferenceSearch:
             is_candidate = np.isin(rows.fingerprints, fingerprints)
             if is_candidate.any():
                 found = rows.identities.filter(pa.array(is_candidate))
-                for values in _to_identities(found, key.fields):
+                for values in iterate_identities(found, key.fields):
                     identities.setdefault(key.part_sequence.encode(values), values)
         return list(identities.values())
 
@@ -221,14 +221,3 @@ def _find_unmatched(mine: LimbArray, others: LimbArray) -> IntArray:
     starts = np.flatnonzero(begins)
     is_unmatched = np.add.reduceat(weights[order], starts) != 0
     return np.unique(ordered[starts[is_unmatched], 0])
-
-
-def _to_identities(batch: pa.RecordBatch, fields: Any) -> Iterator[Identity]:
-    """Yield the identities in Arrow columns as values of their fields."""
-    lists = [
-        batch.column(name).to_pylist()
-        if field.type.is_sequence
-        else build_field_column(field, batch.column(name)).to_list()
-        for name, field in fields.items()
-    ]
-    return (dict(zip(fields, values, strict=True)) for values in zip(*lists, strict=True))

@@ -90,7 +90,7 @@ def _hash_readable(
     try:
         yield hash_block(block)
     except (RowError, InvalidArgument) as refusal:
-        middle = _find_row_boundary(block)
+        middle = find_row_boundary(block)
         if middle is None:
             counts.skipped_count += 1
             if len(counts.skipped) < listed:
@@ -101,7 +101,7 @@ def _hash_readable(
             yield from _hash_readable(hash_block, half, counts, listed)
 
 
-def _find_row_boundary(block: pa.RecordBatch) -> int | None:
+def find_row_boundary(block: pa.RecordBatch) -> int | None:
     """Return the index of the cell nearest to the middle with which a row begins; None if none."""
     import numpy as np
     import pyarrow.compute as pc
