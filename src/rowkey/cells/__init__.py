@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         FOREVER_S,
         MAX_CELL_BYTES,
         MAX_FAMILY_BYTES,
+        MAX_JAVA_INT,
         MAX_READ_ROW_BYTES,
         MAX_ROW_BYTES,
     )
@@ -72,7 +73,8 @@ else:
                 "CELL_OVERHEAD_BYTES compute_block_bytes compute_cell_bytes compute_vlong_bytes"
             ),
             "limits": (
-                "MAX_CELL_BYTES MAX_FAMILY_BYTES FOREVER_S MAX_READ_ROW_BYTES MAX_ROW_BYTES"
+                "MAX_CELL_BYTES MAX_FAMILY_BYTES FOREVER_S MAX_JAVA_INT MAX_READ_ROW_BYTES "
+                "MAX_ROW_BYTES"
             ),
             "mutations": (
                 "MAX_TTL_MS check_families check_mutation check_row check_timestamp "
@@ -91,6 +93,7 @@ __all__ = [
     "LATEST",
     "MAX_CELL_BYTES",
     "MAX_FAMILY_BYTES",
+    "MAX_JAVA_INT",
     "MAX_READ_ROW_BYTES",
     "MAX_ROW_BYTES",
     "MAX_TTL_MS",

@@ -1,6 +1,7 @@
 """Storage engines: tables of families and cells, without keys or designs."""
 
 from rowkey.engines.backends import ENGINES
+from rowkey.engines.cell_blocks import build_blocks
 from rowkey.engines.contract import Cursor, Engine, Operations, Reader, SendCheck, Store
 from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
 from rowkey.engines.engine_url import anchor_url, open_engine
@@ -33,6 +34,7 @@ __all__ = [
     "Store",
     "TableSpec",
     "anchor_url",
+    "build_blocks",
     "check_cluster_spec",
     "get_time_ms",
     "open_engine",

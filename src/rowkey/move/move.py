@@ -1,30 +1,27 @@
-"""A move of a table in use to a table with another design: its steps, each of which can be repeated."""
+"""A move of a table in use to a table with another design: steps that can be repeated."""
 
 from __future__ import annotations
 
 import re
 import time
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from rowkey.catalog import MovePhase, TableMove
-from rowkey.design import Design
 from rowkey.boottime import read_boottime_s
+from rowkey.catalog import MovePhase, TableMove
 from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import Conflict, InvalidArgument, Unavailable
-from rowkey.move.copying import copy_changed_rows, copy_table
+from rowkey.errors import Conflict, InvalidArgument
+from rowkey.move.copying import copy_all_rows, copy_changed_rows
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
-    HISTORY_NOTE,
     PROGRESS_NOTE,
-    SETTINGS_NOTE,
     VERIFICATION_NOTE,
     MoveRecord,
 )
-from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
+from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
 from rowkey.table.moves.moved_table import find_used_table, rename_design
 from rowkey.table.table_location import PURGE_DELAY_ATTRIBUTE, TableLocation
@@ -33,8 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rowkey.catalog import CatalogEntry
+    from rowkey.design import Design
     from rowkey.engines import Engine
-    from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
+    from rowkey.move.copier import CopyStatus
+    from rowkey.table.generations.generation_tracker import GenerationTracker
     from rowkey.table.table import Table
 
     StepProgress = Callable[[str, int, int], None]
@@ -164,7 +163,7 @@ class Move:
         target = rename_design(design, self._choose_target_name(design))
         usual_s = self.record.read_entry().max_stale_s
         self._create_target(target, splits, usual_s)
-        new = TableMove(target.table, MovePhase.BOTH, False, get_time_ms(), usual_s)  # noqa: FBT003
+        new = TableMove(target.table, MovePhase.BOTH, False, get_time_ms(), usual_s)
 
         def announce(entry: CatalogEntry) -> CatalogEntry:
             if entry.move is not None:
@@ -258,14 +257,28 @@ class Move:
 
     def _copy(self, lock: MoverLock, progress: StepProgress) -> None:
         """Wait until all clients write both tables, then copy what is not copied yet."""
+        if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
+            return
         if not self.record.read_note(PROGRESS_NOTE):
             entry = self.record.read_entry()
             self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
-            assert entry.move is not None, "it was announced"
-            since_ms = entry.move.started_ms - LATE_MARGIN_MS
-            self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": since_ms})
-        copy_table(self.source.get_state(), self.target.get_state(), self.record, lock, progress)
-        self.record.add_to_history("copied")
+
+        def report(status: CopyStatus) -> None:
+            progress("copy", status.row_count, status.estimated_rows or 0)
+
+        result = copy_all_rows(
+            self.source.get_state(), self.target.get_state(), self.record, lock, report
+        )
+        move = self._require_move()
+        note = {
+            "since_ms": move.started_ms - LATE_MARGIN_MS,
+            "is_copied": True,
+            "row_count": result.row_count,
+        }
+        self.record.write_note(CAUGHT_UP_NOTE, note)
+        self.record.add_to_history(
+            "copied", rows=result.row_count, left_out=result.untranslatable_count
+        )
 
     def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
         """Wait until every client has read of the move, or has stopped."""
@@ -366,14 +379,15 @@ class Move:
             ruling, following = reversed(sides) if is_target_ruling else sides
 
             def catch_up(since_ms: int) -> int:
-                return copy_changed_rows(ruling, following, since_ms, self.record, lock)
+                return copy_changed_rows(ruling, following, since_ms, lock)
 
+            started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
                 self.record, lock, self.engine, catch_up, progress or _ignore_progress, self.pause
             )
             result = switch.run()
-            now_ms = get_time_ms()
-            self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": now_ms - LATE_MARGIN_MS})
+            note = {**self.record.read_note(CAUGHT_UP_NOTE), "since_ms": started_ms}
+            self.record.write_note(CAUGHT_UP_NOTE, note)
             return result
 
     def finish(self, *, progress: StepProgress | None = None) -> str:

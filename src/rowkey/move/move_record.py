@@ -1,4 +1,4 @@
-"""The record of a move in the catalog: read and changed by compare-and-set, with notes beside it."""
+"""The record of a move in the catalog, changed by compare-and-set, with notes beside it."""
 
 from __future__ import annotations
 

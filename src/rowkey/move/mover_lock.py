@@ -39,7 +39,7 @@ class MoverLock:
     """
 
     def __init__(self, record: MoveRecord, pause: Callable[[float], None] = time.sleep) -> None:
-        self._record, self._pause = record, pause
+        self.record, self._pause = record, pause
         self._name = secrets.token_hex(8)
         self._beaten_at_s = 0.0
         self._is_lost = False
@@ -49,7 +49,7 @@ class MoverLock:
     def __enter__(self) -> Self:
         seen, since = None, read_boottime_s()
         while True:
-            move = self._record.read()
+            move = self.record.read()
             assert move is not None, "the caller has begun a move"
             if not move.mover or (
                 move.step == seen and read_boottime_s() - since > LIFETIME_S + BEAT_INTERVAL_S
@@ -58,7 +58,7 @@ class MoverLock:
             if seen is not None and move.step != seen:
                 what = "another process works on this move"
                 remedy = "Wait until it ends, or stop it; rowkey move status shows the progress."
-                raise Conflict(f"table {self._record.source}", what, remedy=remedy)
+                raise Conflict(f"table {self.record.source}", what, remedy=remedy)
             seen = move.step
             self._pause(BEAT_INTERVAL_S / 4)
         self._write_step(move.step, self._name)
@@ -81,7 +81,7 @@ class MoverLock:
         """
         if self._is_lost or read_boottime_s() - self._beaten_at_s > LIFETIME_S:
             what = "this process was stopped for so long that another one may work on the move"
-            raise Conflict(f"table {self._record.source}", what, remedy="Run the command again.")
+            raise Conflict(f"table {self.record.source}", what, remedy="Run the command again.")
 
     def change(self, change: Callable[[CatalogEntry], CatalogEntry]) -> CatalogEntry:
         """Change the catalog entry of the source if this process still holds the lock.
@@ -96,7 +96,7 @@ class MoverLock:
                 self.check()
             return change(entry)
 
-        return self._record.change(change_own)
+        return self.record.change(change_own)
 
     def _write_step(self, expected_step: int, name: str) -> None:
         """Take the lock, if the record has not changed since it was read."""
@@ -106,10 +106,10 @@ class MoverLock:
             move = entry.move
             if move is None or move.step != expected_step:
                 what = "another process has begun to work on this move"
-                raise Conflict(f"table {self._record.source}", what, remedy="Try again later.")
+                raise Conflict(f"table {self.record.source}", what, remedy="Try again later.")
             return replace(entry, move=move.advance(mover=name))
 
-        self._record.change(take)
+        self.record.change(take)
         self._beaten_at_s = started_s
 
     def _beat_in_background(self) -> None:

@@ -34,10 +34,11 @@ SWITCH_STALE_S = 5.0
 """Seconds that a client may go on without its catalog around a switch. A client that does not reach
 the catalog for so long stops, so it is only this short for the switch itself."""
 LATE_MARGIN_MS = 10_000
-"""Milliseconds by which a change may reach its table after its timestamp: by a slow call, or because
+"""Milliseconds by which a change may reach its table after its timestamp: by a slow call, or since
 the clock of its client is behind. It matters only for a client that dies between its two writes."""
-MAX_CATCH_UPS, FEW_ROWS = 8, 2_000
-"""Most passes over changed rows before a switch, and the rows of a pass after which none follows."""
+MAX_CATCH_UPS, SHORTER = 8, 0.7
+"""Most passes over changed rows before a switch; another one follows while each takes at most such
+a part of the time of the one before."""
 POLL_INTERVAL_S = 0.25
 
 
@@ -113,20 +114,25 @@ class Switch:
             self._wait("prepare", compute_wait_s(entry, self.engine))
 
     def _catch_up_before(self) -> None:
-        """Copy changed rows while clients work, until few are left for the switch."""
+        """Copy changed rows while clients work, until a pass takes about as long as the last."""
+        last_s = float("inf")
         for _ in range(MAX_CATCH_UPS):
-            if self._catch_up() <= FEW_ROWS:
+            started_s = read_boottime_s()
+            self._catch_up()
+            if (took_s := read_boottime_s() - started_s) > last_s * SHORTER:
                 return
+            last_s = took_s
 
     def _catch_up(self) -> int:
         """Copy the rows that have changed since the last pass; return how many."""
         self.lock.check()
-        since_ms = self.record.read_note(CAUGHT_UP_NOTE).get("since_ms", 0)
+        note = self.record.read_note(CAUGHT_UP_NOTE)
+        since_ms = note.get("since_ms", 0)
         now_ms = time.time_ns() // 1_000_000
         self.progress("catch up", 0, 0)
         copied = self.catch_up(since_ms)
         next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)
-        self.record.write_note(CAUGHT_UP_NOTE, {"since_ms": next_ms})
+        self.record.write_note(CAUGHT_UP_NOTE, {**note, "since_ms": next_ms})
         return copied
 
     def _switch(self) -> int:

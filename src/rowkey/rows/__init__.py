@@ -1,6 +1,7 @@
 """Rows: how the fields of an event are stored in a row key and cells, and read back."""
 
 from rowkey.rows.cell_timestamp import CellTimestamp
+from rowkey.rows.column_codec import ColumnCodec
 from rowkey.rows.layout import DEFAULT_FAMILY, Layout, build_layout
 from rowkey.rows.pack_formats import PACK_FORMATS
 from rowkey.rows.placement_interface import (
@@ -22,6 +23,7 @@ __all__ = [
     "CellEstimate",
     "CellSlot",
     "CellTimestamp",
+    "ColumnCodec",
     "Layout",
     "PackFormat",
     "Placement",

@@ -16,7 +16,7 @@ from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell, CellBlock, RowCells
     from rowkey.errors import Mistake
     from rowkey.keys import Field, Key, TimeRemainder
+    from rowkey.rows.batches.field_cells import EventFields
     from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
     from rowkey.schema import Bounds, FieldFacts
@@ -265,6 +266,24 @@ class Layout:
         from rowkey.rows.batches.pivot import decode_event_columns
 
         return decode_event_columns(self, cells, fields)
+
+    def decode_field_cells(self, cells: pa.RecordBatch, fields: Collection[str]) -> EventFields:
+        """Return the events of many rows, with all versions of some fields as plain values.
+
+        What is returned does not depend on where the layout stores the fields.
+
+        Args:
+            cells: as for `decode_batch`, with as many versions of each cell as are wanted.
+            fields: names of fields in cells.
+
+        Raises:
+            RowError: as `decode_events`, for some row.
+
+        Cost: as `decode_batch`; a column's values are not decoded.
+        """
+        from rowkey.rows.batches.field_cells import collect_field_cells
+
+        return collect_field_cells(self, cells, fields)
 
     def find_qualifier_range(self, bounds: Bounds) -> tuple[bytes, bytes]:
         """Return the range of qualifiers of all events whose fields are within some bounds.

@@ -118,6 +118,11 @@ class CellSlot(ABC):
             RowError: a field cannot be stored.
         """
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the cell holds the value of its only field, as `ColumnCodec` packs it."""
+        return False
+
     @abstractmethod
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the fields of a row as the cell's value.

@@ -2,10 +2,15 @@
 
 from rowkey.table.batch import Batch
 from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
-from rowkey.table.companions.companion_repair import CompanionRepair, repair_companions
+from rowkey.table.companions.companion_repair import (
+    CompanionRepair,
+    build_row_mutations,
+    repair_companions,
+)
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.lifecycle import create_table, drop_table, open_table
 from rowkey.table.repair import (
     CatalogRepair,
@@ -14,7 +19,7 @@ from rowkey.table.repair import (
     save_tables,
     verify_tables,
 )
-from rowkey.table.scans import Scan
+from rowkey.table.scans import Scan, read_cell_blocks
 from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
 from rowkey.table.table_spec import build_table_spec
@@ -27,9 +32,11 @@ __all__ = [
     "CompanionRepair",
     "CountedPart",
     "FileLoadResult",
+    "GenerationState",
     "Scan",
     "Table",
     "TableWithCompanions",
+    "build_row_mutations",
     "build_table_spec",
     "compute_load_salts",
     "create_table",
@@ -37,6 +44,7 @@ __all__ = [
     "load_file",
     "merge_runs",
     "open_table",
+    "read_cell_blocks",
     "repair_catalog",
     "repair_companions",
     "repair_tables",

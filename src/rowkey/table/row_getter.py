@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import RowCells
+from rowkey.cells import MAX_JAVA_INT, RowCells
 from rowkey.engines import NEWEST_CELLS, CellSelection
 from rowkey.errors import Conflict
 from rowkey.table.scans.merge import select_newest_cells
@@ -73,7 +73,7 @@ class RowGetter:
 
         Args:
             rows: the fields of the key of each.
-            raw: whether to return deletes and the cells they hide too, of all its row keys.
+            raw: whether to return deletes, and all versions that are stored, of all its row keys.
 
         Raises:
             Conflict: other clients change a row during every attempt to read it.
@@ -93,7 +93,7 @@ class RowGetter:
             return [self._get_known_cells([one], raw=raw)[0] for one in rows]
         deletes = [self.writer.encode_deletes(values) for values in rows]
         places = [[one.row for one in some] for some in deletes]
-        selection = CellSelection(raw=raw)
+        selection = CellSelection(raw=raw, versions=MAX_JAVA_INT if raw else 1)
         if prefix is not None and rows and not raw:  # a raw read cannot select columns
             selection = self._build_selection(deletes[0][0])
         found = []

@@ -98,13 +98,22 @@ def decode_event_columns(
         if name not in layout.fields:
             known = ", ".join(list(layout.fields)[:12])
             raise RowError(f"field {name}", "the design has no such field", f"one of {known}")
-    cell_columns = [_read_cell_column(cells, name) for name in CELL_COLUMNS]
+    cell_columns = read_cell_columns(cells)
     try:
-        columns = _decode_fields(layout, _build_event_cells(cell_columns), frozenset(field_names))
+        columns = decode_fields(layout, build_event_cells(cell_columns), frozenset(field_names))
     except (InvalidArgument, RowError, pa.ArrowInvalid, OverflowError):
         _raise_first_mistake(layout, cell_columns)
         raise
     return pa.RecordBatch.from_arrays([columns[name] for name in field_names], names=field_names)
+
+
+def read_cell_columns(cells: pa.RecordBatch) -> list[pa.Array]:
+    """Return the columns of cells in the order of `CELL_COLUMNS`.
+
+    Raises:
+        RowError: one is missing.
+    """
+    return [_read_cell_column(cells, name) for name in CELL_COLUMNS]
 
 
 def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
@@ -116,7 +125,7 @@ def _read_cell_column(cells: pa.RecordBatch, name: str) -> pa.Array:
     return to_contiguous_array(column)
 
 
-def _build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
+def build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
     """Return the cells with the index of their row, which is also that of their only event."""
     row, family, qualifier, timestamp, value = cell_columns
     count = len(row)
@@ -130,7 +139,7 @@ def _build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
     return EventCells(keys, row_of, row_of, len(keys), family, qualifier, times, value, {})
 
 
-def _decode_fields(
+def decode_fields(
     layout: Layout, table: EventCells, field_names: frozenset[str]
 ) -> dict[str, pa.Array]:
     """Return some fields of all events as Arrow columns, from keys, qualifiers and cells."""

@@ -68,6 +68,11 @@ class _ColumnSlot(CellSlot):
         except InvalidArgument as error:
             raise self.field.to_row_error(error) from None
 
+    @property
+    def is_plain(self) -> bool:
+        """True: the cell holds the value of one field."""
+        return True
+
     def compile_writer(self) -> SlotWriter:
         """Return a function that encodes the field of a row as the cell's value."""
         field, name, pack = self.field, self.field.name, self.codec.pack

@@ -382,7 +382,9 @@ class _RowCopies:
                     cells[number].append(cell)
         for state, some in reversed(list(zip(self.states, cells, strict=True))):
             if some:
-                state.writer.send_mutations(_build_cells(state, self.values, some), sync=True)
+                state.writer.send_mutations(
+                    build_row_mutations(state, self.values, some), sync=True
+                )
 
 
 def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:
@@ -422,11 +424,11 @@ def _build_missing_copies(
             if timestamps.get((cell.family, cell.qualifier), -1) < cell.timestamp
         ]
         if missing:
-            copies.append(_build_cells(state, values, missing)[-1])
+            copies.append(build_row_mutations(state, values, missing)[-1])
     return copies
 
 
-def _build_cells(
+def build_row_mutations(
     state: GenerationState, values: Mapping[str, Any], cells: Sequence[Cell]
 ) -> list[RowCells]:
     """Return the mutations of cells of one row: puts of its active row key, deletes of all."""

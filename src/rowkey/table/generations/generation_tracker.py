@@ -104,6 +104,11 @@ class GenerationState:
         """Whether rows are stored under more than one bucket count."""
         return len(self.designs) > 1
 
+    @property
+    def has_row_copies(self) -> bool:
+        """Whether a row may be stored under several row keys, by bucket counts or a random salt."""
+        return self.has_several_counts or self.active_design.key.is_salted
+
     def find_copy_matcher(self, merge_prefix_count: int) -> CopyMatcher:
         """Return the matcher of row copies for reads that merge over some leading key parts."""
         if merge_prefix_count not in self._copy_matchers:

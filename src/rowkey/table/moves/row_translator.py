@@ -108,6 +108,11 @@ class RowTranslator:
         """
         return self._events.is_direct
 
+    @property
+    def needs_whole_rows(self) -> bool:
+        """Whether the cells of a row depend on each other, or on its stored fields."""
+        return bool(not self.is_direct or self._events.mapping.derived or self._lossy_fields)
+
     def translate(self, rows: Sequence[RowCells]) -> list[RowCells]:
         """Return the mutations that give the target what is stored in rows of the source.
 

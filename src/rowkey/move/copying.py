@@ -1,0 +1,84 @@
+"""Copy the rows of a move, all or those that have changed, under the lock of the mover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.boottime import read_boottime_s
+from rowkey.move.copier import Copier
+from rowkey.move.copy_progress import save_progress
+from rowkey.move.rate_limit import RateLimit
+from rowkey.move.status import MoveSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.move.copier import CopyResult, CopyStatus
+    from rowkey.move.move_record import MoveRecord
+    from rowkey.move.mover_lock import MoverLock
+    from rowkey.table.generations.generation_tracker import GenerationState
+
+SETTINGS_INTERVAL_S = 0.5
+"""Seconds between two reads of the settings."""
+
+
+class _Settings:
+    """Applies the settings of a move to the rate limit of its copy, while it runs."""
+
+    def __init__(self, record: MoveRecord, lock: MoverLock) -> None:
+        self.record, self.lock = record, lock
+        self.limit = RateLimit()
+        self.read_at_s = 0.0
+        self.update()
+
+    def update(self) -> None:
+        """Read the settings again if the last time is long ago; check the lock.
+
+        Raises:
+            Conflict: another process works on the move.
+        """
+        self.lock.check()
+        if read_boottime_s() - self.read_at_s < SETTINGS_INTERVAL_S:
+            return
+        self.read_at_s = read_boottime_s()
+        settings = MoveSettings.read(self.record)
+        self.limit.rows_per_s, self.limit.max_p99_ms = settings.rows_per_s, settings.max_p99_ms
+        if settings.is_paused:
+            self.limit.pause()
+        else:
+            self.limit.resume()
+
+
+def copy_all_rows(
+    source: GenerationState,
+    target: GenerationState,
+    record: MoveRecord,
+    lock: MoverLock,
+    report: Callable[[CopyStatus], None],
+) -> CopyResult:
+    """Copy all rows of the source that are not copied yet."""
+    settings = _Settings(record, lock)
+    copier = Copier(
+        source,
+        target,
+        record.catalog,
+        limit=settings.limit,
+        report=report,
+        check=settings.update,
+    )
+    return copier.run()
+
+
+def copy_changed_rows(
+    ruling: GenerationState, following: GenerationState, since_ms: int, lock: MoverLock
+) -> int:
+    """Copy the rows of the ruling table that have a cell of a timestamp or later; return how many.
+
+    An interrupted pass is begun again: rows that were copied are copied once more.
+    """
+    catalog, name = lock.record.catalog, ruling.active_design.table
+    save_progress(catalog, name, None)
+    copier = Copier(ruling, following, catalog, since_ms=since_ms, check=lock.check)
+    result = copier.run()
+    save_progress(catalog, name, None)
+    return result.row_count

@@ -1,0 +1,223 @@
+"""The rows that differ between two tables in use: rows of unequal bins, read until they settle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey.move.bin_digest import BIN_COUNT
+from rowkey.move.identities import iterate_identities
+from rowkey.move.row_images import RowImageReader
+from rowkey.move.table_digest import SideCounts, hash_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rowkey.move.bin_digest import BinDigest, IntArray
+    from rowkey.move.comparison_rules import ComparisonRules
+    from rowkey.move.row_hashes import HashedRows, LimbArray
+    from rowkey.move.row_images import RowImage
+    from rowkey.table import GenerationState
+
+    Identity = dict[str, Any]
+
+MAX_GROUP_BYTES = 128 << 20
+"""Bytes of the hashes and identities of rows that are in memory together."""
+HASH_BYTES = 24
+"""Bytes of the fingerprint and the hash of a row."""
+REQUIRED_SIGHTINGS = 3
+"""How often a difference must be seen unchanged. A change that is on its way between the writes of
+both tables looks like one, but not for so long."""
+MAX_ROUNDS = 60
+"""Times that rows are read before those that still change are given up as unsettled."""
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.05, 1.0
+"""Seconds between two rounds: doubled each time. A write of two tables takes milliseconds."""
+COMPARED_ROWS = 500
+"""Rows that are read by one get."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDifference:
+    """A field that two tables have with other versions in the same row.
+
+    Args:
+        name: the field.
+        source: the timestamp and the value of each compared version in the source, the newest
+            first; the timestamp is None where it is not compared.
+        target: the same of the target.
+    """
+
+    name: str
+    source: tuple[tuple[int | None, Any], ...]
+    target: tuple[tuple[int | None, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowDifference:
+    """A row that two tables do not have alike.
+
+    Args:
+        kind: `missing` in the target, `extra` in the target, or `different`.
+        identity: the fields that identify the row.
+        fields: the fields that differ; of a row that one side lacks, all that the other has.
+    """
+
+    kind: str
+    identity: dict[str, Any]
+    fields: tuple[FieldDifference, ...]
+
+
+class DifferenceSearch:
+    """Finds the rows that differ in unequal bins.
+
+    Args:
+        sides: the states of the source and the target.
+        rules: what is compared.
+        pause: waits for some seconds.
+        max_examined: how many rows are read one by one, at most.
+        progress: called with how many rows are read, and with 0.
+    """
+
+    def __init__(
+        self,
+        sides: tuple[GenerationState, GenerationState],
+        rules: ComparisonRules,
+        pause: Callable[[float], None],
+        max_examined: int,
+        progress: Callable[[int], None],
+    ) -> None:
+        self.sides, self.rules, self.pause = sides, rules, pause
+        self.max_examined, self.progress = max_examined, progress
+        self.readers = tuple(RowImageReader(state, rules) for state in sides)
+        self.unexamined_count = 0
+        self.unsettled: list[Identity] = []
+        self.rows_read = 0
+
+    def find_differences(
+        self, unequal_bins: IntArray, digests: Sequence[BinDigest]
+    ) -> Iterator[RowDifference]:
+        """Yield the rows of unequal bins that differ for good.
+
+        Cost: a scan of both tables for each group of bins that fits the memory.
+        """
+        for group in _group_bins(unequal_bins, digests):
+            for some in self._iterate_candidates(group):
+                yield from self._settle_rows(some)
+
+    def _iterate_candidates(self, bins: IntArray) -> Iterator[list[Identity]]:
+        """Yield the identities of rows of some bins whose hashes only one table has."""
+        candidates = self._find_candidates(bins)
+        left = max(self.max_examined, 0)
+        self.max_examined = max(left - len(candidates), 0)
+        self.unexamined_count += max(len(candidates) - left, 0)
+        for start in range(0, min(len(candidates), left), COMPARED_ROWS):
+            yield candidates[start : min(start + COMPARED_ROWS, left)]
+
+    def _find_candidates(self, bins: IntArray) -> list[Identity]:
+        """Return the identities of rows of some bins whose hashes only one table has."""
+        chosen = np.zeros(BIN_COUNT, np.bool_)
+        chosen[bins] = True
+        scans = [self._collect_rows(state, chosen) for state in self.sides]
+        hashes = [
+            _join_hashes([rows.fingerprints for rows in scan], [rows.hash_limbs for rows in scan])
+            for scan in scans
+        ]
+        fingerprints = _find_unmatched(*hashes)
+        identities: dict[bytes, Identity] = {}
+        key = self.rules.identity_key
+        for rows in (rows for scan in scans for rows in scan):
+            is_candidate = np.isin(rows.fingerprints, fingerprints)
+            if is_candidate.any():
+                found = rows.identities.filter(pa.array(is_candidate))
+                for values in iterate_identities(found, key.fields):
+                    identities.setdefault(key.part_sequence.encode(values), values)
+        return list(identities.values())
+
+    def _collect_rows(self, state: GenerationState, bins: Any) -> list[HashedRows]:
+        """Return the hashed rows of some bins of a table."""
+        scan = []
+        for rows in hash_table(state, self.rules, SideCounts(), bins, 0):
+            self.rows_read += len(rows.fingerprints)
+            self.progress(self.rows_read)
+            if len(rows.fingerprints):
+                scan.append(rows)
+        return scan
+
+    def _settle_rows(self, identities: list[Identity]) -> Iterator[RowDifference]:
+        """Read rows until each is equal, or differs in the same way three times.
+
+        Rows that change in every round are noted as unsettled.
+        """
+        sightings = [0] * len(identities)
+        last: list[Any] = [None] * len(identities)
+        pending, pause_s = list(range(len(identities))), FIRST_PAUSE_S
+        for _ in range(MAX_ROUNDS):
+            rows = [identities[number] for number in pending]
+            images = [reader.read_images(rows) for reader in self.readers]
+            remaining = []
+            for number, *pair in zip(pending, *images, strict=True):
+                if pair[0] == pair[1]:
+                    continue
+                sightings[number] = sightings[number] + 1 if pair == last[number] else 1
+                last[number] = pair
+                if sightings[number] == REQUIRED_SIGHTINGS:
+                    yield self._describe(identities[number], *pair)
+                else:
+                    remaining.append(number)
+            pending = remaining
+            if not pending:
+                return
+            self.pause(pause_s)
+            pause_s = min(2 * pause_s, MAX_PAUSE_S)
+        self.unsettled += [identities[number] for number in pending]
+
+    def _describe(
+        self, identity: Identity, source: RowImage | None, target: RowImage | None
+    ) -> RowDifference:
+        """Return the difference of one row."""
+        kind = "missing" if target is None else "extra" if source is None else "different"
+        sides = [{} if one is None else one.versions for one in (source, target)]
+        fields = []
+        for name in self.rules.identity_key.declared_fields:
+            versions = [one.get(name, ()) for one in sides]
+            if versions[0] != versions[1]:
+                decode = self.readers[0].decode_value
+                shown = (tuple((at, decode(name, one)) for at, one in some) for some in versions)
+                fields.append(FieldDifference(name, *shown))
+        return RowDifference(kind, identity, tuple(fields))
+
+
+def _group_bins(bins: IntArray, digests: Sequence[BinDigest]) -> Iterator[IntArray]:
+    """Yield unequal bins in groups whose rows fit the memory together."""
+    counts: Any = sum(one.counts for one in digests)
+    sizes = sum(one.identity_bytes for one in digests) + HASH_BYTES * counts
+    totals = np.cumsum(sizes[bins])
+    starts = np.flatnonzero(np.diff(totals // MAX_GROUP_BYTES, prepend=0))
+    yield from (group for group in np.split(bins, starts) if len(group))
+
+
+def _join_hashes(fingerprints: Sequence[IntArray], limbs: Sequence[LimbArray]) -> LimbArray:
+    """Return the fingerprints and hashes of many rows as an array of three 64-bit columns."""
+    if not fingerprints:
+        return np.empty((0, 3), np.uint64)
+    words = np.concatenate(limbs, axis=1)
+    low, high = (words[at] | (words[at + 1] << np.uint64(32)) for at in (0, 2))
+    return np.stack([np.concatenate(fingerprints), low, high], axis=1)
+
+
+def _find_unmatched(mine: LimbArray, others: LimbArray) -> IntArray:
+    """Return the fingerprints of rows that are not as often in one array as in the other."""
+    both = np.concatenate([mine, others])
+    if not len(both):
+        return both[:, 0]
+    weights = np.concatenate([np.ones(len(mine), np.int64), -np.ones(len(others), np.int64)])
+    order = np.lexsort((both[:, 2], both[:, 1], both[:, 0]))
+    ordered = both[order]
+    begins = np.ones(len(ordered), np.bool_)
+    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(begins)
+    is_unmatched = np.add.reduceat(weights[order], starts) != 0
+    return np.unique(ordered[starts[is_unmatched], 0])

@@ -1,0 +1,32 @@
+"""Identities of rows as values of fields, from Arrow columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rowkey.keys import build_field_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from rowkey.keys import Field
+
+
+def iterate_identities(
+    batch: pa.RecordBatch, fields: Mapping[str, Field]
+) -> Iterator[dict[str, Any]]:
+    """Yield some fields of rows in Arrow columns as rows are read one by one.
+
+    Args:
+        batch: the rows.
+        fields: the wanted fields, by name.
+    """
+    lists = [
+        batch.column(name).to_pylist()
+        if field.type.is_sequence
+        else build_field_column(field, batch.column(name)).to_list()
+        for name, field in fields.items()
+    ]
+    return (dict(zip(fields, values, strict=True)) for values in zip(*lists, strict=True))

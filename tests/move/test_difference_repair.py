@@ -1,0 +1,105 @@
+"""Rows that a verification found different are made equal, and read again to confirm it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from move.test_verification import AT, changes, engines, skip_pause
+from move.twins import DESIGNS, build_row, open_twins
+from rowkey.cells import Cell, CellType, RowCells
+from rowkey.errors import InvalidArgument
+from rowkey.move import RepairOutcome, repair_differences, verify_move
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(
+    st.sampled_from([*DESIGNS]),
+    st.sampled_from([*DESIGNS]),
+    st.lists(changes, max_size=12),
+    st.sampled_from(["source", "target"]),
+)
+@settings(max_examples=15)
+def test_repaired_tables_are_equal(
+    source: str, target: str, written: list[tuple[dict[str, Any], str, bool]], ruling: str
+) -> None:
+    """After the repair clients read in both tables what the ruling one had."""
+    with open_twins(source, target) as twins:
+        for number, (row, sides, is_delete) in enumerate(written):
+            if is_delete:
+                twins.delete(row, AT + number, sides)
+            else:
+                twins.write({"note": None, "amount": None} | row, AT + number, sides)
+        ruling_table = twins.source if ruling == "source" else twins.target
+        before = [row for row in ruling_table.scan() if row["note"] or row["amount"]]
+        result = verify_move(*twins.states, pause=skip_pause)
+        repairs = list(repair_differences(*twins.states, result.differences, ruling=ruling))
+        outcomes = [one.outcome for one in repairs]
+        assert {RepairOutcome.REPAIRED, RepairOutcome.HIDDEN} >= {*outcomes}
+        left = verify_move(*twins.states, pause=skip_pause).differences
+        assert outcomes.count(RepairOutcome.HIDDEN) == len(left)
+        # A delete of the follower can hide older versions for good, never the newest.
+        newest = [(field.source[:1], field.target[:1]) for one in left for field in one.fields]
+        assert all(source == target for source, target in newest)
+        for table in (twins.source, twins.target):
+            rows = [row for row in table.scan() if row["note"] or row["amount"]]
+            assert sorted(map(repr, map(_sort_fields, before))) == sorted(
+                map(repr, map(_sort_fields, rows))
+            )
+
+
+def _sort_fields(row: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the fields of a row in the order of their names."""
+    return sorted(row.items())
+
+
+@engines
+def test_a_row_behind_a_newer_delete_is_written_to_both(engine: str, tmp_path: Path) -> None:
+    """A missing row that a delete of the target hides gets the next timestamp in both tables."""
+    url = "memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}"
+    with open_twins("by_user", "by_number", url) as twins:
+        twins.write(build_row(1), AT)
+        twins.delete(build_row(1), AT + 500, "t")
+        result = verify_move(*twins.states, pause=skip_pause)
+        (repair,) = repair_differences(*twins.states, result.differences)
+        assert "repaired" == str(repair)
+        assert verify_move(*twins.states, pause=skip_pause).has_passed
+        (row,) = twins.target.scan()
+        assert build_row(1) == row
+        key = DESIGNS["by_user"].key.encode(build_row(1))
+        (found,) = twins.source.store.get([key])
+        assert {AT + 501} == {cell.timestamp for cell in found.cells if cell.value}
+
+
+def test_a_row_that_cannot_be_mended_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the write does not help, the row is reported with the delete that hides it."""
+    with open_twins("by_user", "by_number") as twins:
+        twins.write(build_row(1), AT, "s")
+        key = DESIGNS["by_number"].key.encode(build_row(1))
+        delete = Cell("d", b"", AT + 9, cell_type=CellType.DELETE_FAMILY)
+        twins.target.store.mutate([RowCells(key, [delete])])
+        result = verify_move(*twins.states, pause=skip_pause)
+        monkeypatch.setattr("rowkey.table.row_writer.RowWriter.send_mutations", _write_nothing)
+        (repair,) = repair_differences(*twins.states, result.differences)
+    assert f"hidden by a delete of {AT + 9}" == str(repair)
+
+
+def _write_nothing(*_arguments: object, **_options: object) -> None:
+    """Lose a write."""
+
+
+def test_a_row_that_agrees_meanwhile_is_left_alone() -> None:
+    """A difference that clients have removed is not repaired again."""
+    with open_twins("by_user", "by_number") as twins:
+        twins.write(build_row(1), AT, "s")
+        result = verify_move(*twins.states, pause=skip_pause)
+        twins.write(build_row(1), AT, "t")
+        (repair,) = repair_differences(*twins.states, result.differences)
+        assert RepairOutcome.EQUAL is repair.outcome
+        with pytest.raises(InvalidArgument, match="source or target"):
+            list(repair_differences(*twins.states, [], ruling="both"))
