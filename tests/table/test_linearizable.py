@@ -116,7 +116,7 @@ def find_violations(
 
 
 @contextmanager
-def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
+def open_tables(engine: str, hbase_url: str = "") -> Iterator[tuple[str, list[Table]]]:
     """Open a new table once, or several times where the engine allows several clients."""
     name = f"linear.{token_hex(4)}"
     with ExitStack() as held:
@@ -128,7 +128,7 @@ def open_tables(engine: str, hbase_url: str = "") -> Iterator[list[Table]]:
         tables = [held.enter_context(rowkey.open(build_design(name), url, max_stale=stale_s))]
         if engine != "rocks":
             tables += [held.enter_context(rowkey.open(name, url)) for _ in range(CLIENTS - 1)]
-        yield tables
+        yield url, tables
 
 
 def name_run(engine: str, *, with_changes: bool) -> str:
@@ -146,7 +146,7 @@ def name_run(engine: str, *, with_changes: bool) -> str:
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
     """All that eight threads see of a row of an embedded engine fits one order."""
-    with open_tables(engine) as tables:
+    with open_tables(engine) as (_, tables):
         violations, figures = find_violations(tables, FEW, with_changes=with_changes)
     require_linearizable(violations)
     assert figures["operations"] >= FEW
@@ -156,7 +156,7 @@ def test_threads_see_one_order(engine: str, with_changes: bool) -> None:
 @pytest.mark.parametrize("with_changes", [False, True], ids=["buckets stay", "buckets change"])
 def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) -> None:
     """All that eight threads of one process see of a row of HBase fits one order."""
-    with open_tables("hbase", hbase_url) as tables:
+    with open_tables("hbase", hbase_url) as (_, tables):
         violations, figures = find_violations(tables, FEW_ON_A_CLUSTER, with_changes=with_changes)
     require_linearizable(violations)
     assert with_changes is (figures["bucket changes"] > 0)
@@ -167,7 +167,7 @@ def test_threads_see_one_order_on_a_cluster(hbase_url: str, with_changes: bool) 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_threads_see_one_order_of_many_operations(engine: str, with_changes: bool) -> None:
     """Very many operations on an embedded engine fit one order for each row."""
-    with open_tables(engine) as tables:
+    with open_tables(engine) as (_, tables):
         violations, figures = find_violations(tables, MANY[engine], with_changes=with_changes)
     record(name_run(engine, with_changes=with_changes), figures)
     require_linearizable(violations)
@@ -176,7 +176,7 @@ def test_threads_see_one_order_of_many_operations(engine: str, with_changes: boo
 @pytest.mark.long
 def test_threads_see_one_order_of_many_operations_on_a_cluster(hbase_url: str) -> None:
     """Very many operations on HBase fit one order for each row, while buckets change."""
-    with open_tables("hbase", hbase_url) as tables:
+    with open_tables("hbase", hbase_url) as (_, tables):
         violations, figures = find_violations(tables, MANY["hbase"], with_changes=True)
     record(name_run("hbase", with_changes=True), figures)
     require_linearizable(violations)
@@ -225,7 +225,7 @@ PLANTED_BUGS: dict[str, tuple[type, str, Callable[..., Any]]] = {
 def test_a_planted_bug_is_found(engine: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted bug that lets changes interleave is found within some rounds."""
     monkeypatch.setattr(*PLANTED_BUGS[bug])
-    with open_tables(engine) as tables, switch_threads_often():
+    with open_tables(engine) as (_, tables), switch_threads_often():
         histories = Histories(tables, seed=1)
         while not (found := histories.find_violations()) and histories.rounds < MAX_ROUNDS:
             pass

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     )
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
+    from rowkey.move.move import Move
+    from rowkey.move.status import MoveSettings, MoveStatus
+    from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
     from rowkey.move.verification import VerificationResult, verify_move
 else:
@@ -22,6 +25,9 @@ else:
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
+            "move": "Move",
+            "status": "MoveSettings MoveStatus",
+            "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
             "verification": "VerificationResult verify_move",
         },
@@ -31,11 +37,15 @@ __all__ = [
     "Collision",
     "CollisionResult",
     "FieldDifference",
+    "Move",
+    "MoveSettings",
+    "MoveStatus",
     "RepairOutcome",
     "RowDifference",
     "RowRepair",
     "SideCounts",
     "SkippedRow",
+    "SwitchResult",
     "VerificationResult",
     "find_collisions",
     "has_distinct_places",

@@ -6,10 +6,10 @@ import re
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.boottime import read_boottime_s
-from rowkey.catalog import MovePhase, TableMove
+from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.move.copying import copy_all_rows, copy_changed_rows
@@ -20,11 +20,12 @@ from rowkey.move.move_record import (
     MoveRecord,
 )
 from rowkey.move.mover_lock import MoverLock
+from rowkey.move.status import MoveSettings, MoveStatus, read_status
 from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
 from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
 from rowkey.table.moves.moved_table import find_used_table, rename_design
-from rowkey.table.table_location import PURGE_DELAY_ATTRIBUTE, TableLocation
+from rowkey.table.table_location import KEEP_ALL_DELETES, PURGE_DELAY_ATTRIBUTE, TableLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -176,6 +177,10 @@ class Move:
         self.record.remove_notes()
         entry = self.record.change(announce)
         assert entry.move is not None, "it was just written"
+        # Both tables keep deletes, so that an older cell that is copied later stays hidden.
+        attributes = self.source.store.families_and_attributes[1]
+        kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
+        self.source.store.replace_attributes(sync_attributes(kept, entry))
         reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
         self.record.add_to_history("announced", target=target.table)
         return entry.move
@@ -413,30 +418,61 @@ class Move:
 
         entry = self.record.change(end)
         self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
+        kept = move.target if move.is_target_ruling else self.source_name
         if move.is_target_ruling:
-            self._free_target(move.target)
+            MoveRecord(self.record.catalog, kept).change(
+                lambda entry: replace(entry, moved_from="") if entry.moved_from else entry
+            )
         if self.engine.has_table(dropped):
             self.engine.drop_table(dropped)
         self.record.add_to_history("finished", dropped=dropped)
-        if move.is_target_ruling:
-            self.record.remove_notes()
-        else:
+        if not move.is_target_ruling:
             with suppress(Conflict):
                 self.record.catalog.remove(move.target)
             self.record.change(lambda entry: replace(entry, move=None))
-            reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
-            self.record.remove_notes()
+        self._restore_attributes(kept)
+        self.record.remove_notes()
         return dropped
 
-    def _free_target(self, name: str) -> None:
-        """Make the target a table of its own, whose compactions drop deletes again."""
-        target = MoveRecord(self.record.catalog, name)
-        target.change(lambda entry: replace(entry, moved_from="") if entry.moved_from else entry)
+    def _restore_attributes(self, name: str) -> None:
+        """Let the compactions of the table that is kept drop deletes again."""
         store = self.engine.open_table(name)
         attributes = dict(store.families_and_attributes[1])
-        if attributes.pop(PURGE_DELAY_ATTRIBUTE, None) is not None:
-            store.replace_attributes(attributes)
+        if attributes.get(PURGE_DELAY_ATTRIBUTE) == KEEP_ALL_DELETES:
+            del attributes[PURGE_DELAY_ATTRIBUTE]
+            entry = MoveRecord(self.record.catalog, name).read_entry()
+            store.replace_attributes(sync_attributes(attributes, entry))
         reconcile_attributes(self.record.catalog, name, store)
+
+    # While it goes on
+
+    @property
+    def status(self) -> MoveStatus:
+        """How far the move is."""
+        return read_status(self.record)
+
+    def throttle(self, *, rows_per_s: float | None, max_p99_ms: float | None = None) -> None:
+        """Limit the copy, also one that another process makes; it follows within a second.
+
+        Args:
+            rows_per_s: most rows in a second, by all threads together; None for no limit.
+            max_p99_ms: milliseconds within which 99 of 100 writes of the copy must end; None for no
+                limit.
+        """
+        self._change_settings(rows_per_s=rows_per_s, max_p99_ms=max_p99_ms)
+
+    def pause_copy(self) -> None:
+        """Make the copy wait until `resume_copy` is called."""
+        self._change_settings(is_paused=True)
+
+    def resume_copy(self) -> None:
+        """Let a copy that waits go on."""
+        self._change_settings(is_paused=False)
+
+    def _change_settings(self, **changes: Any) -> None:
+        """Note changed settings of the copy."""
+        self._require_move()
+        replace(MoveSettings.read(self.record), **changes).write(self.record)
 
 
 def _ignore_progress(step: str, done: int, total: int) -> None:

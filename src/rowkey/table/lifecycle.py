@@ -20,7 +20,7 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.moves.moved_table import find_moved_table
+from rowkey.table.moves.moved_table import find_moved_table, find_used_table, remove_names_of
 from rowkey.table.table_location import TableLocation, build_missing_error
 
 if TYPE_CHECKING:
@@ -184,12 +184,16 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
         The names of the tables that were dropped.
 
     Raises:
-        InvalidArgument: there is no such table; or it is a companion of a table that exists.
+        InvalidArgument: there is no such table; it is a companion of a table that exists; or its
+            rows are being moved.
         Unavailable: the engine cannot be opened, or the table's directory holds other files.
     """
     name = table if isinstance(table, str) else table.table
     declared = {} if isinstance(table, str) else table.read_companions()
     with open_engine(url, create=False) as engine:
+        used = _find_dropped_table(engine, table, url, catalog)
+        if used != name:
+            name = table = used
         left = [one for one in declared if engine.has_table(one)]
         if not engine.has_table(name) and not left:
             raise build_missing_error(url, name, engine)
@@ -248,7 +252,31 @@ def _drop_one_table(
         if entry is not None or is_damaged:
             with suppress(Conflict):
                 memory.remove(name, None if entry is None else entry.version)
+            remove_names_of(memory, name)
         return entry
+
+
+def _find_dropped_table(
+    engine: Engine, table: Design | str, url: str, catalog_url: str | None
+) -> str:
+    """Return the name of the table to drop: that which a moved table's name stands for.
+
+    Raises:
+        InvalidArgument: rows of the table are being moved.
+    """
+    name = table if isinstance(table, str) else table.table
+    with closing(_open_dropped_catalog(engine, table, url, catalog_url)) as memory:
+        try:
+            entry = memory.read(name)
+            used = name if entry is None else find_used_table(memory, name, entry)
+            used_entry = entry if used == name else memory.read(used)
+        except (CorruptionError, Unavailable):
+            return name
+        if used_entry is not None and used_entry.move is not None:
+            what = f"the rows of {used} are being moved to {used_entry.move.target}"
+            remedy = "End the move first: rowkey move finish drops one of both tables."
+            raise InvalidArgument(url, what, remedy=remedy)
+        return used
 
 
 def _open_dropped_catalog(
@@ -261,7 +289,7 @@ def _open_dropped_catalog(
         declared = None if isinstance(table, str) else table.declaration.catalog
         found_url = find_catalog_url(name, attributes, engine, declared, catalog_url)
         return open_catalog(found_url, engine, url)
-    except (CorruptionError, NotSupported, Unavailable):
+    except (CorruptionError, InvalidArgument, NotSupported, Unavailable):
         own_catalog = open_catalog(engine.catalog_url, engine, url)
         if isinstance(table, str) or own_catalog.read(name) is not None:
             return own_catalog

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.catalog import MOVE_ATTRIBUTES, MovePhase, evolve_entry
 from rowkey.cells import find_table_name_mistakes
 from rowkey.design import Design
-from rowkey.errors import CatalogMismatch
+from rowkey.errors import CatalogMismatch, Conflict
 
 if TYPE_CHECKING:
     from rowkey.catalog import Catalog, CatalogEntry, TableMove
@@ -83,6 +83,23 @@ def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
             break
         name, entry = move.target, target
     return name
+
+
+def remove_names_of(catalog: Catalog, name: str) -> None:
+    """Remove the catalog entries of tables whose rows were moved to a table that was dropped.
+
+    Args:
+        catalog: its catalog.
+        name: its name.
+    """
+    for earlier in catalog.list_tables():
+        entry = catalog.read(earlier)
+        if entry is None or entry.move is None or not _has_replaced(entry.move):
+            continue
+        if entry.move.target == name:
+            with suppress(Conflict):
+                catalog.remove(earlier, entry.version)
+            remove_names_of(catalog, earlier)
 
 
 def _has_replaced(move: TableMove) -> bool:
