@@ -32,9 +32,9 @@ class OutgrownRegions(Rule):
     """The table will outgrow its regions.
 
     What it does: computes how large the table becomes from the rate and the ttl, from the number of
-    possible rows and the versions kept, before encoding and compression, and compares that with its
-    regions at 10 GiB each; with one, where keys follow the clock. Rows that are written again do
-    not count twice.
+    possible rows and the versions kept, and compares that with its regions at 10 GiB each; with
+    one, where keys follow the clock. Rows that are written again do not count twice. The size is
+    that after encoding and compression, measured on a sample; without one it is that before them.
 
     Why it hurts: a region above hbase.hregion.max.filesize splits by itself, under load, and all of
     them at about the same time; one region for each bucket becomes two, with a boundary that nobody
@@ -89,9 +89,12 @@ ttl         = "1d"
 rate = "5000/s"
 """
     GIB = 1 << 30
+    MAX_GROWTH = 2
+    """Multiple of 10 GiB from which a size after compression is a warning, because regions then
+    split more than once: our choice."""
     MAX_COMPRESSION_RATIO = 5
-    """Multiple of 10 GiB from which it is a warning, because encoding and compression hardly reduce
-    the size to a fifth: our choice."""
+    """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
+    compression hardly reduce it to a fifth: our choice."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table will outgrow its regions."""
@@ -104,9 +107,8 @@ rate = "5000/s"
         if each <= MAX_FILE_SIZE:
             return
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
-        severity: Severity = (
-            "warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info"
-        )
+        ratio = self.MAX_GROWTH if subject.demand.is_compressed else self.MAX_COMPRESSION_RATIO
+        severity: Severity = "warning" if each > ratio * MAX_FILE_SIZE else "info"
         remedy = self._format_remedy(subject, proposed_regions, regions)
         if front is None and (reason := self._explain_idle_regions(subject, proposed_regions)):
             min_servers = compute_min_servers(subject.demand)
@@ -121,8 +123,8 @@ rate = "5000/s"
             remedy = self._format_front_remedy(subject)
         yield self.build_finding(
             "splits",
-            f"the table grows to {size / self.GIB:,.0f} GiB before compression, {where}, and HBase "
-            "splits a region above 10 GiB",
+            f"the table grows to {subject.demand.size_phrase}, {where}, and HBase splits a region "
+            "above 10 GiB",
             remedy,
             severity=severity,
             value=regions,
