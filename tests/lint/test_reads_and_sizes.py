@@ -430,3 +430,11 @@ def test_keys_that_rise_in_buckets_need_no_sample() -> None:
     assert "Keep these splits: the keys of each bucket begin with ts" in told.remedy
     [told] = find_problems("RK802", more, HOST_FIRST)
     assert 'Write splits = { algorithm = "sample"' in told.remedy
+
+
+@pytest.mark.parametrize(("ttl", "shown"), [("600s", "10m"), ("36h", "36h"), ("90061s", "90061s")])
+def test_a_ttl_is_shown_in_plain_units(ttl: str, shown: str) -> None:
+    """How long rows are kept is shown in whole units, never as a fraction of days."""
+    span = f"{READ}where = 'host = ? and ts >= ? and ts < ?'\nspan = '30d'"
+    [told] = find_problems("RK612", f"[families.d]\nttl = '{ttl}'\n{span}")
+    assert f"rows are deleted after {shown}" in told.message

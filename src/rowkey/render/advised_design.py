@@ -26,6 +26,12 @@ _BLANK_LINES = re.compile(r"(?:[ \t\r]*\n)*")
 _COMMENT_LINES = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
 
 
+UNFINISHED = (
+    "The search was interrupted: the figures are of the first events, and other keys may be better."
+)
+"""Said of a design that an interrupted search proposes."""
+
+
 def format_advised_design(
     advice: Advice, judged: JudgedDesign, path: Path, companions: Mapping[str, str] | None = None
 ) -> str:
@@ -55,6 +61,8 @@ def format_advised_design(
     proposed = Design(**options)
     decisive = judged.verdict.decisive
     verdict = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
+    if not advice.is_complete:
+        verdict += f" {UNFINISHED}"
     if is_main and declared.source is not None:
         text = _edit_declared_text(declared, proposed)
         if text is not None:
