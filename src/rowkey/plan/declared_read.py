@@ -235,7 +235,8 @@ def _check_span(
     mistakes: Mistakes,
 ) -> None:
     """Collect a mistake if no condition has a range of times that `span` could be the length of."""
-    if not _list_time_ranges(conditions, fields):
+    is_known = all(one.field in fields for one in conditions)  # else that mistake is reported
+    if is_known and not _list_time_ranges(conditions, fields):
         mistakes.add(
             path,
             f"{str(span)!r} has no effect: no range over a time has a parameter",
