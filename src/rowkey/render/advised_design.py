@@ -67,7 +67,8 @@ def format_advised_design(
         text = _edit_declared_text(declared, proposed)
         if text is not None:
             why = f"in place of {format_key(declared.key.terms)}. {verdict}"
-            return _insert_comments(text, f"{PROPOSAL_MARK[2:]}, {why}")
+            old_key = format_key(declared.key.terms)
+            return _insert_comments(text, f"{PROPOSAL_MARK[2:]}, {why}", old_key)
     comments = [f"{PROPOSAL_MARK}.", *(f"# {one}" for one in wrap_text(verdict, COMMENT_WIDTH, 0))]
     return "\n".join([*comments, "", proposed.dumps()])
 
@@ -168,16 +169,22 @@ def _find_comment_start(text: str, offset: int) -> int:
     return line if found is None else found.start()
 
 
-def _insert_comments(text: str, comment: str) -> str:
-    """Return a design file with a comment above its key, in place of one of an earlier advice."""
+def _insert_comments(text: str, comment: str, old_key: str) -> str:
+    """Return a design file with a comment above its key, in place of one of an earlier advice.
+
+    Comments that stood above the old key describe it, so it follows them, as a comment.
+    """
     body = text.removeprefix(BOM)
     start = find_spans(body).starts[("key",)]
     line = body.rfind("\n", 0, start) + 1
     above = body[:line]
-    mark = above.rfind(PROPOSAL_MARK, _find_comment_start(body, start))
+    described = _find_comment_start(body, start)
+    mark = above.rfind(PROPOSAL_MARK, described)
     if mark >= 0:
         above = above[: above.rfind("\n", 0, mark) + 1]
     end = "\r\n" if body.partition("\n")[0].endswith("\r") else "\n"
     lines: Sequence[str] = list(wrap_text(comment, COMMENT_WIDTH, 0))
     comments = "".join(f"# {one}{end}" for one in lines)
+    if mark < 0 and described < line:
+        comments = f'# before: key = "{old_key}"{end}{comments}'
     return text[: len(text) - len(body)] + above + comments + body[line:]
