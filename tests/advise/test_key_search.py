@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import runpy
 import subprocess
 import sys
@@ -176,6 +177,9 @@ def test_an_interrupted_search_has_the_best_keys_so_far(
     assert (130, True) == (done.code, "interrupted: figures are of" in done.out)
     written = Design.read(tmp_path / "better.toml").declaration.key
     assert advice.picks[0].judged.design.declaration.key == written
+    assert "from a search that was interrupted" in done.err
+    comments = re.sub(r"\n# *", " ", (tmp_path / "better.toml").read_text())
+    assert "The search was interrupted: the figures are of the first events" in comments
 
 
 def test_advice_does_not_go_in_a_circle(orders: Path) -> None:

@@ -83,3 +83,15 @@ def test_slightly_more_even_writes_are_no_reason_for_dearer_reads(
     declared.write_cost, judged.read_cost = 1.2, read_cost  # type: ignore[misc]
     (pick,) = choose_picks(declared, [judged])
     assert ("writes" in pick.strengths, is_balanced) == (True, "balanced" in pick.strengths)
+
+
+@pytest.mark.parametrize(("read_cost", "is_cheapest"), [(4.0, False), (1.0, True), (0.5, True)])
+def test_no_key_is_called_cheapest_where_the_declared_one_is_cheaper(
+    read_cost: float, *, is_cheapest: bool
+) -> None:
+    """A strength compares with the declared design as well, of which the reads may be cheapest."""
+    better: Any = build_judged_design(0)
+    better.read_cost = read_cost
+    [pick] = choose_picks(build_judged_design(1), [better])
+    assert is_cheapest is ("reads" in pick.strengths)
+    assert "nearest" in pick.strengths

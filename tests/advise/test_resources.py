@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from rowkey.advise import Resources, compare_designs, estimate_resources, search
+from rowkey.advise import (
+    JudgedDesign,
+    Resources,
+    compare_designs,
+    estimate_resources,
+    search,
+)
 from rowkey.cells import compute_cell_bytes
 from rowkey.design import Design
 from rowkey.errors import InvalidDesign
@@ -21,7 +27,7 @@ from rowkey.render import (
     format_advice,
     format_comparison,
 )
-from rowkey.simulate import open_source, run_on_source
+from rowkey.simulate import choose_source_splits, open_source, run_on_source
 
 if TYPE_CHECKING:
     from rowkey.simulate import Simulation
@@ -289,3 +295,27 @@ def test_a_comparison_without_rates_has_no_empty_rows() -> None:
     assert "bytes of an event, disk" in shown
     assert "servers needed" not in shown
     assert "declare [writes] rate" not in shown
+
+
+@pytest.mark.parametrize("codec", ["ZSTD", "LZO"])
+def test_all_commands_mean_the_same_size(codec: str) -> None:
+    """The size of a table is one number, compressed where that is measured, for all that judges."""
+    sample = build_sample()
+    design = build_design(rate="9000/s", family={"ttl": "900d", "compression": codec})
+    judged = JudgedDesign(design, sample)
+    [warning] = [one for one in judged.lint_result.findings if one.code == "RK802"]
+    demand = judged.source.estimate_demand(design)
+    size, meaning = demand.size, demand.compression_phrase
+    assert ("after compression" if codec == "ZSTD" else "before compression") == meaning
+    shown = f"{size / GIB:,.{0 if size >= 100 * GIB else 1}f} GiB {meaning}"
+    assert (size, True) == (warning.evidence["size"], shown in warning.message)
+    [sizing] = [one for one in (choose_source_splits(design, judged.source, 0).sizing,) if one]
+    assert shown in sizing.reasons[0]
+    disk, rows = judged.resources.disk_bytes.value, 9_000 * 900 * 86_400
+    assert disk is not None
+    assert pytest.approx(disk / 3 / rows) == judged.resources.event_disk_bytes
+    if codec == "ZSTD":
+        assert pytest.approx(disk / 3, rel=1e-6) == size
+        assert demand.plain_size > 3 * size
+    again = search(design, sample).declared.lint_result.findings
+    assert warning.message in [one.message for one in again]

@@ -62,6 +62,26 @@ def test_examples_print_what_the_page_says(name: str, tmp_path: Path) -> None:
         pytest.skip(f"SOME EXAMPLES OF {name} NOT RUN: missing {', '.join(sorted(missing))}")
 
 
+WITH_PROGRAMS = [
+    (name, program)
+    for name in WRITTEN_PAGES
+    for program in PROGRAMS
+    if any(
+        one.calls(frozenset([program])) for one in parse_blocks((ROOT / name).read_text("utf-8"))
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "program"), WITH_PROGRAMS)
+def test_examples_run_without_one_program(name: str, program: str, tmp_path: Path) -> None:
+    """Where one program is missing, the examples that do not call it print the same."""
+    missing = frozenset(one for one in PROGRAMS if one == program or shutil.which(one) is None)
+    page = (ROOT / name).read_text(encoding="utf-8")
+    for outcome in run_page(page, tmp_path, missing):
+        if not outcome.is_as_written:
+            assert outcome.block.text == outcome.actual
+
+
 ON_CLUSTER = [
     name
     for name in WRITTEN_PAGES

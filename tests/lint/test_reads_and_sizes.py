@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.lint import Finding, LintSubject, check_design
 from samples import summarize_sample
@@ -357,3 +359,82 @@ def test_a_load_that_one_server_bears_is_a_remark(rate: str, severity: str) -> N
     more = f"[writes]\nrate = '{rate}'"
     (found,) = find_problems("RK101", more, "[ts][host]", '["a"]')
     assert severity == found.severity
+
+
+RISING = """\
+table  = "payments"
+key    = "KEY"
+splits = "per_bucket"
+
+[fields]
+id       = "u64"
+customer = { type = "u32", distinct = 3000 }
+ts       = "timestamp_ms"
+line     = { type = "text", max_bytes = 500, mean_bytes = 200 }
+
+[families.d]
+ttl         = "30d"
+
+[cluster]
+servers = 8
+
+[writes]
+rate    = "1000/s"
+time    = "ts"
+arrival = "clock"
+"""
+
+
+def write_payments(folder: Path, *, heavy: bool) -> Path:
+    """Write events with rising numbers and times, of random customers."""
+    random = Random(5)
+    path = folder / "rows.csv"
+    rows = (
+        (n * 3, 7 if heavy and n % 10 else random.randrange(3000), 1_700_000_000_000 + n * 50)
+        for n in range(20_000)
+    )
+    text = "".join(f"{number},{customer},{ts},x\n" for number, customer, ts in rows)
+    path.write_text("id,customer,ts,line\n" + text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("key", "heavy", "advised"),
+    [
+        ("[bucket(id, 16)][id]", False, False),
+        ("[bucket(customer, 16)][ts][customer]", False, False),
+        ("[bucket(customer, 16)][customer][ts]", False, True),
+        ("[bucket(customer, ts, 16, 4)][customer][ts]", True, False),
+    ],
+)
+def test_regions_are_advised_only_if_they_get_writes(
+    key: str, heavy: bool, advised: bool, tmp_path: Path
+) -> None:
+    """More regions are advised only where a replay writes to them and RK201 does not object."""
+    path, text = write_payments(tmp_path, heavy=heavy), RISING.replace("KEY", key)
+    judged = JudgedDesign(Design.loads(text, source="design.toml"), path, select=["RK802"])
+    [told] = judged.lint_result.findings
+    assert advised is ("Keep these splits: " not in told.remedy)
+    wanted = f'{{ algorithm = "sample", regions = {told.evidence["wanted"]} }}'
+    assert advised is (wanted in told.remedy)
+    more = JudgedDesign(Design.loads(text.replace('"per_bucket"', wanted)), path)
+    empty_share = more.simulation.empty_region_count / len(more.simulation.regions)
+    assert advised is (empty_share < 0.2)
+    assert advised is ("missed_splits" not in {one.code for one in more.simulation.causes})
+
+
+def test_keys_that_rise_in_buckets_need_no_sample() -> None:
+    """Without a sample no splits are advised in buckets whose keys begin with the time."""
+    more = "[families.d]\nttl = '30d'\n[writes]\narrival = 'clock'\nrate = '5000/s'"
+    [told] = find_problems("RK802", more, TIME_FIRST)
+    assert "Keep these splits: the keys of each bucket begin with ts" in told.remedy
+    [told] = find_problems("RK802", more, HOST_FIRST)
+    assert 'Write splits = { algorithm = "sample"' in told.remedy
+
+
+@pytest.mark.parametrize(("ttl", "shown"), [("600s", "10m"), ("36h", "36h"), ("90061s", "90061s")])
+def test_a_ttl_is_shown_in_plain_units(ttl: str, shown: str) -> None:
+    """How long rows are kept is shown in whole units, never as a fraction of days."""
+    span = f"{READ}where = 'host = ? and ts >= ? and ts < ?'\nspan = '30d'"
+    [told] = find_problems("RK612", f"[families.d]\nttl = '{ttl}'\n{span}")
+    assert f"rows are deleted after {shown}" in told.message

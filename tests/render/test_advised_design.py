@@ -52,7 +52,7 @@ def format_proposal(declared: Design, folder: Path = Path(), **changed: Any) -> 
         simulation=SimpleNamespace(source=SimpleNamespace(name="")),
     )
     declared_design = SimpleNamespace(design=declared)
-    advice: Any = SimpleNamespace(recommended=(judged,), declared=declared_design)
+    advice: Any = SimpleNamespace(recommended=(judged,), declared=declared_design, is_complete=True)
     return format_advised_design(advice, judged, folder / "better.toml"), proposed
 
 
@@ -108,6 +108,10 @@ def test_all_but_the_proposed_options_stays(
     again, _ = format_proposal(Design.loads(written), key="[bucket(user, 4)][user][at][number]")
     assert expected == list_comments(again)
     assert 1 == again.count("Proposed by rowkey advise")
+    key_place = next(number for number, (_, line) in enumerate(LINES) if line.startswith("key"))
+    is_described = comments[key_place][0]
+    assert is_described is ('# before: key = "[at][user][number]"' in written)
+    assert written.count("# before: ") == again.count("# before: ") == is_described
 
 
 @pytest.mark.parametrize("splits", ["[splits]\nalgorithm = 'uniform'\nregions = 4\n", ""])

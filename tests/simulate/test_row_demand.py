@@ -180,3 +180,11 @@ def test_a_salted_key_keeps_its_origin(tmp_path: Path) -> None:
     simulation = simulate(tmp_path, make_rows(300), "[salt(4)][host][ts]", read, splits=splits)
     (load,) = simulation.read_loads
     assert pytest.approx(1, rel=0.2) == load.regions.skew
+
+
+@pytest.mark.parametrize(("age", "share"), [("exp(40h)", True), ("exp(1m)", False)])
+def test_ages_beyond_the_sample_are_reported(tmp_path: Path, age: str, share: bool) -> None:
+    """Where the sample is too short for the declared ages, the read says how many it lacks."""
+    read = {"where": READS["hour"], "span": "1h", "age": age}
+    [cost] = simulate(tmp_path, make_rows(300), KEYS[1], read).reads
+    assert share is (f"of the ages {age} lie before the oldest row" in cost.assumption)

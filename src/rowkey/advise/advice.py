@@ -30,7 +30,7 @@ class Pick:
     """A proposed design.
 
     Args:
-        strengths: what it is best at among the keys that were judged.
+        strengths: what it is best at among the keys that were judged, the declared one included.
         judged: the design with its judgement.
     """
 
@@ -99,11 +99,11 @@ def choose_picks(declared: JudgedDesign, judged: Sequence[JudgedDesign]) -> list
         judged: designs with other keys.
     """
     allowed = [one for one in judged if not find_objection(declared, one)]
-    rivals = [*allowed, declared]  # which is as balanced as the others, or more
+    rivals = [*allowed, declared]  # which may be better in one measure than all others
     least_costs = {name: min(map(cost, rivals)) for name, cost in _COSTS.items()}
     found: dict[int, list[Strength]] = {}
     for strength in STRENGTHS if allowed else ():
-        competing = rivals if strength == "balanced" else allowed
+        competing = allowed if strength == "nearest" else rivals
         measures = map(_build_measure(strength, declared, least_costs), competing)
         winner = min(enumerate(measures), key=lambda entry: entry[1])[0]
         if winner < len(allowed):

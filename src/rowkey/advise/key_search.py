@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rowkey.proposals import ExampleRead
     from rowkey.rows import Layout
     from rowkey.simulate import PhaseProgress, Simulation
-    from rowkey.workload import SampleInput, SampleSummary
+    from rowkey.workload import FamilySize, SampleInput, SampleSummary
 
 SKETCH_EVENTS = 10_000
 """First events by which the leading parts of keys are compared."""
@@ -319,12 +319,26 @@ class _KeySearch:
         return [one for one in warnings if one.code not in self._known_codes]
 
     @cached_property
+    def _family_sizes(self) -> Mapping[str, FamilySize]:
+        """Return the bytes of an event in each family under the declared key.
+
+        Those of other keys are measured only for what is judged by all events.
+        """
+        return self.source.measure_family_sizes(self.design)
+
+    @cached_property
     def _fewer_rows(self) -> SampleSummary | None:
         """Return the summary with few of its sampled events; None without a sample."""
         summary, design = self.source.summary, self.design
         if summary is None:
             return None
-        return summary.copy_with_key(design.key, design.layout, None, max_rows=CHECKED_ROWS)
+        return summary.copy_with_key(
+            design.key,
+            design.layout,
+            None,
+            max_rows=CHECKED_ROWS,
+            family_sizes=self._family_sizes,
+        )
 
     @cached_property
     def _known_codes(self) -> frozenset[str]:
@@ -334,7 +348,9 @@ class _KeySearch:
     def _summarize(self, design: Design) -> SampleSummary | None:
         """Return what few of the events show under the key of a design; None without a sample."""
         summary = self._fewer_rows
-        return summary and summary.copy_with_key(design.key, design.layout, None)
+        return summary and summary.copy_with_key(
+            design.key, design.layout, None, family_sizes=self._family_sizes
+        )
 
     def _estimate_costs(self, reads: Sequence[int]) -> list[CandidateCosts]:
         """Return the valid candidates, each with estimates of its costs and of its poor reads."""
@@ -392,7 +408,7 @@ class _KeySearch:
         event_bytes = self.design.layout.estimate_event_bytes(
             self.design.estimate_key_bytes(self.source.facts), self.source.facts
         )
-        size = self.source.estimate_demand(self.design).size
+        size = self.source.estimate_demand(self.design).plain_size
         return float(max(size / max(event_bytes, 1.0), self.source.replayed_count))
 
     def _get_rate(self, read: ExampleRead) -> float:
@@ -461,6 +477,11 @@ class _KeySearch:
     def _replay(self, design: Design, max_events: int | None = None) -> Simulation:
         """Replay the second half of the events under a design: some take splits from the first."""
         source = replace(self.source)
+        if source.summary is not None:
+            sizes = None if max_events is None else self._family_sizes
+            source.summary = source.summary.copy_with_key(
+                design.key, design.layout, None, family_sizes=sizes
+            )
         if max_events is not None:
             source.total_count = min(source.total_count, max_events)
         source.first_replayed = source.total_count // 2
@@ -485,7 +506,10 @@ class _KeySearch:
         simulation = self._replay(design)
         if simulation.source.summary is not None:
             simulation.source.summary = simulation.source.summary.copy_with_key(
-                design.key, design.layout, self._count_rows(simulation)
+                design.key,
+                design.layout,
+                self._count_rows(simulation),
+                family_sizes=simulation.source.measure_family_sizes(design),
             )
         return judge_simulation(simulation)
 

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise.verdict import FAIR_UTILIZATION, get_capacity
 from rowkey.cells import FOREVER_S
-from rowkey.errors import RowError
 from rowkey.hotspots import compute_even_skew
 from rowkey.messages import Message, pluralize
 from rowkey.regions import MAX_FILE_SIZE, REGIONS_PER_SERVER
 from rowkey.simulate import ReadLoad
 from rowkey.workload import (
     FamilySize,
-    SampledEvents,
     count_write_operations,
     estimate_table_bytes,
-    measure_family_sizes,
 )
 
 if TYPE_CHECKING:
@@ -123,23 +120,13 @@ def _sum_read_operations(simulation: Simulation) -> float:
 
 def _measure_sizes(simulation: Simulation) -> tuple[dict[str, FamilySize], str]:
     """Return the bytes of an event in each family, and why they could not be measured, if so."""
-    replay = simulation.replay
-    if simulation.source.has_all_fields and simulation.sampled_keys:
-        events = SampledEvents(
-            simulation.sampled_rows,
-            simulation.sampled_keys,
-            replay.sampled_salts,
-            replay.reservoir.collect_positions(),
-        )
-        layout, families = replay.design.layout, simulation.design.families
-        try:
-            return measure_family_sizes(layout, families, replay.design.writes, events), ""
-        except RowError as problem:
-            reason = problem.mistake.problem
-    elif simulation.source.summary is None:
-        reason = "there is no sample"
-    else:
-        reason = "the events were read without some of the fields"
+    design, summary = simulation.design, simulation.source.summary
+    reason = "there is no sample"
+    if summary is not None:
+        layout = simulation.replay.design.layout
+        if sizes := summary.measure_family_sizes(layout, design.families, design.writes):
+            return dict(sizes), ""
+        reason = "the sample lacks some of the fields, or they cannot be encoded"
     estimated = simulation.design.layout.estimate_family_bytes(
         simulation.key_bytes, simulation.facts
     )

@@ -95,7 +95,11 @@ def _measure_changes(simulation: Simulation) -> Iterator[ChangedLoad]:
         name: replace(family, ttl_s=min(family.ttl_s, YEAR_S))
         for name, family in design.families.items()
     }
-    sizes = design.layout.estimate_family_bytes(simulation.key_bytes, simulation.facts)
+    sizes, is_measured = design.estimate_stored_bytes(
+        simulation.facts, simulation.source.measure_family_sizes(design)
+    )
+    if not is_measured:
+        sizes = design.layout.estimate_family_bytes(simulation.key_bytes, simulation.facts)
     size = estimate_table_bytes(
         design.layout, families, design.writes, sizes, simulation.source.row_counts
     )

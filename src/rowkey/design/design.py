@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Family
     from rowkey.keys import Dictionary, Domain, Field
     from rowkey.schema import FieldFacts, RowCounts
+    from rowkey.workload import FamilySize
 
 
 class Design:
@@ -412,7 +413,11 @@ class Design:
         )
 
     def estimate_demand(
-        self, facts: Mapping[str, FieldFacts] | None = None, *, counts: RowCounts | None = None
+        self,
+        facts: Mapping[str, FieldFacts] | None = None,
+        *,
+        counts: RowCounts | None = None,
+        family_sizes: Mapping[str, FamilySize] | None = None,
     ) -> TableDemand:
         """Estimate the size and load of the table from the file and a sample.
 
@@ -421,14 +426,17 @@ class Design:
         Args:
             facts: what is known of the fields.
             counts: how many rows the events of a sample are.
+            family_sizes: the measured bytes of an event in each family.
         """
         prefixes = list_key_prefixes(self.key)
         each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
         size_each = sum(each.values())
         rate, capacity = self.writes.rate, self.cluster.capacity_per_s
-        size = estimate_table_bytes(self.layout, self.families, self.writes, each, counts)
+        stored, is_compressed = self.estimate_stored_bytes(facts, family_sizes)
         return TableDemand(
-            size=0 if size is None else int(min(size, 2**62)),
+            size=self._estimate_size(stored, counts),
+            is_compressed=is_compressed,
+            plain_size=self._estimate_size(each, counts),
             servers=self.cluster.servers,
             families=len(self.families),
             heap=self.cluster.heap_bytes,
@@ -437,6 +445,30 @@ class Design:
             scans=any(read.limit is None for read in self.reads),
             prefixes=None if prefixes is None else len(prefixes),
         )
+
+    def estimate_stored_bytes(
+        self,
+        facts: Mapping[str, FieldFacts] | None = None,
+        family_sizes: Mapping[str, FamilySize] | None = None,
+    ) -> tuple[Mapping[str, float], bool]:
+        """Return the bytes of an event in the files of each family, and whether it is compressed.
+
+        They are measured after encoding and compression, or else estimated before them.
+
+        Args:
+            facts: what is known of the fields.
+            family_sizes: the measured bytes of an event in each family.
+        """
+        each = self.layout.estimate_family_bytes(self.estimate_key_bytes(facts), facts)
+        sizes = family_sizes or {}
+        if each and all(name in sizes and sizes[name].is_compressed for name in each):
+            return {name: sizes[name].disk_bytes for name in each}, True
+        return each, False
+
+    def _estimate_size(self, event_bytes: Mapping[str, float], counts: RowCounts | None) -> int:
+        """Return the bytes of the full table; 0 if unknown."""
+        size = estimate_table_bytes(self.layout, self.families, self.writes, event_bytes, counts)
+        return 0 if size is None else int(min(size, 2**62))
 
     def estimate_key_bytes(self, facts: Mapping[str, FieldFacts] | None = None) -> float:
         """Estimate the mean bytes of a row key from its parts' widths and field facts."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rowkey.errors import Mistake
     from rowkey.keys import Key
     from rowkey.schema import FieldFacts, RowCounts
+    from rowkey.workload import FamilySize
 
 MAX_PREFIXES = 65_536
 
@@ -121,6 +122,7 @@ def compute_regions(
     facts: Mapping[str, FieldFacts],
     keys: Sequence[bytes] | None = None,
     counts: RowCounts | None = None,
+    family_sizes: Mapping[str, FamilySize] | None = None,
 ) -> DesignRegions:
     """Return the regions of a design, with the count that sizing chooses where none is declared.
 
@@ -129,11 +131,13 @@ def compute_regions(
         facts: what is known of its fields.
         keys: keys of a sample, ascending; taken only where the boundaries follow from them.
         counts: how many rows the events of a sample are.
+        family_sizes: the measured bytes of an event in each family.
 
     Raises:
         InvalidDesign: with everything the algorithm lacks.
     """
-    cut, sizing = design.splits, choose_region_count(design.estimate_demand(facts, counts=counts))
+    demand = design.estimate_demand(facts, counts=counts, family_sizes=family_sizes)
+    cut, sizing = design.splits, choose_region_count(demand)
     wanted = sizing.regions if cut.needs_count else cut.request.regions
     used = keys if cut.needs_sample else None
     return DesignRegions(cut.compute_boundaries(design.key, used, wanted), wanted, sizing)

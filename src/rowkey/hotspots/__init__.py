@@ -9,6 +9,7 @@ from rowkey.hotspots.causes import CAUSES as CAUSES
 from rowkey.hotspots.contract import Cause
 from rowkey.hotspots.leading_parts import (
     CLOCK_ARRIVALS,
+    find_bucket_clock_field,
     find_clock_field,
     find_leading_part,
     is_time_only,
@@ -27,7 +28,11 @@ from rowkey.hotspots.read_causes import READ_CAUSES as READ_CAUSES
 from rowkey.hotspots.read_contract import ReadCause
 from rowkey.hotspots.read_load_result import ReadCauseFinding, ReadGain, ReadLoadResult
 from rowkey.hotspots.region_counts import LoadMap, RegionCounts
-from rowkey.hotspots.region_coverage import compute_region_shares
+from rowkey.hotspots.region_coverage import (
+    compute_region_shares,
+    count_unwritten_regions,
+    has_many_empty,
+)
 from rowkey.hotspots.skew import (
     compute_even_deviation,
     compute_even_skew,
@@ -67,8 +72,11 @@ __all__ = [
     "compute_even_deviation",
     "compute_even_skew",
     "compute_region_shares",
+    "count_unwritten_regions",
+    "find_bucket_clock_field",
     "find_clock_field",
     "find_leading_part",
+    "has_many_empty",
     "is_time_only",
     "is_within_one_step",
     "list_entity_fields",

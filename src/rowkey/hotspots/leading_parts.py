@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rowkey.plan import count_spreading_parts
 from rowkey.proposals import has_only_times
 
 if TYPE_CHECKING:
@@ -185,11 +186,27 @@ def find_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | N
         facts: the facts of its fields, from a sample in the order of its file or declared.
     """
     part = find_leading_part(design, facts)
-    if (
-        part is None
-        or len(part.fields) != 1
-        or not (part.order.is_ascending or part.order.is_descending)
-    ):
+    return None if part is None else _find_rising_field(design, facts, part)
+
+
+def find_bucket_clock_field(design: Design, facts: Mapping[str, FieldFacts]) -> str | None:
+    """Return the field behind the buckets or salts of a key that follows the clock; None if none.
+
+    In each bucket the newest rows are then the last ones, or the first.
+
+    Args:
+        design: the design.
+        facts: the facts of its fields.
+    """
+    count = count_spreading_parts(design.key)
+    spreading = design.key.parts[:count]
+    parts = [part for part in _list_varying_parts(design, facts) if part not in spreading]
+    return _find_rising_field(design, facts, parts[0]) if count and parts else None
+
+
+def _find_rising_field(design: Design, facts: Mapping[str, FieldFacts], part: Part) -> str | None:
+    """Return the field of a key part if it is sorted and its values follow the clock."""
+    if len(part.fields) != 1 or not (part.order.is_ascending or part.order.is_descending):
         return None
     name = part.fields[0]
     writes = design.writes

@@ -45,6 +45,9 @@ MIN_HARMFUL_RATIO = 1.5
 MAX_REFITTED_EXCESS = 0.5
 """Share of the skew above an even one that splits of the replayed keys may leave, if the splits of
 earlier keys are to blame for it."""
+MIN_EVENTS_PER_REGION = 10
+"""Events per region, on average, from which one without any got none by design: by chance one in
+22,000 gets none."""
 MIN_VALUE_SHARE_RATIO = 0.7
 """Share of its events that the fullest region must hold of all values, each counted once."""
 
@@ -219,6 +222,36 @@ def _compute_position(prefix: bytes, bytes_below: list[int], split: bytes) -> fl
 def has_many_empty(empty_count: int, regions: int) -> bool:
     """Return whether so many regions are empty that the splits may miss the keys."""
     return empty_count >= max(MIN_EMPTY_SHARE * regions, 1)
+
+
+def count_unwritten_regions(keys: Sequence[bytes], regions: int) -> tuple[int, int] | None:
+    """Return how many regions split at quantiles of earlier keys get none of the later keys.
+
+    Args:
+        keys: row keys in the order of arrival; the first half are the earlier ones.
+        regions: how many regions are wanted. Fewer are tried if the keys are too few for so many.
+
+    Returns:
+        The regions without a later key, and all that were tried; None if the keys are too few for
+        two regions.
+
+    >>> count_unwritten_regions([bytes([n]) for n in range(200)], 10)
+    (9, 10)
+    >>> count_unwritten_regions([bytes([n * 7 % 200]) for n in range(200)], 10)
+    (0, 10)
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    half = len(keys) // 2
+    tried = min(regions, half // MIN_EVENTS_PER_REGION)
+    if tried < 2:
+        return None
+    earlier = sorted(keys[:half])
+    splits = dict.fromkeys(earlier[half * n // tried] for n in range(1, tried))
+    boundaries = Boundaries([key for key in splits if key])
+    placed = locate_key_array(boundaries, pa.array(keys[half:], pa.binary()))
+    return len(boundaries) - len(np.unique(placed)), len(boundaries)
 
 
 def find_missed_splits(

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries, Sizing, TableDemand
     from rowkey.rows import CellEstimate
     from rowkey.schema import Bounds, Cluster, RowCounts
-    from rowkey.workload import KeyedEvents, SampleSummary
+    from rowkey.workload import FamilySize, KeyedEvents, SampleSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,18 @@ class LintSubject:
     @cached_property
     def demand(self) -> TableDemand:
         """Return the expected size and load of the table; a size of 0 if unknown."""
-        return self.design.estimate_demand(self.facts, counts=self._row_counts)
+        return self.design.estimate_demand(
+            self.facts, counts=self._row_counts, family_sizes=self.family_sizes
+        )
+
+    @cached_property
+    def family_sizes(self) -> Mapping[str, FamilySize]:
+        """Return the measured bytes of an event in each family; empty without such a sample."""
+        design, sample = self.design, self.sample
+        is_growth_known = design.writes.rate is not None or self._row_counts is not None
+        if sample is None or not is_growth_known:
+            return {}
+        return sample.measure_family_sizes(design.layout, design.families, design.writes)
 
     @cached_property
     def sizing(self) -> Sizing:
@@ -222,7 +233,9 @@ class LintSubject:
         if cut.needs_sample and not keys:
             return None
         try:
-            return compute_regions(self.design, self.facts, keys, self._row_counts).boundaries
+            return compute_regions(
+                self.design, self.facts, keys, self._row_counts, self.family_sizes
+            ).boundaries
         except InvalidDesign:
             return None
 

@@ -173,6 +173,8 @@ def _bind_declared_read(
     if parsed["where"] is not None:
         if parsed["keys"] is not None:
             _check_popularity(parsed["keys"], parsed["where"], f"{path}.keys", mistakes)
+        if parsed["span"] is not None:
+            _check_span(parsed["span"], parsed["where"], fields, f"{path}.span", mistakes)
         if parsed["age"] is not None:
             _check_age(parsed["age"], parsed["where"], fields, f"{path}.age", mistakes)
     if len(mistakes.mistakes) > mistake_count:
@@ -222,6 +224,24 @@ def _check_popularity(
             f"{str(keys)!r} has no effect: no condition with = or in has a parameter",
             "a condition such as host = ?",
             "Remove keys, or add the condition to where.",
+        )
+
+
+def _check_span(
+    span: Duration,
+    conditions: Sequence[Condition],
+    fields: Mapping[str, Field],
+    path: str,
+    mistakes: Mistakes,
+) -> None:
+    """Collect a mistake if no condition has a range of times that `span` could be the length of."""
+    is_known = all(one.field in fields for one in conditions)  # else that mistake is reported
+    if is_known and not _list_time_ranges(conditions, fields):
+        mistakes.add(
+            path,
+            f"{str(span)!r} has no effect: no range over a time has a parameter",
+            "a condition on a time field, such as ts >= ? and ts < ?",
+            "Remove span, or add the condition to where.",
         )
 
 

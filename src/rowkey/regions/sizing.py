@@ -104,10 +104,9 @@ def compute_min_servers(demand: TableDemand) -> int:
 def _compute_wanted_regions(demand: TableDemand) -> tuple[int, list[str]]:
     """Return the smallest region count that size, servers and writes require, with reasons."""
     by_size = -(-demand.size // MAX_FILE_SIZE)
-    size = f"{demand.size / GIB:,.1f} GiB"
     size_reason = (
-        f"{size} need {pluralize(by_size, 'region')} of at most 10 GiB, because HBase "
-        "splits larger ones."
+        f"{demand.size_phrase} need {pluralize(by_size, 'region')} of at most 10 GiB, because "
+        "HBase splits larger ones."
     )
     unknown_size_reason = (
         "The size of the table is not known: the smallest number of regions that uses all servers."

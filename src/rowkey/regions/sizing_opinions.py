@@ -57,6 +57,9 @@ class TableDemand:
         capacity: bytes a second one server takes, if known.
         scans: whether reads scan over much of the table.
         prefixes: values of the key's leading part, such as buckets, if they can be listed.
+        is_compressed: whether the size is measured after encoding and compression; else it is
+            before them.
+        plain_size: bytes before encoding and compression; those of `size` if 0.
     """
 
     size: int = 0
@@ -67,8 +70,23 @@ class TableDemand:
     capacity: int | None = None
     scans: bool = False
     prefixes: int | None = None
+    is_compressed: bool = False
+    plain_size: int = 0
+
+    @property
+    def size_phrase(self) -> str:
+        """Return the size with its meaning, as in `3.0 GiB after compression`."""
+        digits = 0 if self.size >= 100 * GIB else 1
+        return f"{self.size / GIB:,.{digits}f} GiB {self.compression_phrase}"
+
+    @property
+    def compression_phrase(self) -> str:
+        """Return whether the size is one before or after encoding and compression."""
+        return "after compression" if self.is_compressed else "before compression"
 
     def __post_init__(self) -> None:
+        if not self.plain_size:
+            object.__setattr__(self, "plain_size", self.size)
         for word, minimum in (("size", 0), ("servers", 1), ("families", 1), ("heap", 1),
                             ("writes", 0), ("capacity", 1), ("prefixes", 1)):  # fmt: skip
             value = getattr(self, word)

@@ -26,6 +26,12 @@ _BLANK_LINES = re.compile(r"(?:[ \t\r]*\n)*")
 _COMMENT_LINES = re.compile(r"(?:^[ \t]*#[^\n]*\n)+\Z", re.MULTILINE)
 
 
+UNFINISHED = (
+    "The search was interrupted: the figures are of the first events, and other keys may be better."
+)
+"""Said of a design that an interrupted search proposes."""
+
+
 def format_advised_design(
     advice: Advice, judged: JudgedDesign, path: Path, companions: Mapping[str, str] | None = None
 ) -> str:
@@ -55,11 +61,14 @@ def format_advised_design(
     proposed = Design(**options)
     decisive = judged.verdict.decisive
     verdict = f"{decisive.grade.upper()}: {decisive.subject}: {decisive.message}."
+    if not advice.is_complete:
+        verdict += f" {UNFINISHED}"
     if is_main and declared.source is not None:
         text = _edit_declared_text(declared, proposed)
         if text is not None:
             why = f"in place of {format_key(declared.key.terms)}. {verdict}"
-            return _insert_comments(text, f"{PROPOSAL_MARK[2:]}, {why}")
+            old_key = format_key(declared.key.terms)
+            return _insert_comments(text, f"{PROPOSAL_MARK[2:]}, {why}", old_key)
     comments = [f"{PROPOSAL_MARK}.", *(f"# {one}" for one in wrap_text(verdict, COMMENT_WIDTH, 0))]
     return "\n".join([*comments, "", proposed.dumps()])
 
@@ -160,16 +169,22 @@ def _find_comment_start(text: str, offset: int) -> int:
     return line if found is None else found.start()
 
 
-def _insert_comments(text: str, comment: str) -> str:
-    """Return a design file with a comment above its key, in place of one of an earlier advice."""
+def _insert_comments(text: str, comment: str, old_key: str) -> str:
+    """Return a design file with a comment above its key, in place of one of an earlier advice.
+
+    Comments that stood above the old key describe it, so it follows them, as a comment.
+    """
     body = text.removeprefix(BOM)
     start = find_spans(body).starts[("key",)]
     line = body.rfind("\n", 0, start) + 1
     above = body[:line]
-    mark = above.rfind(PROPOSAL_MARK, _find_comment_start(body, start))
+    described = _find_comment_start(body, start)
+    mark = above.rfind(PROPOSAL_MARK, described)
     if mark >= 0:
         above = above[: above.rfind("\n", 0, mark) + 1]
     end = "\r\n" if body.partition("\n")[0].endswith("\r") else "\n"
     lines: Sequence[str] = list(wrap_text(comment, COMMENT_WIDTH, 0))
     comments = "".join(f"# {one}{end}" for one in lines)
+    if mark < 0 and described < line:
+        comments = f'# before: key = "{old_key}"{end}{comments}'
     return text[: len(text) - len(body)] + above + comments + body[line:]

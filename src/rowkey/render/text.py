@@ -232,7 +232,10 @@ def _format_other_figures(simulation: Simulation, width: int) -> Iterator[str]:
             f"existing row{_format_versions(simulation.design)}"
         )
     key, event = simulation.key_bytes, simulation.event_bytes
-    yield f"a row key has {key:.1f} bytes, an event adds {event:.0f} bytes to a store"
+    yield (
+        f"a row key has {key:.1f} bytes, an event adds {event:.0f} bytes to a store before "
+        "compression"
+    )
     if simulation.late_count:
         yield (
             f"{pluralize(simulation.late_count, 'operation')} came too late for their window and "

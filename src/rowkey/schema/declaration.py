@@ -171,7 +171,8 @@ class ReadDeclaration(_StrictModel):
         None,
         description="how often each value that the conditions give is asked for: sample (as often "
         "as it has rows, the default), uniform (each as often as the others) or zipf(1.2) (the "
-        "value with the most rows most often, by Zipf's law with this exponent)",
+        "value with the most rows most often, by Zipf's law with this exponent; 0.99 in zipf "
+        "without a number)",
     )
     age: str | None = Field(
         None,

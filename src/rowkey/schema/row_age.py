@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import exp
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from rowkey.errors import InvalidArgument
@@ -59,6 +60,19 @@ class RowAge:
             ages = -mean * np.log1p(chances * np.expm1(-oldest / mean))
         whole: np.ndarray[Any, Any] = np.clip(ages, 0, oldest).astype(np.int64)
         return whole
+
+    def compute_share_beyond(self, oldest: int, unit_ns: int) -> float:
+        """Return which share of the declared ages lies above the oldest that rows can have.
+
+        Args:
+            oldest: the highest age, in units of the field.
+            unit_ns: nanoseconds of a unit.
+
+        >>> from rowkey.schema import Duration
+        >>> round(RowAge("exp", Duration(1, "h")).compute_share_beyond(3_600, 10**9), 3)
+        0.368
+        """
+        return 0.0 if self.mean is None else exp(-oldest * unit_ns / self.mean.nanoseconds)
 
     def __str__(self) -> str:
         return self.shape if self.mean is None else f"{self.shape}({self.mean})"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.keys import Field, Key
     from rowkey.regions import TableDemand
-    from rowkey.workload import FieldProfile, RecordedSample, SampleFile
+    from rowkey.workload import FamilySize, FieldProfile, RecordedSample, SampleFile
 
 MIN_ORDERED_SHARE = 0.5
 """Share of times not below all before them, under which rows are taken to be in another order; with
@@ -92,7 +92,19 @@ class EventSource:
 
     def estimate_demand(self, design: Design) -> TableDemand:
         """Estimate the size and load of the design's table from the events."""
-        return design.estimate_demand(self.facts, counts=self.row_counts)
+        return design.estimate_demand(
+            self.facts, counts=self.row_counts, family_sizes=self.measure_family_sizes(design)
+        )
+
+    def measure_family_sizes(self, design: Design) -> Mapping[str, FamilySize]:
+        """Return the bytes that an event adds to each family of a design; empty if not measured.
+
+        They are measured only where something tells how the table grows.
+        """
+        is_growth_known = design.writes.rate is not None or self.row_counts is not None
+        if self.summary is None or not is_growth_known:
+            return {}
+        return self.summary.measure_family_sizes(design.layout, design.families, design.writes)
 
     def check_events(self) -> None:
         """Check that there is an event.

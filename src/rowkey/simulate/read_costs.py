@@ -244,7 +244,7 @@ class ReadSimulator:
                     break
         except ReadError as problem:
             return ReadCost(read.name, error=str(problem))
-        assumptions = [trial_values.assumption]
+        assumptions = [trial_values.assumption, trial_values.age_assumption]
         if self._scale is not None:
             assumptions.append(self._scale.describe_factor(read))
         if len(trials_by_place) < self._max_trials:

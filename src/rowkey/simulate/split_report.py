@@ -128,7 +128,8 @@ def choose_source_splits(design: Design, source: EventSource, seed: int) -> Spli
     keys: Sequence[bytes] | None = None
     if design.splits.needs_sample:
         keys = sample_keys(design, source.read_earlier_events(), MAX_SPLIT_KEYS, seed)
-    regions = compute_regions(design, source.facts, keys, source.row_counts)
+    sizes = source.measure_family_sizes(design)
+    regions = compute_regions(design, source.facts, keys, source.row_counts, sizes)
     request = SplitRequest(
         regions=regions.requested_count, prefixes=list_key_prefixes(design.key), keys=keys
     )

@@ -27,6 +27,8 @@ TRIAL_CHANCES = [
 ]
 """For each trial, the share of the answers with rows that are not older. Trials come by their
 values: those of one value, or every part of them, have ages that are spread."""
+MAX_SHARE_BEYOND = 0.05
+"""Share of the declared ages above those of all rows from which it is told."""
 DEFAULT_RANGE_SHARE = 0.01
 """Share of its field's values that a range covers where no `span` was declared; said in
 `assumption`."""
@@ -61,6 +63,8 @@ class TrialValues:
         self._parameter_ends = _list_parameter_ends(read)
         self.assumption = ""
         """What was assumed to choose the values, or an empty string."""
+        self.age_assumption = ""
+        """What was assumed because the sample has no rows of a declared age, or empty."""
 
     def choose_values(self, trial: int) -> tuple[dict[int | str, Any], list[int]]:
         """Return the value of each parameter in a trial, and the rows that they are from.
@@ -100,6 +104,12 @@ class TrialValues:
         latest = max(greatest - self._find_length(name), least)
         unit_ns = self._read.fields[name].type.unit_ns
         assert unit_ns is not None
+        beyond = age.compute_share_beyond(latest - least, unit_ns)
+        if beyond > MAX_SHARE_BEYOND:
+            self.age_assumption = (
+                f"{beyond:.0%} of the ages {age} lie before the oldest row of the sample; the "
+                "younger ones are asked for more often instead; a longer sample has the older ones"
+            )
         starts: np.ndarray[Any, Any] = latest - age.compute_ages(
             np.asarray(chances), latest - least, unit_ns
         )

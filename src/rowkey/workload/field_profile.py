@@ -10,6 +10,7 @@ from rowkey.workload.reservoir import Reservoir
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import pyarrow as pa
 
     from rowkey.keys import Field
@@ -100,6 +101,11 @@ class FieldProfile:
             )
             for name, column in self._columns.items()
         }
+
+    @property
+    def row_numbers(self) -> np.ndarray[Any, Any]:
+        """Return the number of each of `rows` among all events, from 0."""
+        return self._reservoir.collect_positions()
 
     @property
     def rows(self) -> pa.RecordBatch:

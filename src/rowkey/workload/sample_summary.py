@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rowkey.errors import RowError
 from rowkey.messages import pluralize
 from rowkey.schema import MIN_VALUES_FOR_FACTS, FieldFacts
+from rowkey.workload.disk_size import SampledEvents, measure_family_sizes
 from rowkey.workload.distinct_counter import DistinctCounter
 from rowkey.workload.field_profile import FieldProfile
 from rowkey.workload.records import SkippedRows
@@ -21,10 +23,13 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from rowkey.cells import Family
     from rowkey.keys import Field, Key
     from rowkey.rows import Layout
     from rowkey.schema import RowCounts
+    from rowkey.workload.disk_size import FamilySize
     from rowkey.workload.sample_file import SampleFile
+    from rowkey.workload.write_pattern import WritePattern
 
 T = TypeVar("T")
 
@@ -75,6 +80,7 @@ class SampleSummary:
             key is not None and not self._has_shared_rows and not key.has_coded_fields
         )
         self._fewer_rows: pa.RecordBatch | None = None
+        self._family_sizes: Mapping[str, FamilySize] | None = None
         self._cache: dict[str, Any] = {}
 
     def add(self, events: EventBatch, keyed_events: EventBatch | None = None) -> None:
@@ -113,6 +119,7 @@ class SampleSummary:
         row_counter: DistinctCounter | None,
         *,
         max_rows: int | None = None,
+        family_sizes: Mapping[str, FamilySize] | None = None,
     ) -> SampleSummary:
         """Return the summary of the same events under another key.
 
@@ -122,8 +129,10 @@ class SampleSummary:
             row_counter: the rows of the events under it; None if they were not counted.
             max_rows: sampled events that it keeps, at equal steps; all if None. The facts of the
                 fields stay those of all events.
+            family_sizes: what an event adds to each family; measured when needed if None.
         """
         other: SampleSummary = copy(self)
+        other._family_sizes = family_sizes
         other.key = key
         if max_rows is not None and max_rows < self.rows.num_rows:
             other._fewer_rows = _take_rows(self.rows, max_rows)
@@ -204,6 +213,52 @@ class SampleSummary:
         if name not in results:
             results[name] = compute()
         return results[name]
+
+    def measure_family_sizes(
+        self, layout: Layout, families: Mapping[str, Family], writes: WritePattern
+    ) -> Mapping[str, FamilySize]:
+        """Return the bytes that an event adds to each family; empty if that cannot be measured.
+
+        It cannot if the events lack a field of the layout, or cannot be encoded.
+
+        Args:
+            layout: where the fields live, under the key of this summary.
+            families: how blocks are encoded and compressed.
+            writes: how events come.
+
+        Cost: half a second, once.
+        """
+        if self._family_sizes is not None:
+            return self._family_sizes
+        subject = (layout, families, writes)
+        measured: list[tuple[Any, Mapping[str, FamilySize]]] = self._cache.setdefault("sizes", [])
+        for other, sizes in measured:
+            if all(one is same for one, same in zip(other, subject, strict=True)):
+                return sizes
+        sizes = self._measure_sizes(*subject)
+        measured.append((subject, sizes))
+        return sizes
+
+    def _measure_sizes(
+        self, layout: Layout, families: Mapping[str, Family], writes: WritePattern
+    ) -> Mapping[str, FamilySize]:
+        """Measure the bytes that an event adds to each family, with salts of a given seed."""
+        import numpy as np
+
+        if not set(layout.fields) <= set(self.rows.schema.names):
+            return {}
+        with suppress(RowError):
+            is_coded = layout.key.has_coded_fields
+            keyed = encode_rows(layout.key, self.rows) if is_coded else self.keyed_events
+            if not keyed.keys:
+                return {}
+            positions = self.profile.row_numbers
+            if len(positions) != len(keyed.keys):
+                positions = np.arange(len(keyed.keys))
+            salts = layout.key.draw_salts(len(keyed.keys), np.random.default_rng(0))
+            events = SampledEvents(keyed.rows, keyed.keys, salts, positions)
+            return measure_family_sizes(layout, families, writes, events)
+        return {}
 
     @property
     def repeat_count(self) -> int | None:

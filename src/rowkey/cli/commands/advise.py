@@ -132,6 +132,8 @@ def _write_designs(advice: Advice, path: str, *, force: bool) -> None:
         with Destination("toml", str(file)).open_text() as stream:
             stream.write(format_advised_design(advice, judged, file, declared))
         print_notes([f"{file}: {format_key(judged.design.key.terms)}"])
+    if not advice.is_complete:
+        print_notes([f"{main_file}: from a search that was interrupted; other keys may be better"])
     if others and not companions:
         print_notes(["no table is a companion of another: write each event to all of them"])
     if companions:

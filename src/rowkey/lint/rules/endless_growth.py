@@ -22,9 +22,9 @@ class EndlessGrowth(Rule):
     """The table receives rows at a known rate and never deletes any.
 
     What it does: applies where each event is a row with its own time, and the file declares a rate
-    and families without a ttl. It computes how many bytes each day adds, before encoding and
-    compression, counting a row that is written again once for each version kept, and in how many
-    days the regions are full.
+    and families without a ttl. It computes how many bytes each day adds, as a sample shows them
+    after encoding and compression or else before them, counting a row that is written again once
+    for each version kept, and in how many days the regions are full.
 
     Why it hurts: the region count is right only until then. Afterwards every region splits, again
     and again, as long as the table lives, until the disks are full.
@@ -101,8 +101,9 @@ rate = "100/s"
         name = next(iter(subject.families))
         yield self.build_finding(
             subject.find_nearest_path("families", name),
-            f"{a_day / 2**30:,.3g} GiB are written each day and never deleted; "
-            f"{pluralize(regions, 'region')} of 10 GiB are full after {days:,.0f} days",
+            f"{a_day / 2**30:,.3g} GiB, {subject.demand.compression_phrase}, are written each day "
+            f"and never deleted; {pluralize(regions, 'region')} of 10 GiB are full after "
+            f"{days:,.0f} days",
             "Declare a ttl for the families, or create enough regions for the expected size.",
             value="FOREVER",
             verdict="A region splits by itself above 10 GiB, not at 6 to 8.",
@@ -116,5 +117,5 @@ rate = "100/s"
         """Estimate the bytes that remain of the events written until the regions are full."""
         design, lasting = subject.design, cls.MAX_DAYS_TO_FULL * cls.DAY_S
         families = {n: replace(each, ttl_s=lasting) for n, each in subject.families.items()}
-        event_bytes = design.layout.estimate_family_bytes(subject.key_bytes, subject.facts)
+        event_bytes, _ = design.estimate_stored_bytes(subject.facts, subject.family_sizes)
         return estimate_table_bytes(design.layout, families, design.writes, event_bytes) or 0.0

@@ -143,6 +143,6 @@ span  = "1h"
 
     def _estimate_rows(self, subject: LintSubject) -> float:
         """Return the rows that the table will have, or a million if nothing tells."""
-        if subject.demand.size and subject.event_bytes:
-            return subject.demand.size / subject.event_bytes
+        if subject.demand.plain_size and subject.event_bytes:
+            return subject.demand.plain_size / subject.event_bytes
         return self.ASSUMED_ROWS if subject.sample is None else subject.sample.event_count

@@ -86,8 +86,8 @@ servers = 8
             and regions > proposed_regions
         ):
             problem = (
-                f"each region holds only {size / regions / 2**20:,.0f} MiB once the table "
-                "has its full size"
+                f"each region holds only {size / regions / 2**20:,.0f} MiB "
+                f"{subject.demand.compression_phrase} once the table has its full size"
             )
         else:
             return

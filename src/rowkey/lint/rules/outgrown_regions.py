@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from rowkey.hotspots import find_clock_field
+from rowkey.hotspots import (
+    count_unwritten_regions,
+    find_bucket_clock_field,
+    find_clock_field,
+    has_many_empty,
+)
 from rowkey.lint.contract import Rule
 from rowkey.messages import pluralize
 from rowkey.proposals import format_more_regions, propose_spread_key
@@ -27,16 +32,17 @@ class OutgrownRegions(Rule):
     """The table will outgrow its regions.
 
     What it does: computes how large the table becomes from the rate and the ttl, from the number of
-    possible rows and the versions kept, before encoding and compression, and compares that with its
-    regions at 10 GiB each; with one, where keys follow the clock. Rows that are written again do
-    not count twice.
+    possible rows and the versions kept, and compares that with its regions at 10 GiB each; with
+    one, where keys follow the clock. Rows that are written again do not count twice. The size is
+    that after encoding and compression, measured on a sample; without one it is that before them.
 
     Why it hurts: a region above hbase.hregion.max.filesize splits by itself, under load, and all of
     them at about the same time; one region for each bucket becomes two, with a boundary that nobody
     chose.
 
     Use instead: as many regions as the size needs, from the start, on enough servers; or a larger
-    MAX_FILESIZE.
+    MAX_FILESIZE. Where keys rise within each bucket, further regions would get no write, so the
+    regions are left to split, and the finding is a remark.
 
     Source: claim 70, 6 to 8 GB a region: the default limit is 10 GiB, the book has 10 to 50, and
     at most 200 regions a server. Claim 73, size / 10 GB with a cap of 120, contradicts itself:
@@ -83,9 +89,12 @@ ttl         = "1d"
 rate = "5000/s"
 """
     GIB = 1 << 30
+    MAX_GROWTH = 2
+    """Multiple of 10 GiB from which a size after compression is a warning, because regions then
+    split more than once: our choice."""
     MAX_COMPRESSION_RATIO = 5
-    """Multiple of 10 GiB from which it is a warning, because encoding and compression hardly reduce
-    the size to a fifth: our choice."""
+    """Multiple of 10 GiB from which a size before compression is a warning, because encoding and
+    compression hardly reduce it to a fifth: our choice."""
 
     def collect_findings(self, subject: LintSubject) -> Iterator[Finding]:
         """Yield a finding if the table will outgrow its regions."""
@@ -98,7 +107,15 @@ rate = "5000/s"
         if each <= MAX_FILE_SIZE:
             return
         where = f"{each / self.GIB:,.1f} GiB in each of {pluralize(regions, 'region')}"
+        ratio = self.MAX_GROWTH if subject.demand.is_compressed else self.MAX_COMPRESSION_RATIO
+        severity: Severity = "warning" if each > ratio * MAX_FILE_SIZE else "info"
         remedy = self._format_remedy(subject, proposed_regions, regions)
+        if front is None and (reason := self._explain_idle_regions(subject, proposed_regions)):
+            min_servers = compute_min_servers(subject.demand)
+            written = self._find_written_count(subject, proposed_regions // 2, regions)
+            if min_servers <= subject.cluster.servers and written is None:
+                severity = "info"
+            remedy = self._format_waiting_remedy(subject, written, min_servers, reason)
         if front is not None:
             where = (
                 f"all of it written to one region at a time, because the key begins with {front}"
@@ -106,10 +123,10 @@ rate = "5000/s"
             remedy = self._format_front_remedy(subject)
         yield self.build_finding(
             "splits",
-            f"the table grows to {size / self.GIB:,.0f} GiB before compression, {where}, and HBase "
-            "splits a region above 10 GiB",
+            f"the table grows to {subject.demand.size_phrase}, {where}, and HBase splits a region "
+            "above 10 GiB",
             remedy,
-            severity="warning" if each > self.MAX_COMPRESSION_RATIO * MAX_FILE_SIZE else "info",
+            severity=severity,
             value=regions,
             verdict=self._format_verdict(size),
             size=size,
@@ -126,6 +143,57 @@ rate = "5000/s"
         return (
             f"Put {proposal.prefix_phrase}; {proposal.cost_phrase}. More regions from the start "
             "would stay empty, and the one that is written to would split as often."
+        )
+
+    @staticmethod
+    def _explain_idle_regions(subject: LintSubject, regions: int) -> str:
+        """Return why many of so many regions would get no write; empty if they would.
+
+        Whether they would is counted with the sample, whose first half tells where to split.
+        """
+        sample, counts = subject.sample, None
+        if sample is not None and not sample.is_thin:
+            counts = count_unwritten_regions(sample.keyed_events.keys, regions)
+        if counts is not None:
+            empty, tried = counts
+            reason = (
+                f"of {tried:,} regions split at keys of the first half of the sample, {empty:,} "
+                "got no write of the second half"
+            )
+            return reason if has_many_empty(empty, tried) else ""
+        name = find_bucket_clock_field(subject.design, subject.facts)
+        return f"the keys of each bucket begin with {name}, which rises with time" if name else ""
+
+    @classmethod
+    def _find_written_count(cls, subject: LintSubject, most: int, regions: int) -> int | None:
+        """Return a larger number of regions that get writes; None if there is none.
+
+        Args:
+            subject: the design.
+            most: how many are wanted at most; half as many are tried next, and so on.
+            regions: how many there are now.
+        """
+        servers = subject.cluster.servers
+        while (count := most // servers * servers) > regions:
+            if not cls._explain_idle_regions(subject, count):
+                return count
+            most //= 2
+        return None
+
+    @staticmethod
+    def _format_waiting_remedy(
+        subject: LintSubject, written_count: int | None, min_servers: int, reason: str
+    ) -> str:
+        """Return the remedy where many further regions would get no write: to let them split."""
+        use = "Keep these splits"
+        if written_count is not None:
+            use = f"Write {format_more_regions(subject.design, written_count)} and no more"
+        servers = ""
+        if min_servers > subject.cluster.servers:
+            servers = f" Use {min_servers:,} servers or more for all its regions."
+        return (
+            f"{use}: {reason}. HBase splits a region when it is full; for fewer splits raise "
+            f"MAX_FILESIZE of the table in HBase.{servers}"
         )
 
     @staticmethod

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rowkey.lint.finding import Finding, Severity
     from rowkey.lint.subject import LintSubject
 
+_UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+"""Seconds of each unit, the largest first, as design files spell it."""
+
 
 class ReadBeyondTtl(Rule):
     """A declared read asks for a longer time than the rows are kept.
@@ -83,9 +86,19 @@ span  = "365d"
             yield self.build_finding(
                 subject.format_path("reads", index, "span"),
                 f"the read '{read.name}' asks for {read.span}, but rows are deleted after "
-                f"{kept_s / 86_400:,.4g} days",
+                f"{_format_seconds(kept_s)}",
                 f"Give family {names[0]} a ttl of {read.span} or more, or shorten the span.",
                 value=read.name,
                 span_s=span_s,
                 ttl_s=kept_s,
             )
+
+
+def _format_seconds(seconds: int) -> str:
+    """Return a number of seconds in the largest unit of which it is a whole number.
+
+    >>> _format_seconds(600), _format_seconds(86_400 * 30), _format_seconds(90_061)
+    ('10m', '30d', '90061s')
+    """
+    unit, size = next(one for one in _UNITS.items() if seconds % one[1] == 0)
+    return f"{seconds // size}{unit}"
