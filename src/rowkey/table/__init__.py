@@ -6,7 +6,9 @@ from rowkey.table.companions.companion_repair import CompanionRepair, repair_com
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
+from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.lifecycle import create_table, drop_table, open_table
+from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
     repair_catalog,
@@ -27,6 +29,8 @@ __all__ = [
     "CompanionRepair",
     "CountedPart",
     "FileLoadResult",
+    "GenerationState",
+    "RowTranslator",
     "Scan",
     "Table",
     "TableWithCompanions",

@@ -59,12 +59,15 @@ class SlotMapping:
         """
         _check_fields(source, target)
         identity = frozenset(target.identity_fields)
+        target_lossy = frozenset(target.lossy_key_fields)
         slots = {(slot.family, slot.qualifier): slot for slot in source.slots}
         mapped: dict[Column, Column] = {}
         derived, rebuilt = [], []
         for slot in target.slots:
             same = next((at for at, one in slots.items() if one.has_same_bytes(slot)), None)
-            if same is not None:
+            # An increment of a new row leaves out fields that the source's key has.
+            is_needed = target_lossy.intersection(slot.field_names) - set(source.lossy_key_fields)
+            if same is not None and not (is_needed and identity.issuperset(slot.field_names)):
                 mapped[same] = (slot.family, slot.qualifier)
             elif identity.issuperset(slot.field_names):
                 derived.append(slot)
