@@ -1,0 +1,1 @@
+"""Tests of moves from one design to another."""

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import rowkey
 from rowkey.cells import LATEST, Cell, CellType, RowCells
-from rowkey.engines import CellSelection, ScanRange
+from rowkey.engines import MAX_VERSIONS, CellSelection, ScanRange
 from rowkey.errors import DesignRefused
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.row_writer import PRECEDING_TIMESTAMP
 from table.move_pairs import (
-    ALL_VERSIONS,
     HOSTS,
     START_MS,
     STEP_MS,
@@ -55,7 +54,7 @@ def build_translator(tables: WrittenTables) -> RowTranslator:
 
 def list_visible_cells(table: Table) -> list[RowCells]:
     """Return all visible versions of a table."""
-    return list(table.store.scan([ScanRange()], CellSelection(versions=ALL_VERSIONS))[0])
+    return list(table.store.scan([ScanRange()], CellSelection(versions=MAX_VERSIONS))[0])
 
 
 @settings(max_examples=EXAMPLES)
@@ -86,8 +85,8 @@ def test_a_direct_translation_gives_the_cells_of_a_table_written_so(
     """Visible cells equal those of a table of the target's design with the same changes."""
     tables = write_tables(pair, data)
     translator = build_translator(tables)
-    if not translator.is_direct or pair.target.key.is_salted:
-        return
+    if not translator.is_direct or pair.is_salted:
+        return  # a replace behind a salt also deletes older versions
     tables.target.store.mutate(translator.translate(scan_raw(tables.source)))
     assert list_rows(tables.source) == list_rows(tables.target)
     assert list_value_cells(tables.twin) == list_value_cells(tables.target)

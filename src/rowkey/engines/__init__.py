@@ -9,11 +9,21 @@ from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
 from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
 from rowkey.engines.region_tracker import RegionTracker, SplitLimits
 from rowkey.engines.request_checks import check_cluster_spec
-from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
+from rowkey.engines.requests import (
+    MAX_VERSIONS,
+    NEWEST_CELLS,
+    RAW_CELLS,
+    CellCondition,
+    CellSelection,
+    ScanRange,
+    TableSpec,
+)
 
 __all__ = [
     "ENGINES",
+    "MAX_VERSIONS",
     "NEWEST_CELLS",
+    "RAW_CELLS",
     "CellCondition",
     "CellSelection",
     "Cursor",

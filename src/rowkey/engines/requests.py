@@ -74,6 +74,10 @@ class CellSelection:
 
 NEWEST_CELLS = CellSelection()
 """Selects the newest version of every column."""
+MAX_VERSIONS = 2**31 - 1
+"""The most versions of a column that a read may ask for. Source: Java's int."""
+RAW_CELLS = CellSelection(raw=True, versions=MAX_VERSIONS)
+"""Selects all that is stored of a row: every version, and delete markers."""
 
 
 @dataclass(frozen=True, slots=True)

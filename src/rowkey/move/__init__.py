@@ -11,9 +11,17 @@ if TYPE_CHECKING:
         find_collisions,
         has_distinct_places,
     )
+    from rowkey.move.copier import CopyResult, CopyStatus, RowCopier
+    from rowkey.move.copy_progress import (
+        CopyInterval,
+        CopyProgress,
+        load_progress,
+        save_progress,
+    )
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
     from rowkey.move.move import Move
+    from rowkey.move.rate_limit import RateLimit
     from rowkey.move.status import MoveSettings, MoveStatus
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
@@ -23,9 +31,12 @@ else:
         __name__,
         {
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
+            "copier": "CopyResult CopyStatus RowCopier",
+            "copy_progress": "CopyInterval CopyProgress load_progress save_progress",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
             "move": "Move",
+            "rate_limit": "RateLimit",
             "status": "MoveSettings MoveStatus",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
@@ -36,11 +47,17 @@ else:
 __all__ = [
     "Collision",
     "CollisionResult",
+    "CopyInterval",
+    "CopyProgress",
+    "CopyResult",
+    "CopyStatus",
     "FieldDifference",
     "Move",
     "MoveSettings",
     "MoveStatus",
+    "RateLimit",
     "RepairOutcome",
+    "RowCopier",
     "RowDifference",
     "RowRepair",
     "SideCounts",
@@ -49,6 +66,8 @@ __all__ = [
     "VerificationResult",
     "find_collisions",
     "has_distinct_places",
+    "load_progress",
     "repair_differences",
+    "save_progress",
     "verify_move",
 ]

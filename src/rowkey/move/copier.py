@@ -16,12 +16,12 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST
-from rowkey.engines import CellSelection, ScanRange
+from rowkey.engines import RAW_CELLS, CellSelection, ScanRange
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.copy_progress import CopyProgress, load_progress, save_progress
 from rowkey.move.rate_limit import RateLimit
-from rowkey.table.moves.row_translator import RAW_CELLS, RowTranslator
+from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rowkey.catalog import Catalog
     from rowkey.cells import RowCells
     from rowkey.move.copy_progress import CopyInterval
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table import GenerationState
 
 CHUNK_ROWS = 8_192
 """Rows of a chunk."""
@@ -89,7 +89,7 @@ class CopyResult:
     untranslatable_reason: str
 
 
-class Copier:
+class RowCopier:
     """Copies the rows of a source to a target, from where an earlier copier of the pass stopped.
 
     Args:

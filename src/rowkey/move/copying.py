@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
-from rowkey.move.copier import Copier
+from rowkey.move.copier import RowCopier
 from rowkey.move.copy_progress import save_progress
 from rowkey.move.rate_limit import RateLimit
 from rowkey.move.status import MoveSettings
@@ -58,7 +58,7 @@ def copy_all_rows(
 ) -> CopyResult:
     """Copy all rows of the source that are not copied yet."""
     settings = _Settings(record, lock)
-    copier = Copier(
+    copier = RowCopier(
         source,
         target,
         record.catalog,
@@ -78,7 +78,7 @@ def copy_changed_rows(
     """
     catalog, name = lock.record.catalog, ruling.active_design.table
     save_progress(catalog, name, None)
-    copier = Copier(ruling, following, catalog, since_ms=since_ms, check=lock.check)
+    copier = RowCopier(ruling, following, catalog, since_ms=since_ms, check=lock.check)
     result = copier.run()
     save_progress(catalog, name, None)
     return result.row_count

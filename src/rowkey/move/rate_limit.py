@@ -20,6 +20,8 @@ MAX_WAIT_S = 0.1
 """Seconds after which a waiting thread looks at the limit again."""
 SLICE_S = 0.1
 """Seconds of the limit that one write takes, so that a pause or a new limit acts at once."""
+MAX_DEBT_ROWS = 1e-3
+"""Owed rows that do not matter: a wait for them may be too short for the clock to show it."""
 MIN_CALLS = 20
 """Write calls from which a quantile is judged."""
 MAX_CALLS = 100
@@ -139,7 +141,7 @@ class RateLimit:
             with self._lock:
                 if not self.is_paused:
                     rate = self._update_credit()
-                    if rate is None or self._credit >= 0:
+                    if rate is None or self._credit > -MAX_DEBT_ROWS:
                         self._credit = 0.0 if rate is None else self._credit - row_count
                         self._rows_since_judged += row_count
                         return True

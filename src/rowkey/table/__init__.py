@@ -12,6 +12,7 @@ from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.lifecycle import create_table, drop_table, open_table
+from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
     repair_catalog,
@@ -33,6 +34,7 @@ __all__ = [
     "CountedPart",
     "FileLoadResult",
     "GenerationState",
+    "RowTranslator",
     "Scan",
     "Table",
     "TableWithCompanions",

@@ -146,10 +146,13 @@ def select_visible_columns(columns: CellColumns, view: FamilyView) -> CellColumn
 
     Columns work for puts without their own time to live, of whole families or a qualifier range.
     """
-    if view.raw or view.min_versions or view.qualifiers is not None or not columns.has_only_puts:
+    if view.qualifiers is not None or not columns.has_only_puts:
+        return None
+    if view.min_versions and not view.raw:
         return None
     times = columns.timestamps
-    mask = (times >= view.oldest_visible_ms) & (times < view.stop_ms)
+    oldest = view.start_ms if view.raw else view.oldest_visible_ms
+    mask = (times >= oldest) & (times < view.stop_ms)
     if not view.has_all_columns:
         mask &= columns.mask_qualifiers(view.start_qualifier, view.stop_qualifier)
     visible = columns if mask.all() else columns.filter_cells(mask)

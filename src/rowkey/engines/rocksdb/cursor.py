@@ -193,7 +193,14 @@ class RocksCursor(Cursor):
             if self._scan.is_paged:
                 yield family, read_pages(reader.drain_pairs())
             else:
-                yield family, read_chunks(reader, FIRST_CHUNK_CELLS)
+                yield family, read_chunks(reader, self._choose_first_cells(FIRST_CHUNK_CELLS))
+
+    def _choose_first_cells(self, unlimited_count: int) -> int:
+        """Return how many cells to read first: as many as the rows that are wanted, if known."""
+        limit = self._scan.selection.limit
+        if limit is None:
+            return unlimited_count
+        return max(FIRST_CHUNK_CELLS, min(limit, MAX_CHUNK_CELLS))
 
     def count_given_rows(self) -> None:
         """Count as read the rows that this cursor has returned since the last call."""
@@ -224,12 +231,7 @@ class RocksCursor(Cursor):
             yield from self._build_page_blocks(family, reader)
             return
         limit = self._scan.selection.limit
-        chunks = read_chunks(
-            reader,
-            FIRST_CHUNK_CELLS * 8
-            if limit is None
-            else max(FIRST_CHUNK_CELLS, min(limit, MAX_CHUNK_CELLS)),
-        )
+        chunks = read_chunks(reader, self._choose_first_cells(FIRST_CHUNK_CELLS * 8))
         pieces = build_chunk_blocks(
             chunks, family, self._scan.views[family], reverse=reader.reverse
         )

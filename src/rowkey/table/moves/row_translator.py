@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from rowkey.cells import Cell, CellType, RowCells, build_sort_key
-from rowkey.engines import CellSelection
+from rowkey.engines import RAW_CELLS
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
 from rowkey.table.moves.event_translator import COLUMN_TYPES, EventTranslator
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from rowkey.rows import Layout
     from rowkey.table.generations.generation_tracker import GenerationState
 
-MAX_VERSIONS = 2**31 - 1
-"""The most versions of a column that a read may ask for. Source: Java's int."""
-RAW_CELLS = CellSelection(raw=True, versions=MAX_VERSIONS)
-"""Selects all that is stored of a row: every version, and delete markers."""
 MIN_ROWS_FOR_BATCH = 64
 """Rows from which keys are decoded and encoded together. Measured."""
 

@@ -1,0 +1,224 @@
+"""The copier copies every row exactly, whatever stops it."""
+
+from __future__ import annotations
+
+import os
+import time
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rowkey
+from rowkey.errors import Conflict, InvalidArgument
+from rowkey.move import CopyStatus, RateLimit, RowCopier, load_progress
+from table.move_pairs import MovePair, WrittenTables, draw_pairs, list_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rowkey.cells import RowCells
+    from rowkey.move import CopyResult
+    from rowkey.table import Table
+
+IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+EXAMPLES = 500 if IS_LONG else 15
+START_MS = 1_700_000_000_000
+FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "size": "u32"}
+KEYS = ("[host][ts]", "[bucket(host, 4)][host][desc(ts)]")
+ROWS = 300
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def open_pair(source_url: str, target_url: str) -> tuple[Table, Table]:
+    """Return a source with rows in four regions, and an empty target."""
+    source, target = (
+        rowkey.open(rowkey.Design(name, key, fields=FIELDS), url)
+        for name, key, url in zip(("source", "target"), KEYS, (source_url, target_url), strict=True)
+    )
+    with source.batch() as batch:
+        for number in range(ROWS):
+            row = {"host": f"h{number % 9}", "ts": START_MS + number, "size": number}
+            batch.put(row)
+    source.delete(host="h0", ts=START_MS)
+    for key in (b"h2", b"h4", b"h7"):
+        source.store.split(key)
+    return source, target
+
+
+@pytest.fixture(params=["memory", "rocks"])
+def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Table, Table]]:
+    """Return a filled source and an empty target on each engine."""
+    is_memory = request.param == "memory"
+    urls = ["memory:"] * 2 if is_memory else [f"rocks:{tmp_path / one}" for one in "ab"]
+    source, target = open_pair(*urls)
+    with source, target:
+        yield source, target
+
+
+def build_copier(pair: tuple[Table, Table], **options: Any) -> RowCopier:
+    """Return a copier of small chunks."""
+    source, target = pair
+    options = {"chunk_rows": 20, **options}
+    return RowCopier(source.get_state(), target.get_state(), source.catalog, **options)
+
+
+def list_all(table: Table) -> list[dict[str, Any]]:
+    """Return the rows of a table in an order of their own."""
+    return sorted(table.scan(), key=lambda row: (row["host"], row["ts"]))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_rows_are_copied(pair: tuple[Table, Table], threads: int) -> None:
+    """The target has the source's rows, and the status tells so."""
+    seen: list[CopyStatus] = []
+    result = build_copier(pair, threads=threads, report=seen.append).run()
+    assert result.is_complete
+    assert (ROWS, 0) == (result.row_count, result.untranslatable_count)
+    assert list_all(pair[0]) == list_all(pair[1])
+    last = seen[-1]
+    assert (ROWS, ROWS, 0.0) == (last.row_count, last.estimated_rows, last.remaining_s)
+    assert (4, 4) == (last.intervals_done, last.interval_count)
+    assert ROWS == build_copier(pair).run().row_count  # nothing is left to copy
+
+
+def test_a_chunk_ends_at_its_bytes(pair: tuple[Table, Table]) -> None:
+    """Chunks of few bytes copy the same rows."""
+    assert build_copier(pair, chunk_rows=200, chunk_bytes=100).run().is_complete
+    assert list_all(pair[0]) == list_all(pair[1])
+
+
+def run_and_kill(
+    pair: tuple[Table, Table], writes: int, *, is_after: bool
+) -> tuple[CopyResult | None, int]:
+    """Run a copier that is killed at a write; return its result and how many rows it wrote."""
+    store, remaining, written = pair[1].store, writes, 0
+    mutate = store.mutate
+
+    def kill_at_last(mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        nonlocal remaining, written
+        remaining -= 1
+        if remaining < 0 and not is_after:
+            raise Killed
+        mutate(mutations, sync=sync)
+        written += len(mutations)
+        if remaining < 0:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "mutate", kill_at_last)
+        try:
+            return build_copier(pair).run(), written
+        except Killed:
+            return None, written
+
+
+@pytest.mark.parametrize("is_after", [False, True])
+def test_a_killed_copier_goes_on_where_it_stopped(
+    pair: tuple[Table, Table], is_after: bool
+) -> None:
+    """After kills at every third write all rows are there; each kill repeats one chunk at most."""
+    kills = total = 0
+    result = None
+    while result is None:
+        result, written = run_and_kill(pair, 3, is_after=is_after)
+        total += written
+        kills += result is None
+        progress = load_progress(pair[0].catalog, "source")
+        assert progress is not None
+        if kills == 2:  # regions that change meanwhile change nothing
+            pair[0].store.split(b"h5")
+    assert kills > 3
+    assert result.is_complete
+    assert ROWS == result.row_count
+    assert total <= ROWS + 20 * kills
+    assert list_all(pair[0]) == list_all(pair[1])
+
+
+def test_progress_is_complete_before_the_first_chunk(pair: tuple[Table, Table]) -> None:
+    """A copier that is killed at its first write has stored all intervals."""
+    assert (None, 0) == run_and_kill(pair, 0, is_after=False)
+    progress = load_progress(pair[0].catalog, "source")
+    assert progress is not None
+    assert [b"", b"h2", b"h4", b"h7"] == [one.start for one in progress.intervals]
+    assert 0 == progress.row_count
+
+
+def test_a_stopped_copier_is_not_complete(pair: tuple[Table, Table]) -> None:
+    """`stop` ends a run, which goes on later."""
+    copier = build_copier(pair)
+    copier._report = lambda _: copier.stop()
+    result = copier.run()
+    assert not result.is_complete
+    assert 0 < result.row_count < ROWS
+    assert build_copier(pair).run().is_complete
+    assert list_all(pair[0]) == list_all(pair[1])
+
+
+def test_a_paused_copier_is_stopped(pair: tuple[Table, Table]) -> None:
+    """A paused copier writes nothing, and can be stopped."""
+    limit = RateLimit()
+    limit.pause()
+    copier = build_copier(pair, limit=limit)
+    found: list[CopyResult] = []
+    thread = Thread(target=lambda: found.append(copier.run()))
+    thread.start()
+    copier.stop()
+    thread.join()
+    assert not found[0].is_complete
+    assert [] == list_all(pair[1])
+
+
+def test_a_catch_up_copies_what_changed(pair: tuple[Table, Table]) -> None:
+    """A second pass copies only rows with newer cells, deletes among them."""
+    source, target = pair
+    assert build_copier(pair).run().is_complete
+    since = source.store.row_clock.clock() + 1
+    while source.store.row_clock.clock() < since:
+        time.sleep(0.001)
+    source.put({"host": "h1", "ts": START_MS + 1, "size": 77})
+    source.delete(host="h2", ts=START_MS + 2)
+    result = build_copier(pair, since_ms=since).run()
+    assert result.is_complete
+    assert 2 == result.row_count
+    assert list_all(source) == list_all(target)
+
+
+def test_another_pass_waits_for_the_first(pair: tuple[Table, Table]) -> None:
+    """A catch-up while the copy is not complete, or a copy to another table, is refused."""
+    run_and_kill(pair, 2, is_after=False)
+    with pytest.raises(Conflict, match="a pass that copies it to target is not complete"):
+        build_copier(pair, since_ms=5).run()
+
+
+@pytest.mark.parametrize("name", ["threads", "chunk_rows", "chunk_bytes"])
+def test_numbers_must_be_positive(pair: tuple[Table, Table], name: str) -> None:
+    """A chunk of nothing is refused."""
+    with pytest.raises(InvalidArgument, match=name):
+        build_copier(pair, **{name: 0})
+
+
+@settings(max_examples=EXAMPLES)
+@given(pair=draw_pairs(keeps_history=False), rows=st.integers(1, 5), data=st.data())
+def test_any_designs_are_copied(pair: MovePair, rows: int, data: st.DataObject) -> None:
+    """A copy and a catch-up after it show the rows of the source, in any two designs."""
+    tables = WrittenTables(pair)
+    since = None
+    for _ in range(2):
+        for _ in range(data.draw(st.integers(1, 8))):
+            tables.change(data)
+        RowCopier(
+            tables.source.get_state(),
+            tables.target.get_state(),
+            tables.source.catalog,
+            chunk_rows=rows,
+            since_ms=since,
+        ).run()
+        assert list_rows(tables.source) == list_rows(tables.target)
+        since = tables.now + 1
