@@ -11,8 +11,11 @@ if TYPE_CHECKING:
         find_collisions,
         has_distinct_places,
     )
+    from rowkey.move.design_comparison import compare_designs
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
+    from rowkey.move.finding import FindingLevel, MoveFinding
+    from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.table_digest import SideCounts, SkippedRow
     from rowkey.move.verification import VerificationResult, verify_move
 else:
@@ -20,8 +23,11 @@ else:
         __name__,
         {
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
+            "design_comparison": "compare_designs",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
+            "finding": "FindingLevel MoveFinding",
+            "preflight": "MovePlan MoveStep plan_move",
             "table_digest": "SideCounts SkippedRow",
             "verification": "VerificationResult verify_move",
         },
@@ -31,14 +37,20 @@ __all__ = [
     "Collision",
     "CollisionResult",
     "FieldDifference",
+    "FindingLevel",
+    "MoveFinding",
+    "MovePlan",
+    "MoveStep",
     "RepairOutcome",
     "RowDifference",
     "RowRepair",
     "SideCounts",
     "SkippedRow",
     "VerificationResult",
+    "compare_designs",
     "find_collisions",
     "has_distinct_places",
+    "plan_move",
     "repair_differences",
     "verify_move",
 ]
