@@ -18,9 +18,12 @@ if TYPE_CHECKING:
         load_progress,
         save_progress,
     )
+    from rowkey.move.design_comparison import compare_designs
     from rowkey.move.difference_repair import RepairOutcome, RowRepair, repair_differences
     from rowkey.move.difference_search import FieldDifference, RowDifference
+    from rowkey.move.finding import FindingLevel, MoveFinding
     from rowkey.move.move import Move
+    from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.rate_limit import RateLimit
     from rowkey.move.status import MoveSettings, MoveStatus
     from rowkey.move.switch import SwitchResult
@@ -33,9 +36,12 @@ else:
             "collisions": "Collision CollisionResult find_collisions has_distinct_places",
             "copier": "CopyResult CopyStatus RowCopier",
             "copy_progress": "CopyInterval CopyProgress load_progress save_progress",
+            "design_comparison": "compare_designs",
             "difference_repair": "RepairOutcome RowRepair repair_differences",
             "difference_search": "FieldDifference RowDifference",
+            "finding": "FindingLevel MoveFinding",
             "move": "Move",
+            "preflight": "MovePlan MoveStep plan_move",
             "rate_limit": "RateLimit",
             "status": "MoveSettings MoveStatus",
             "switch": "SwitchResult",
@@ -52,9 +58,13 @@ __all__ = [
     "CopyResult",
     "CopyStatus",
     "FieldDifference",
+    "FindingLevel",
     "Move",
+    "MoveFinding",
+    "MovePlan",
     "MoveSettings",
     "MoveStatus",
+    "MoveStep",
     "RateLimit",
     "RepairOutcome",
     "RowCopier",
@@ -64,9 +74,11 @@ __all__ = [
     "SkippedRow",
     "SwitchResult",
     "VerificationResult",
+    "compare_designs",
     "find_collisions",
     "has_distinct_places",
     "load_progress",
+    "plan_move",
     "repair_differences",
     "save_progress",
     "verify_move",

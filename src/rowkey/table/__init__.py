@@ -8,6 +8,7 @@ from rowkey.table.companions.companion_repair import (
     repair_companions,
 )
 from rowkey.table.companions.companion_tables import TableWithCompanions
+from rowkey.table.generations.activation import compute_wait_s
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState
@@ -41,6 +42,7 @@ __all__ = [
     "build_row_mutations",
     "build_table_spec",
     "compute_load_salts",
+    "compute_wait_s",
     "create_table",
     "drop_table",
     "load_file",

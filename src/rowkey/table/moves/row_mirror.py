@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.cells import RowCells
-from rowkey.engines import CellSelection
+from rowkey.engines import RAW_CELLS, CellSelection
 from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
-from rowkey.table.moves.row_translator import RAW_CELLS, RowTranslator
+from rowkey.table.moves.row_translator import RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,189 @@
+"""A preflight says what a move will do and what speaks against it, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from move.twins import DESIGNS, FIELDS, MADE_EARLIER_MS, PACKED, build_row, write_row
+from rowkey import Design
+from rowkey.cells import Cell, RowCells
+from rowkey.engines import CellSelection, ScanRange, get_time_ms
+from rowkey.move import FindingLevel, compare_designs, plan_move
+from table.companion_tables import write_designs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.move import MovePlan
+    from rowkey.table import Table
+
+KEY = "[number][user][at]"
+SOURCE = DESIGNS["by_user"]
+
+
+def build_target(key: str = KEY, fields: dict[str, Any] = FIELDS, **words: Any) -> Design:
+    """Return a design to move to."""
+    return Design("moved", key, fields=fields, **{"families": {"d": {"versions": 3}}} | words)
+
+
+def find_blocking(target: Design, source: Design = SOURCE, **options: Any) -> dict[str, str]:
+    """Return what blocks a move by the designs alone: the problem of each place."""
+    found = compare_designs(source, target, **options)
+    return {
+        one.mistake.path: one.mistake.problem for one in found if one.level is FindingLevel.BLOCKING
+    }
+
+
+def find_levels(plan: MovePlan) -> set[tuple[str, str]]:
+    """Return the level and the place of each finding of a plan."""
+    return {(one.level.value, one.mistake.path) for one in plan.findings}
+
+
+CHANGED_TYPE = {**FIELDS, "amount": {"type": "i32", "nullable": True}}
+FEWER_FIELDS = {name: one for name, one in FIELDS.items() if name != "note"}
+STAMPED = {**FIELDS, "seen": {"type": "timestamp_ms", "at": "timestamp"}}
+PLAIN_SEEN = {**FIELDS, "seen": "timestamp_ms"}
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "problem"),
+    [
+        (build_target(fields=CHANGED_TYPE), "fields.amount", "type i32"),
+        (build_target(fields=FEWER_FIELDS), "fields.note", "only the source"),
+        (build_target("[number][user][at][amount]"), "key", "plain column that may change"),
+        (build_target("[number][user]"), "key", "at identifies rows, and would be lost"),
+        (build_target(splits="sample"), "splits", "depend on a sample"),
+        (build_target("[user:raw]['-'][number][at]"), "key[0]", "does not mark"),
+        (Design("by_user", KEY, fields=FIELDS), "table", "the table itself"),
+    ],
+)
+def test_what_blocks_is_named_with_its_place(target: Design, path: str, problem: str) -> None:
+    """Each obstacle that the designs show is found, with the place of the design file."""
+    assert problem in find_blocking(target)[path]
+
+
+def test_a_field_as_timestamp_must_be_so_in_both() -> None:
+    """A field that only one design stores as the cell timestamp blocks the move."""
+    source = Design("seen", "[user][at][number]", fields=PLAIN_SEEN, writes={"time": "at"})
+    found = find_blocking(build_target(fields=STAMPED, writes={"time": "at"}), source)
+    assert "the cell timestamp is seen in the target" == found["fields.seen.at"]
+
+
+def test_given_splits_need_no_sample() -> None:
+    """Boundaries that are given need no sample, and a suitable target is not blocked."""
+    assert {} == find_blocking(build_target(splits="sample"), has_splits=True)
+    assert {} == find_blocking(build_target())
+
+
+def test_what_is_different_afterwards_is_a_warning() -> None:
+    """Packed fields, fewer versions, a shorter time to live and salts are warnings."""
+    target = build_target(
+        "[salt(4)][number][user][at]", PACKED, families={"d": {"versions": 2, "ttl": "5d"}}
+    )
+    found = compare_designs(SOURCE, target)
+    assert {FindingLevel.WARNING} == {one.level for one in found}
+    assert ["families.d.ttl", "families.d.versions", "fields.note.pack", "key"] == sorted(
+        one.mistake.path for one in found
+    )
+
+
+def read_everything(table: Table) -> list[Any]:
+    """Return all cells of a table, its attributes and regions, and the catalog."""
+    (cursor,) = table.store.scan([ScanRange()], CellSelection(raw=True, versions=10))
+    spec, names = table.store.spec, table.catalog.list_tables()
+    entries = [(name, table.catalog.read(name)) for name in names]
+    return [list(cursor), spec, entries, table.engine.list_tables()]
+
+
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_a_plan_changes_nothing(engine: str, tmp_path: Path) -> None:
+    """All cells, the catalog and the tables of the engine are the same after a plan."""
+    url = "memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}"
+    with rowkey.open(SOURCE, url) as table:
+        for number in range(200):
+            write_row(table, build_row(number), MADE_EARLIER_MS)
+        before = read_everything(table)
+        for target in (build_target(), build_target("[time_bucket(at, 1h)][user][number]")):
+            plan = plan_move(table, target)
+            assert (200, True) == (plan.rows, plan.is_exact)
+            assert plan.is_possible
+        assert before == read_everything(table)
+        assert plan.collisions is not None
+        assert [
+            "copy",
+            "copying",
+            "finished",
+            "prepare",
+            "switched",
+            "switching",
+            "verify",
+        ] == sorted(step.name for step in plan.steps)
+        assert plan.seconds == sum(step.seconds for step in plan.steps)
+        cells = (c for row in before[0] for c in row.cells if c.value)
+        assert plan.target_bytes > sum(len(cell.value) for cell in cells)
+        assert (engine == "rocks") == (plan.free_bytes is not None)
+
+
+def test_a_few_rows_of_many_are_read(tmp_path: Path) -> None:
+    """Of a large table only a sample is read, and the number of rows is an estimate."""
+    with rowkey.open(SOURCE, f"rocks:{tmp_path / 'tables'}") as table:
+        for number in range(500):
+            write_row(table, build_row(number), MADE_EARLIER_MS)
+        plan = plan_move(table, build_target(), sample_rows=40)
+    assert not plan.is_exact
+    assert 500 == plan.rows
+
+
+def test_colliding_rows_block_the_move() -> None:
+    """Two rows with one place are named; without the check it is a warning."""
+    with rowkey.open(SOURCE, "memory:") as table:
+        for at in (0, 1):
+            write_row(table, build_row(1, user="same", at=at), MADE_EARLIER_MS)
+        target = build_target("[time_bucket(at, 1h)][user][number]")
+        plan = plan_move(table, target)
+        unchecked = plan_move(table, target, checks_collisions=False)
+    (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
+    assert "2 rows would have only 1 places" in str(blocking)
+    assert "Add the whole field to the key, such as [at]." in str(blocking)
+    assert not plan.is_possible
+    assert ("warning", "key") in find_levels(unchecked)
+
+
+def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
+    """A value that is too long for the new design is found in the sample."""
+    fields = {**FIELDS, "note": {"type": "text", "nullable": True, "max_bytes": 5}}
+    with rowkey.open(SOURCE, "memory:") as table:
+        write_row(table, build_row(1, note="short"), MADE_EARLIER_MS)
+        write_row(table, build_row(2, note="longer"), MADE_EARLIER_MS)
+        plan = plan_move(table, build_target(fields=fields))
+    (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
+    assert "rows" == blocking.mistake.path
+    assert "1 row of the sample cannot be moved: field note" in str(blocking)
+
+
+def test_cells_with_a_time_to_live_are_a_note() -> None:
+    """An embedded engine keeps the time to live of a cell, and the plan says so."""
+    with rowkey.open(SOURCE, "memory:") as table:
+        mutation = SOURCE.layout.encode_event(build_row(1), timestamp=get_time_ms())
+        cells = [Cell(*cell[:5], ttl_ms=10**9) for cell in mutation.cells]
+        table.store.mutate([RowCells(mutation.row, cells)])
+        assert ("note", "cells") in find_levels(plan_move(table, build_target()))
+
+
+def test_names_that_are_taken_block_the_move() -> None:
+    """A table with the name of the target is not overwritten."""
+    url = "memory:taken"
+    with rowkey.open(SOURCE, url) as table, rowkey.open(build_target(), url):
+        assert ("blocking", "table") in find_levels(plan_move(table, build_target()))
+
+
+def test_companions_do_not_move(tmp_path: Path) -> None:
+    """Neither a table with companions nor a companion can move."""
+    main = write_designs(tmp_path)
+    with rowkey.open(main, "memory:") as table:
+        assert ("blocking", "companions") in find_levels(plan_move(table, build_target()))
+        companion = table.companions["orders_by_time"]
+        assert ("blocking", "table") in find_levels(plan_move(companion, build_target()))
