@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import Conflict, InvalidArgument
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
 from rowkey.move.copying import copy_all_rows, copy_changed_rows
+from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
     PROGRESS_NOTE,
@@ -20,11 +21,14 @@ from rowkey.move.move_record import (
     MoveRecord,
 )
 from rowkey.move.mover_lock import MoverLock
+from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
 from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
 from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
+from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.moves.moved_table import find_used_table, rename_design
+from rowkey.table.table import Table
 from rowkey.table.table_location import KEEP_ALL_DELETES, PURGE_DELAY_ATTRIBUTE, TableLocation
 
 if TYPE_CHECKING:
@@ -34,8 +38,8 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.move.copier import CopyStatus
+    from rowkey.move.preflight import MovePlan
     from rowkey.table.generations.generation_tracker import GenerationTracker
-    from rowkey.table.table import Table
 
     StepProgress = Callable[[str, int, int], None]
     """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
@@ -142,6 +146,32 @@ class Move:
 
     # Steps
 
+    def plan(
+        self,
+        design: Design,
+        *,
+        splits: Sequence[bytes] | None = None,
+        progress: StepProgress | None = None,
+    ) -> MovePlan:
+        """Return what moving the table to a design will do, and what blocks it; changes nothing.
+
+        Args:
+            design: the new design.
+            splits: as for `start`.
+            progress: called with `collisions` and how many rows are read, where that is needed.
+
+        Cost: some thousand rows are read; all where the designs do not prove that each row gets a
+            key of its own.
+        """
+        report = progress or _ignore_progress
+        follower = MoveFollower(self.source, self._place.open_target)
+        return plan_move(
+            Table(follower, self.engine, self.record.catalog),
+            rename_design(design, self._choose_target_name(design)),
+            splits=splits,
+            progress=lambda done, total: report("collisions", done, total),
+        )
+
     def start(self, design: Design, *, splits: Sequence[bytes] | None = None) -> TableMove:
         """Create the target and announce the move: clients then write both tables.
 
@@ -154,13 +184,16 @@ class Move:
             The record of the move; of a move to the same design that was begun before, that.
 
         Raises:
+            InvalidDesign: with everything that blocks the move; nothing is changed.
             Conflict: another move of the table is under way.
-            InvalidArgument: the target's name is taken.
         """
         move = self.record.read()
         if move is not None:
             self._require_same_design(move, design)
             return move
+        blocking = self.plan(design, splits=splits).select_findings(FindingLevel.BLOCKING)
+        if blocking:
+            raise InvalidDesign([one.mistake for one in blocking])
         target = rename_design(design, self._choose_target_name(design))
         usual_s = self.record.read_entry().max_stale_s
         self._create_target(target, splits, usual_s)

@@ -182,8 +182,10 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
         remedy = "Declare the catalog of the source: one entry says which table rules."
         yield MoveFinding.build(BLOCKING, "catalog", what, allowed, remedy)
     if target.table != name:
-        has_entry = table.catalog.read(target.table) is not None
-        if has_entry or table.engine.has_table(target.table):
+        target_entry = table.catalog.read(target.table)
+        has_entry = target_entry is not None
+        is_begun = target_entry is not None and target_entry.moved_from == name
+        if not is_begun and (has_entry or table.engine.has_table(target.table)):
             where = "the catalog" if has_entry else "the engine"
             what = f"{where} has a table {target.table} already"
             remedy = f"Drop {target.table}, or give the target another name."
