@@ -20,7 +20,8 @@ def test_tables_are_compared_and_repaired_on_a_cluster(hbase_url: str) -> None:
         Design(prefix + "tall", "[bucket(user, 4)][user][desc(at)][number]", fields=FIELDS,
                families=families, splits="per_bucket"),
         Design(prefix + "wide", "[user][at]", fields=WIDE, families=families),
-        Design(prefix + "hour", "[time_bucket(at, 1h)][user][number]", fields=FIELDS, families=families),
+        Design(prefix + "hour", "[time_bucket(at, 1h)][user][number]", fields=FIELDS,
+               families=families),
     ]  # fmt: skip
     with ExitStack() as stack:
         tables = []
