@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
 from rowkey.move.copying import copy_all_rows, copy_changed_rows
@@ -29,7 +30,7 @@ from rowkey.table.generations.activation import compute_wait_s, reconcile_attrib
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.moves.moved_table import find_used_table, rename_design
 from rowkey.table.table import Table
-from rowkey.table.table_location import KEEP_ALL_DELETES, PURGE_DELAY_ATTRIBUTE, TableLocation
+from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
