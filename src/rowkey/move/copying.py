@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rowkey.move.copier import CopyResult, CopyStatus
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table import GenerationState
 
 SETTINGS_INTERVAL_S = 0.5
 """Seconds between two reads of the settings."""

@@ -26,11 +26,16 @@ from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
 from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
 from rowkey.move.verification import VerificationResult, verify_move
-from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
-from rowkey.table.moves.move_follower import MoveFollower
-from rowkey.table.moves.moved_table import find_used_table, rename_design
-from rowkey.table.table import Table
-from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation
+from rowkey.table import (
+    KEEP_ALL_DELETES,
+    MoveFollower,
+    Table,
+    TableLocation,
+    compute_wait_s,
+    find_used_table,
+    reconcile_attributes,
+    rename_design,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
     from rowkey.move.copier import CopyStatus
     from rowkey.move.preflight import MovePlan
-    from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.table import GenerationTracker
 
     StepProgress = Callable[[str, int, int], None]
     """Called with a step, how much of it is done, and of how much; 0 if that is not known."""

@@ -16,7 +16,7 @@ from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase
 from rowkey.errors import Conflict
 from rowkey.move.move_record import CAUGHT_UP_NOTE
-from rowkey.table.generations.activation import compute_wait_s
+from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
