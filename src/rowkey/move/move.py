@@ -93,10 +93,9 @@ class Move:
         with ExitStack() as stack:
             self.engine = engine or stack.enter_context(open_engine(url, create=False))
             place = stack.enter_context(TableLocation(self.engine, table, url))
-            entry = place.catalog.read(table)
-            used = table if entry is None else find_used_table(place.catalog, table, entry)
-            if used != table:
-                table = used
+            source = _find_source(place, table)
+            if source != table:
+                table = source
                 place = stack.enter_context(TableLocation(self.engine, table, url))
             self._place = place
             self.record = MoveRecord(place.catalog, table)
@@ -434,43 +433,73 @@ class Move:
             self.record.write_note(CAUGHT_UP_NOTE, note)
             return result
 
-    def finish(self, *, progress: StepProgress | None = None) -> str:
+    def finish(self, *, drop: str | None = None, progress: StepProgress | None = None) -> str:
         """End the move: drop the table that is not read, with all its rows.
 
         Clients that have the table open go on with the one that is read. After a cut-over the
         source's name stands for the target.
 
+        Args:
+            drop: the name of the table to drop, as a safeguard: nothing is done if it is the other
+                one by now. None for whichever is not read.
+            progress: called with the step and how far it is.
+
         Returns:
             The name of the dropped table.
+
+        Raises:
+            InvalidArgument: `drop` is the table that is read.
+            Conflict: a switch is under way, or another process works on the move.
         """
-        progress = progress or _ignore_progress
-        move = self._require_move()
-        dropped = self.source_name if move.is_target_ruling else move.target
+        self._require_move()
+        with MoverLock(self.record, self.pause) as lock:
 
-        def end(entry: CatalogEntry) -> CatalogEntry:
-            if entry.move is None or entry.move.phase is MovePhase.FINISHED:
-                return entry
-            if entry.move.phase is MovePhase.SWITCHING:
-                what = "a switch to the other table is under way"
-                raise Conflict(f"table {self.source_name}", what, remedy="Wait until it is done.")
-            return replace(entry, move=entry.move.advance(phase=MovePhase.FINISHED))
+            def end(entry: CatalogEntry) -> CatalogEntry:
+                move = entry.move
+                assert move is not None, "the lock keeps the record"
+                if drop not in (None, self._name_unread_table(move)):
+                    what = f"{drop} is not the table that is to be dropped"
+                    remedy = "See rowkey move status for the table that is read."
+                    raise InvalidArgument("drop", what, self._name_unread_table(move), remedy)
+                if move.phase is MovePhase.SWITCHING:
+                    what = "a switch to the other table is under way"
+                    remedy = "Wait until it is done."
+                    raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+                if move.phase is MovePhase.FINISHED:
+                    return entry
+                return replace(entry, move=move.advance(phase=MovePhase.FINISHED))
 
-        entry = self.record.change(end)
-        self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
+            entry = lock.change(end)
+            self._wait_for_clients(compute_wait_s(entry, self.engine), progress or _ignore_progress)
+            lock.check()
+            assert entry.move is not None, "the lock keeps the record"
+            return self._drop_unread_table(entry.move)
+
+    def _name_unread_table(self, move: TableMove) -> str:
+        """Return the name of the table that clients do not read."""
+        return self.source_name if move.is_target_ruling else move.target
+
+    def _drop_unread_table(self, move: TableMove) -> str:
+        """Drop the table that clients do not read, and end the move; return its name.
+
+        The names in the catalog change last: until then either finds the move again.
+        """
+        dropped = self._name_unread_table(move)
         kept = move.target if move.is_target_ruling else self.source_name
+        if self.engine.has_table(dropped):
+            self.engine.drop_table(dropped)
+        self.record.add_to_history("finished", dropped=dropped)
+        self._restore_attributes(kept)
+        self.record.remove_notes()
         if move.is_target_ruling:
             MoveRecord(self.record.catalog, kept).change(
                 lambda entry: replace(entry, moved_from="") if entry.moved_from else entry
             )
-        if self.engine.has_table(dropped):
-            self.engine.drop_table(dropped)
-        self.record.add_to_history("finished", dropped=dropped)
-        if not move.is_target_ruling:
+        else:
             with suppress(Conflict):
                 self.record.catalog.remove(move.target)
             self.record.change(lambda entry: replace(entry, move=None))
-        self._restore_attributes(kept)
-        self.record.remove_notes()
+        reconcile_attributes(self.record.catalog, kept, self.engine.open_table(kept))
         return dropped
 
     def _restore_attributes(self, name: str) -> None:
@@ -479,9 +508,7 @@ class Move:
         attributes = dict(store.families_and_attributes[1])
         if attributes.get(PURGE_DELAY_ATTRIBUTE) == KEEP_ALL_DELETES:
             del attributes[PURGE_DELAY_ATTRIBUTE]
-            entry = MoveRecord(self.record.catalog, name).read_entry()
-            store.replace_attributes(sync_attributes(attributes, entry))
-        reconcile_attributes(self.record.catalog, name, store)
+            store.replace_attributes(attributes)
 
     # While it goes on
 
@@ -512,6 +539,23 @@ class Move:
         """Note changed settings of the copy."""
         self._require_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)
+
+
+def _find_source(place: TableLocation, table: str) -> str:
+    """Return the name of the table whose move is meant by a name: of the source or the target.
+
+    A move that is being finished is found by either name until it is.
+    """
+    catalog = place.catalog
+    entry = catalog.read(table)
+    if entry is not None and entry.move is not None and not place.is_made:
+        table = find_used_table(catalog, table, entry)
+        entry = catalog.read(table)
+    if entry is not None and entry.moved_from:
+        source = catalog.read(entry.moved_from)
+        if source is not None and source.move is not None and source.move.target == table:
+            return entry.moved_from
+    return table
 
 
 def _ignore_progress(step: str, done: int, total: int) -> None:
