@@ -72,13 +72,13 @@ class Move:
     >>> fields = {"host": "text", "ts": "timestamp_ms", "message": "text"}
     >>> old = rowkey.Design("logs", "[ts][host]", fields=fields)
     >>> new = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", fields=fields)
-    >>> with rowkey.open(old, "memory:move-example") as logs:
+    >>> with rowkey.open(old, "memory:move-example", max_stale=0.01) as logs:
     ...     logs.put({"host": "web-1", "ts": 1, "message": "disk full"})
     ...     with Move("logs", "memory:move-example") as move:
     ...         _ = move.run(new)
     ...         _ = move.cut_over()
-    ...     str(logs.design.key), logs.get(host="web-1", ts=1)["message"]
-    ('[bucket(host, 4)][host][ts]', 'disk full')
+    ...     logs.get(host="web-1", ts=1)["message"], str(logs.design.key)
+    ('disk full', '[bucket(host, 4)][host][ts]')
     """
 
     def __init__(
