@@ -96,7 +96,7 @@ def open_client_that_sleeps(
 ) -> Iterator[Table]:
     """Open a client that sleeps before its next call to the engine's table."""
     with open_client("logs", url, ManualClock()) as table:
-        stores = {id(table.store): table.store}
+        stores: dict[int, Any] = {id(table.store): table.store}
         if (following := table.follower._route.following) is not None:
             stores[id(following.store)] = following.store
         target = table.follower._targets

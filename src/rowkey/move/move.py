@@ -13,7 +13,7 @@ from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
-from rowkey.move.copying import copy_all_rows, copy_changed_rows
+from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
@@ -24,7 +24,7 @@ from rowkey.move.move_record import (
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
+from rowkey.move.switch import Switch, SwitchResult
 from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.table import (
     KEEP_ALL_DELETES,
@@ -333,16 +333,23 @@ class Move:
     def verify(
         self, *, sample_share: float = 1.0, progress: StepProgress | None = None
     ) -> VerificationResult:
-        """Compare all rows of both tables, while clients go on; see `verify_move`."""
+        """Compare all rows of both tables, while clients go on; see `verify_move`.
+
+        Rows that changed since the copy are copied before: a client that died between its two
+        writes leaves a change in one table only, as do writers that do not use rowkey.
+        """
         with MoverLock(self.record, self.pause) as lock:
             return self._verify(lock, progress or _ignore_progress, sample_share)
 
     def _verify(
         self, lock: MoverLock, progress: StepProgress, sample_share: float = 1.0
     ) -> VerificationResult:
-        """Compare both tables, and note the result."""
+        """Copy rows that have changed, compare both tables, and note the result."""
         move = self._require_move()
         started_ms = get_time_ms()
+        if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
+            progress("catch up", 0, 0)
+            self._catch_up(lock)
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
@@ -374,7 +381,8 @@ class Move:
         Args:
             force: whether to cut over without a passed verification; that is noted.
             stop_writers: stops the writers that do not use rowkey; called before the last changes
-                are copied.
+                are copied. What they wrote may have kept the copy from passing its verification, so
+                it is verified again then, unless it has passed.
             progress: called with the step and how far it is.
 
         Raises:
@@ -383,13 +391,20 @@ class Move:
         move = self._require_move()
         if move.is_target_ruling:
             return SwitchResult(move.target, 0.0, 0)
-        if not self.record.read_note(VERIFICATION_NOTE).get("has_passed"):
-            if not force:
-                what = f"the copy in {move.target} has not passed a verification"
-                remedy = "Run rowkey move verify; or cut over with --force, which is noted."
-                raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+        is_verified = self.record.read_note(VERIFICATION_NOTE).get("has_passed", False)
+        must_verify = not (is_verified or force)
+        if must_verify and stop_writers is None:
+            self._require_passed(has_passed=False)
+        if not is_verified and force:
             self.record.add_to_history("forced")
-        return self._switch(stop_writers, progress)
+        return self._switch(stop_writers, progress, must_verify=must_verify)
+
+    def _require_passed(self, *, has_passed: bool) -> None:
+        """Raise `Conflict` unless the copy has passed a verification."""
+        if not has_passed:
+            what = f"the copy in {self._require_move().target} has not passed a verification"
+            remedy = "Run rowkey move verify; or cut over with --force, which is noted."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
 
     def roll_back(
         self,
@@ -410,23 +425,31 @@ class Move:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
+    def _catch_up(self, lock: MoverLock) -> int:
+        """Copy rows of the ruling table that have changed to the other one; return how many."""
+        sides = (self.source.get_state(), self.target.get_state())
+        ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
+        return copy_changed_rows(ruling, following, lock)
+
     def _switch(
-        self, stop_writers: Callable[[], None] | None, progress: StepProgress | None
+        self,
+        stop_writers: Callable[[], None] | None,
+        progress: StepProgress | None,
+        *,
+        must_verify: bool = False,
     ) -> SwitchResult:
         """Make the other table the one that clients read."""
+        progress = progress or _ignore_progress
         with MoverLock(self.record, self.pause) as lock:
             if stop_writers is not None:
                 stop_writers()
-            is_target_ruling = self._require_move().is_target_ruling
-            sides = (self.source.get_state(), self.target.get_state())
-            ruling, following = reversed(sides) if is_target_ruling else sides
-
-            def catch_up(since_ms: int) -> int:
-                return copy_changed_rows(ruling, following, since_ms, lock)
-
+            if must_verify:
+                self._require_passed(has_passed=self._verify(lock, progress).has_passed)
             started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
-                self.record, lock, self.engine, catch_up, progress or _ignore_progress, self.pause
+                *(self.record, lock, self.engine),
+                lambda: self._catch_up(lock),
+                *(progress, self.pause),
             )
             result = switch.run()
             note = {**self.record.read_note(CAUGHT_UP_NOTE), "since_ms": started_ms}
