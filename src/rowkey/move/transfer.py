@@ -8,10 +8,10 @@ from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidDesign
 from rowkey.move.copier import RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
+from rowkey.move.copying import LATE_MARGIN_MS
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import CAUGHT_UP_NOTE, MoveRecord
-from rowkey.move.switch import LATE_MARGIN_MS
 from rowkey.move.verification import verify_move
 from rowkey.table import rename_design
 
