@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cluster import Cluster
 
 SEEDS = range(4)
-FAULTS = 30
+FAULTS = 20
 """Faults, and moves, splits and compactions of regions, during one move."""
 QUICK_KILLS, KILLS, KILLS_IN_SWITCH = 1, 30, 10
 DESIGN = 1
