@@ -6,6 +6,7 @@ import re
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.boottime import read_boottime_s
@@ -13,7 +14,7 @@ from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
-from rowkey.move.copying import copy_all_rows, copy_changed_rows
+from rowkey.move.copying import LATE_MARGIN_MS, catch_up, copy_all_rows
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
@@ -24,7 +25,7 @@ from rowkey.move.move_record import (
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
+from rowkey.move.switch import Switch, SwitchResult
 from rowkey.move.verification import VerificationResult, verify_move
 from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
 from rowkey.table.moves.move_follower import MoveFollower
@@ -191,6 +192,7 @@ class Move:
         move = self.record.read()
         if move is not None:
             self._require_same_design(move, design)
+            self._keep_deletes()
             return move
         blocking = self.plan(design, splits=splits).select_findings(FindingLevel.BLOCKING)
         if blocking:
@@ -211,13 +213,17 @@ class Move:
         self.record.remove_notes()
         entry = self.record.change(announce)
         assert entry.move is not None, "it was just written"
-        # Both tables keep deletes, so that an older cell that is copied later stays hidden.
-        attributes = self.source.store.families_and_attributes[1]
-        kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
-        self.source.store.replace_attributes(sync_attributes(kept, entry))
-        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
+        self._keep_deletes()
         self.record.add_to_history("announced", target=target.table)
         return entry.move
+
+    def _keep_deletes(self) -> None:
+        """Let the source keep deletes, as the target does, so that older cells stay hidden."""
+        attributes, entry = self.source.store.families_and_attributes[1], self.record.read_entry()
+        if PURGE_DELAY_ATTRIBUTE not in attributes and entry.move is not None:
+            kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
+            self.source.store.replace_attributes(sync_attributes(kept, entry))
+        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
 
     def _choose_target_name(self, design: Design) -> str:
         """Return the name of the target: the design's, or one after the source's that is free."""
@@ -276,6 +282,8 @@ class Move:
     ) -> VerificationResult:
         """Announce the move, copy all rows, and verify the copy, while clients go on.
 
+        Before it verifies, it copies what clients that died have written to one table only.
+
         Args:
             design: the new design.
             splits: as for `start`.
@@ -292,6 +300,8 @@ class Move:
         self.start(design, splits=splits)
         with MoverLock(self.record, self.pause) as lock:
             self._copy(lock, progress)
+            progress("catch up", 0, 0)
+            self._build_catch_up(lock)()
             return self._verify(lock, progress)
 
     def _copy(self, lock: MoverLock, progress: StepProgress) -> None:
@@ -413,21 +423,20 @@ class Move:
         with MoverLock(self.record, self.pause) as lock:
             if stop_writers is not None:
                 stop_writers()
-            is_target_ruling = self._require_move().is_target_ruling
-            sides = (self.source.get_state(), self.target.get_state())
-            ruling, following = reversed(sides) if is_target_ruling else sides
-
-            def catch_up(since_ms: int) -> int:
-                return copy_changed_rows(ruling, following, since_ms, lock)
-
             started_ms = get_time_ms() - LATE_MARGIN_MS
-            switch = Switch(
-                self.record, lock, self.engine, catch_up, progress or _ignore_progress, self.pause
-            )
-            result = switch.run()
+            follow = self._build_catch_up(lock)
+            result = Switch(
+                self.record, lock, self.engine, follow, progress or _ignore_progress, self.pause
+            ).run()
             note = {**self.record.read_note(CAUGHT_UP_NOTE), "since_ms": started_ms}
             self.record.write_note(CAUGHT_UP_NOTE, note)
             return result
+
+    def _build_catch_up(self, lock: MoverLock) -> Callable[[], int]:
+        """Return what copies changed rows from the table that rules now to the other one."""
+        sides = (self.source.get_state(), self.target.get_state())
+        ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
+        return partial(catch_up, ruling, following, lock)
 
     def finish(self, *, progress: StepProgress | None = None) -> str:
         """End the move: drop the table that is not read, with all its rows.
