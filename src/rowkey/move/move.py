@@ -195,6 +195,7 @@ class Move:
         move = self.record.read()
         if move is not None:
             self._require_same_design(move, design)
+            self._keep_deletes()
             return move
         blocking = self.plan(design, splits=splits).select_findings(FindingLevel.BLOCKING)
         if blocking:
@@ -215,13 +216,17 @@ class Move:
         self.record.remove_notes()
         entry = self.record.change(announce)
         assert entry.move is not None, "it was just written"
-        # Both tables keep deletes, so that an older cell that is copied later stays hidden.
-        attributes = self.source.store.families_and_attributes[1]
-        kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
-        self.source.store.replace_attributes(sync_attributes(kept, entry))
-        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
+        self._keep_deletes()
         self.record.add_to_history("announced", target=target.table)
         return entry.move
+
+    def _keep_deletes(self) -> None:
+        """Let the source keep deletes, as the target does, so that older cells stay hidden."""
+        attributes, entry = self.source.store.families_and_attributes[1], self.record.read_entry()
+        if PURGE_DELAY_ATTRIBUTE not in attributes and entry.move is not None:
+            kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
+            self.source.store.replace_attributes(sync_attributes(kept, entry))
+        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
 
     def _choose_target_name(self, design: Design) -> str:
         """Return the name of the target: the design's, or one after the source's that is free."""
