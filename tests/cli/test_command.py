@@ -64,6 +64,7 @@ def table_folder(verb: str, folder: Path) -> Path:
     read = '[[reads]]\nname = "tail"\nwhere = "host = ?"\n'
     text_of_design = LOGS.replace("\n[writes]", f"{message}\n\n[writes]")
     (folder / "logs.toml").write_text(f"{text_of_design}\n{read}")
+    (folder / "by_host.toml").write_text(text_of_design.replace("16)", "4)"))
     (folder / "events.csv").write_text(text)
     write_table(read_csv(folder / "events.csv"), folder / "events.parquet")
     if verb != "create":

@@ -13,6 +13,7 @@ from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState
 from rowkey.table.lifecycle import create_table, drop_table, open_table
+from rowkey.table.moves.moved_table import find_replacement
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
@@ -45,6 +46,7 @@ __all__ = [
     "compute_wait_s",
     "create_table",
     "drop_table",
+    "find_replacement",
     "load_file",
     "merge_runs",
     "open_table",
