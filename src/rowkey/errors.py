@@ -254,7 +254,9 @@ class CatalogMismatch(RowkeyError, ValueError):
         self,
         table: str,
         differences: Iterable[Mistake],
-        remedy: str = "Declare in the design what the table has, or copy its rows to a new table.",
+        remedy: str = (
+            "Declare in the design what the table has, or move its rows: rowkey move plan."
+        ),
     ) -> None:
         self.table = table
         self.differences = tuple(differences)

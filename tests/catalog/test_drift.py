@@ -136,7 +136,7 @@ def test_the_text_of_a_drift_names_the_table_and_all_differences() -> None:
         "table logs: the design does not fit the table. It differs in:",
         "  fields.host.max_bytes: not declared in the design, but 40 in the table.",
         "  fields.host.normalize: nfc in the design, but not declared in the table.",
-        "Declare in the design what the table has, or copy its rows to a new table.",
+        "Declare in the design what the table has, or move its rows: rowkey move plan.",
     ] == str(found).splitlines()
 
 

@@ -64,6 +64,7 @@ def table_folder(verb: str, folder: Path) -> Path:
     read = '[[reads]]\nname = "tail"\nwhere = "host = ?"\n'
     text_of_design = LOGS.replace("\n[writes]", f"{message}\n\n[writes]")
     (folder / "logs.toml").write_text(f"{text_of_design}\n{read}")
+    (folder / "by_host.toml").write_text(text_of_design.replace("16)", "4)"))
     (folder / "events.csv").write_text(text)
     write_table(read_csv(folder / "events.csv"), folder / "events.parquet")
     if verb != "create":
@@ -313,8 +314,10 @@ def test_an_option_has_one_short_form_and_one_metavar() -> None:
             for long in (opt for opt in option.opts if opt.startswith("--")):
                 others = sorted({*option.opts} - {long})
                 spellings.setdefault(long, set()).add((*others, option.metavar))
-    # `count --regions` is a flag, and `drop --yes` wants the name of what is lost.
-    assert {"--regions", "--yes"} == {long for long, found in spellings.items() if len(found) > 1}
+    # `count --regions` is a flag, `move --rows` a rate, `drop --yes` wants the name of what is lost.
+    assert {"--regions", "--rows", "--yes"} == {
+        long for long, found in spellings.items() if len(found) > 1
+    }
 
 
 @pytest.mark.parametrize(

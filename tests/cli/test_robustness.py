@@ -36,6 +36,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "init": ("ROWS",),
     "live": ("things", "ON", "--design", "DESIGN", "--every", "100ms", "--for", "200ms"),
     "load": ("DESIGN", "ROWS", "ON"),
+    "move": ("plan", "DESIGN", "DESIGN", "ON"),
     "prove": ("DESIGN", "NEW", "--sample", "ROWS", "--phases", "1"),
     "put": ("DESIGN", "ON", "host=a", "ts=1"),
     "repair": ("DESIGN", "ON"),

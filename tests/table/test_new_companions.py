@@ -122,7 +122,7 @@ def test_a_design_that_does_not_fit_creates_no_companion(tmp_path: Path) -> None
     url = f"rocks:{tmp_path / 'data'}"
     rowkey.open(write_designs(tmp_path, declared=["orders_by_number"]), url).close()
     other = write_designs(tmp_path, declared=["orders_by_time"])
-    with pytest.raises(CatalogMismatch, match="copy its rows to a new table"):
+    with pytest.raises(CatalogMismatch, match="move its rows: rowkey move plan"):
         repair_companions(other, url, apply=True)
     with open_engine(url) as engine:
         assert ["orders", "orders_by_number"] == sorted(engine.list_tables())

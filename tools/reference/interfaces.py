@@ -130,6 +130,10 @@ DOCUMENTS = {
     "buckets show": render.BUCKETS_FIELDS,
     "buckets set": render.BUCKET_CHANGE_FIELDS,
     "buckets history": render.HISTORY_FIELDS,
+    "move plan": render.MOVE_PLAN_FIELDS,
+    "move status": render.MOVE_STATUS_FIELDS,
+    "move run": render.MOVE_VERIFICATION_FIELDS,
+    "move cutover": render.MOVE_SWITCH_FIELDS,
     "live": render.LIVE_FIELDS,
     "prove": render.PROOF_FIELDS,
 }

@@ -63,7 +63,7 @@ def find_drift(declared: Design, remembered: Design) -> CatalogMismatch | None:
     >>> print(find_drift(Design("t", "[bucket(id, 4)][id]", fields={"id": "u64", "n": "u16"}), old))
     table t: the design does not fit the table. It differs in:
       fields.n.type: u16 in the design, but u8 in the table.
-    Declare in the design what the table has, or copy its rows to a new table.
+    Declare in the design what the table has, or move its rows: rowkey move plan.
     """
     mistakes = [difference.mistake for difference in find_differences(declared, remembered)]
     return CatalogMismatch(declared.table, mistakes) if mistakes else None

@@ -84,18 +84,18 @@ def open_existing_table(design: str, url: str) -> Iterator[Table]:
     from rowkey.table import open_table
 
     with open_table(
-        _read_design_or_name(design), url, create=False, catalog=get_catalog_url()
+        read_design_or_name(design), url, create=False, catalog=get_catalog_url()
     ) as table:
         yield table
 
 
 def find_table_name(design: str) -> str:
     """Return the table's name for a design file, or the given name itself."""
-    design_or_name = _read_design_or_name(design)
+    design_or_name = read_design_or_name(design)
     return design_or_name if isinstance(design_or_name, str) else design_or_name.table
 
 
-def _read_design_or_name(design: str) -> Design | str:
+def read_design_or_name(design: str) -> Design | str:
     """Return the design of a file, or the text itself if it is the name of a table."""
     from rowkey.design import Design
 

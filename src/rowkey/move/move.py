@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +15,7 @@ from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
 from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
+from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import (
     CAUGHT_UP_NOTE,
@@ -25,13 +27,20 @@ from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
 from rowkey.move.switch import Switch, SwitchResult
-from rowkey.move.verification import VerificationResult, verify_move
+from rowkey.move.verification import (
+    DEFAULT_LISTED,
+    MAX_EXAMINED_ROWS,
+    VerificationResult,
+    verify_move,
+)
 from rowkey.table import (
     KEEP_ALL_DELETES,
     MoveFollower,
     Table,
     TableLocation,
+    build_missing_error,
     compute_wait_s,
+    find_moving_table,
     find_used_table,
     reconcile_attributes,
     rename_design,
@@ -66,7 +75,12 @@ class Move:
         table: the name of the table that is moved, or of the one that it is moved to.
         url: the URL of the engine.
         engine: the engine, if this process has it open already.
+        catalog: as for `rowkey.open`.
         pause: waits for a number of seconds.
+
+    Raises:
+        InvalidArgument: there is no such table.
+        Unavailable: the engine or the catalog does not answer.
 
     >>> import rowkey
     >>> fields = {"host": "text", "ts": "timestamp_ms", "message": "text"}
@@ -87,16 +101,19 @@ class Move:
         url: str,
         *,
         engine: Engine | None = None,
+        catalog: str | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.url, self.pause = url, pause
         with ExitStack() as stack:
             self.engine = engine or stack.enter_context(open_engine(url, create=False))
-            place = stack.enter_context(TableLocation(self.engine, table, url))
-            source = _find_source(place, table)
-            if source != table:
-                table = source
-                place = stack.enter_context(TableLocation(self.engine, table, url))
+            place = stack.enter_context(TableLocation(self.engine, table, url, catalog=catalog))
+            moved = find_moving_table(place.catalog, table)
+            if moved is None and not place.is_made:
+                raise build_missing_error(url, table, self.engine)
+            if moved is not None and moved != table:
+                table = moved
+                place = stack.enter_context(TableLocation(self.engine, table, url, catalog=catalog))
             self._place = place
             self.record = MoveRecord(place.catalog, table)
             self.source_name = table
@@ -177,13 +194,20 @@ class Move:
             progress=lambda done, total: report("collisions", done, total),
         )
 
-    def start(self, design: Design, *, splits: Sequence[bytes] | None = None) -> TableMove:
+    def start(
+        self,
+        design: Design,
+        *,
+        splits: Sequence[bytes] | None = None,
+        progress: StepProgress | None = None,
+    ) -> TableMove:
         """Create the target and announce the move: clients then write both tables.
 
         Args:
             design: the new design; if its table has the source's name, the target gets another.
             splits: the row keys that the target's regions begin with, where the design leaves them
                 to a sample.
+            progress: as for `plan`.
 
         Returns:
             The record of the move; of a move to the same design that was begun before, that.
@@ -197,7 +221,8 @@ class Move:
             self._require_same_design(move, design)
             self._keep_deletes()
             return move
-        blocking = self.plan(design, splits=splits).select_findings(FindingLevel.BLOCKING)
+        plan = self.plan(design, splits=splits, progress=progress)
+        blocking = plan.select_findings(FindingLevel.BLOCKING)
         if blocking:
             raise InvalidDesign([one.mistake for one in blocking])
         target = rename_design(design, self._choose_target_name(design))
@@ -278,7 +303,7 @@ class Move:
 
     def run(
         self,
-        design: Design,
+        design: Design | None = None,
         *,
         splits: Sequence[bytes] | None = None,
         progress: StepProgress | None = None,
@@ -286,7 +311,7 @@ class Move:
         """Announce the move, copy all rows, and verify the copy, while clients go on.
 
         Args:
-            design: the new design.
+            design: the new design; None to go on with the move that was begun.
             splits: as for `start`.
             progress: called with the step and how far it is.
 
@@ -294,11 +319,20 @@ class Move:
             What the verification found; `cut_over` wants a passed one.
 
         Raises:
-            Conflict: another move is under way, or another process works on this one.
+            InvalidDesign: as for `start`.
+            InvalidArgument: no design is given, and no move was begun.
+            Conflict: another move is under way, or another process works on this one; or clients
+                read the target already.
             Unavailable: an engine or the catalog does not answer; run it again to go on.
         """
         progress = progress or _ignore_progress
-        self.start(design, splits=splits)
+        if design is not None:
+            self.start(design, splits=splits, progress=progress)
+        move = self._require_move()
+        if move.is_target_ruling or move.phase is MovePhase.FINISHED:
+            what = f"clients read {move.target} already, so nothing is left to be copied"
+            remedy = "End the move by rowkey move finish, or go back by rowkey move rollback."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         with MoverLock(self.record, self.pause) as lock:
             self._copy(lock, progress)
             return self._verify(lock, progress)
@@ -336,20 +370,65 @@ class Move:
             self.pause(min(left, POLL_INTERVAL_S))
 
     def verify(
-        self, *, sample_share: float = 1.0, progress: StepProgress | None = None
+        self,
+        *,
+        sample_share: float = 1.0,
+        repair: bool = False,
+        progress: StepProgress | None = None,
     ) -> VerificationResult:
-        """Compare all rows of both tables, while clients go on; see `verify_move`.
+        """Compare the rows of both tables, while clients go on; see `verify_move`.
 
         Rows that changed since the copy are copied before: a client that died between its two
         writes leaves a change in one table only, as do writers that do not use rowkey.
+
+        Args:
+            sample_share: the share of the rows that is compared.
+            repair: whether rows that differ are made equal to those of the table that is read; then
+                all are compared again. See `repair_differences`.
+            progress: called with the step and how far it is.
+
+        Returns:
+            What the last comparison found, with how many rows were repaired before it.
+
+        Raises:
+            Conflict: another process works on the move.
         """
+        progress = progress or _ignore_progress
+        self._require_move()
         with MoverLock(self.record, self.pause) as lock:
-            return self._verify(lock, progress or _ignore_progress, sample_share)
+            listed = MAX_EXAMINED_ROWS if repair else DEFAULT_LISTED
+            result = self._verify(lock, progress, sample_share, listed)
+            if not (repair and result.differences):
+                return result
+            outcomes = self._repair(lock, result, progress)
+            result = self._verify(lock, progress, sample_share)
+            return replace(result, repair_counts=outcomes)
+
+    def _repair(
+        self, lock: MoverLock, found: VerificationResult, progress: StepProgress
+    ) -> Counter[str]:
+        """Make rows that differ equal to those of the table that is read; count the outcomes."""
+        side = "target" if self._require_move().is_target_ruling else "source"
+        states = (self.source.get_state(), self.target.get_state())
+        outcomes: Counter[str] = Counter()
+        for done, one in enumerate(repair_differences(*states, found.differences, ruling=side)):
+            lock.check()
+            outcomes[one.outcome.value] += 1
+            progress("repair", done + 1, len(found.differences))
+        self.record.add_to_history("repaired", **outcomes)
+        return outcomes
 
     def _verify(
-        self, lock: MoverLock, progress: StepProgress, sample_share: float = 1.0
+        self,
+        lock: MoverLock,
+        progress: StepProgress,
+        sample_share: float = 1.0,
+        listed: int = DEFAULT_LISTED,
     ) -> VerificationResult:
-        """Copy rows that have changed, compare both tables, and note the result."""
+        """Copy rows that have changed, compare both tables, and note the result.
+
+        A sample that passes leaves the last note.
+        """
         move = self._require_move()
         started_ms = get_time_ms()
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
@@ -359,19 +438,21 @@ class Move:
             self.source.get_state(),
             self.target.get_state(),
             sample_share=sample_share,
+            listed=listed,
             progress=lambda done, total: progress("verify", done, total),
             pause=self.pause,
         )
         lock.check()
         note = {
             "started_ms": started_ms,
-            "has_passed": result.has_passed and sample_share >= 1,
+            "has_passed": result.has_passed,
             "rows": result.source.rows,
             "differences": result.difference_count,
             "is_target_ruling": move.is_target_ruling,
         }
-        self.record.write_note(VERIFICATION_NOTE, note)
-        self.record.add_to_history("verified", **note)
+        if sample_share >= 1 or not result.has_passed:
+            self.record.write_note(VERIFICATION_NOTE, note)
+        self.record.add_to_history("verified", sample_share=sample_share, **note)
         return result
 
     def cut_over(
@@ -542,7 +623,16 @@ class Move:
 
     @property
     def status(self) -> MoveStatus:
-        """How far the move is."""
+        """How far the move is; after its end, how it ended.
+
+        Cost: some reads of the catalog; no table is opened.
+        """
+        catalog, name = self.record.catalog, self.source_name
+        if self.record.read() is None:
+            for earlier in catalog.list_tables():
+                entry = catalog.read(earlier)
+                if entry is not None and entry.move is not None and entry.move.target == name:
+                    return read_status(MoveRecord(catalog, earlier))
         return read_status(self.record)
 
     def throttle(self, *, rows_per_s: float | None, max_p99_ms: float | None = None) -> None:
@@ -567,23 +657,6 @@ class Move:
         """Note changed settings of the copy."""
         self._require_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)
-
-
-def _find_source(place: TableLocation, table: str) -> str:
-    """Return the name of the table whose move is meant by a name: of the source or the target.
-
-    A move that is being finished is found by either name until it is.
-    """
-    catalog = place.catalog
-    entry = catalog.read(table)
-    if entry is not None and entry.move is not None and not place.is_made:
-        table = find_used_table(catalog, table, entry)
-        entry = catalog.read(table)
-    if entry is not None and entry.moved_from:
-        source = catalog.read(entry.moved_from)
-        if source is not None and source.move is not None and source.move.target == table:
-            return entry.moved_from
-    return table
 
 
 def _ignore_progress(step: str, done: int, total: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from rowkey.messages import pluralize
 from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
+from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class MoveStep:
     """One step of a move.
 
     Args:
-        name: the phase of the catalog's entry, or what is done in it.
+        name: `announce`, `copy`, `verify`, `cutover` or `finish`.
         description: what happens.
         seconds: about how long it takes.
     """
@@ -204,6 +205,9 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
     ranges = [ScanRange(region.start, region.stop) for region in chosen]
     is_complete = len(chosen) == len(regions)
     with ExitStack() as stack:
+        for cursor in table.store.scan(ranges[:1], CellSelection(limit=1, expected_rows=1)):
+            with cursor:  # what only a first scan does is no part of the speed
+                list(cursor)
         cursors = [stack.enter_context(one) for one in table.store.scan(ranges, selection)]
         for cursor in cursors:
             started_s = time.perf_counter()
@@ -342,28 +346,35 @@ def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
     yield MoveFinding.build(NOTE, "clients", what)
     if table.engine.is_shared:
         what = (
-            "clients that write to HBase without rowkey cannot be seen: what they write after the "
-            "copy has passed it stays in the source alone"
+            "clients that write to HBase without rowkey do not follow: what they write before the "
+            "cutover is copied by its timestamp, what they write after it stays in the source alone"
         )
-        remedy = "Stop them before the move, or let them write through rowkey."
+        remedy = "Stop them at the cutover (--stop-writers); start them again with the new keys."
         yield MoveFinding.build(WARNING, "clients", what, "", remedy)
 
 
 def _build_steps(plan: MovePlan, table: Table) -> list[MoveStep]:
     """Return the steps of a move, with about how long each takes."""
-    wait_s = compute_wait_s(table.lease.get_entry(), table.engine)
+    entry = table.lease.get_entry()
+    wait_s = compute_wait_s(entry, table.engine)
+    short_s = min(entry.max_stale_s, SWITCH_STALE_S)
+    switch_s = compute_wait_s(
+        replace(entry, max_stale_s=short_s, longest_stale_s=short_s), table.engine
+    )
     scan_s = plan.rows / plan.scan_rows_per_s if plan.scan_rows_per_s else 0.0
     copied = f"about {plan.rows:,} rows" if not plan.is_exact else pluralize(plan.rows, "row")
     return [
-        MoveStep("prepare", f"create {plan.target}, which keeps deletes during the copy", 0.0),
         MoveStep(
-            "copying",
-            "announce the move, and wait until every client writes both tables",
+            "announce",
+            f"create {plan.target}, and wait until every client writes both tables",
             wait_s,
         ),
         MoveStep("copy", f"copy {copied} with their timestamps", COPY_COST * scan_s),
         MoveStep("verify", "compare both tables row by row", 2 * VERIFY_COST * scan_s),
-        MoveStep("switching", "no client reads or writes until all know the new phase", wait_s),
-        MoveStep("switched", f"{plan.target} rules; both tables are written", 0.0),
-        MoveStep("finished", f"only {plan.target} is written; {plan.source} is left", wait_s),
+        MoveStep(
+            "cutover",
+            f"let clients read {plan.target}; they wait for about {switch_s:.0f} s at its end",
+            wait_s + switch_s,
+        ),
+        MoveStep("finish", f"drop {plan.source}; only {plan.target} is left", wait_s),
     ]

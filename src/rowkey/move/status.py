@@ -63,7 +63,8 @@ class MoveStatus:
     Args:
         source: the table that is moved.
         target: the table that it is moved to; empty if it is not moved.
-        step: `none`, `announced`, `copying`, `copied`, `switching`, `cut over` or `finished`.
+        step: `none`, `announced`, `copying`, `copied`, `switching`, `cut over`, `finishing` or
+            `finished`.
         ruling: the table that clients read.
         row_count: rows that are copied; None before the copy has begun.
         copied_share: the share of the source's key intervals that is copied, 0..1; None before.
@@ -107,7 +108,9 @@ def read_status(record: MoveRecord) -> MoveStatus:
         if move.phase is MovePhase.SWITCHING:
             step = "switching"
         elif move.phase is MovePhase.FINISHED:
-            step = "finished"
+            target = record.catalog.read(move.target)
+            is_done = target is not None and not target.moved_from
+            step = "finished" if move.is_target_ruling and is_done else "finishing"
         elif move.is_target_ruling:
             step = "cut over"
         elif is_copied:

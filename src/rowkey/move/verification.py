@@ -43,6 +43,7 @@ class VerificationResult:
         fields_without_timestamp: the fields of which only the newest value was compared, because
             both tables pack them into cells with different other fields.
         sample_share: the share of the bins that was compared; 1 for all.
+        repair_counts: how many rows were repaired before this comparison, by outcome.
         seconds: how long it took.
     """
 
@@ -55,6 +56,7 @@ class VerificationResult:
     unexamined_count: int = 0
     fields_without_timestamp: tuple[str, ...] = ()
     sample_share: float = 1.0
+    repair_counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from rowkey.catalog import (
 )
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import suggest_name
+from rowkey.table import find_replacement
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -49,6 +50,19 @@ class EntryLookup:
             return None
         design, counts = self.entry.design, self.entry.active_generation.counts
         return design if counts == find_part_counts(design) else design.copy_with_counts(counts)
+
+
+def find_table_name(engine: Engine, name: str) -> str:
+    """Return the name of the table that is used under a name: of one that was moved, the new one.
+
+    Without a catalog that can be read, that is the name itself.
+    """
+    with (
+        suppress(InvalidArgument, Unavailable),
+        closing(open_catalog(engine.catalog_url, engine)) as catalog,
+    ):
+        return find_replacement(engine, catalog, name)
+    return name
 
 
 def find_table(engine: Engine, name: str, url: str) -> Store:

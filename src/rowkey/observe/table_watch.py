@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import pluralize
-from rowkey.observe.entry_lookup import find_table, look_up_entry
+from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
 from rowkey.observe.load_balance import judge_balance, select_known_intervals
 from rowkey.observe.load_causes import find_load_causes
 from rowkey.observe.overwrites import format_key, format_overwrites
@@ -371,6 +371,7 @@ def _run_watch(
 ) -> Iterator[LiveLoad]:
     """Open the table, read its counters until the time is over, and yield each load."""
     with open_engine(url, create=False) as engine:
+        table = find_table_name(engine, table)
         store = find_table(engine, table, url)
         known_design = design if design is not None else look_up_entry(engine, store, table).design
         watch = TableWatch(table, known_design)

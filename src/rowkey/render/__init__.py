@@ -58,6 +58,22 @@ if TYPE_CHECKING:
         format_explanation_text,
     )
     from rowkey.render.findings import FINDINGS_FIELDS, build_findings_document, format_findings
+    from rowkey.render.moves import (
+        MOVE_PLAN_FIELDS,
+        MOVE_STATUS_FIELDS,
+        MOVE_SWITCH_FIELDS,
+        MOVE_VERIFICATION_FIELDS,
+        build_move_plan_document,
+        build_move_status_document,
+        build_move_switch_document,
+        build_move_verification_document,
+        format_move_limits,
+        format_move_plan,
+        format_move_status,
+        format_move_switch,
+        format_move_verification,
+        format_next_commands,
+    )
     from rowkey.render.notices.github import format_github_commands
     from rowkey.render.notices.junit import format_junit
     from rowkey.render.notices.notice import CheckedFile
@@ -134,6 +150,13 @@ else:
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
                 "format_explanation_text build_explanations_document"
             ),
+            "moves": (
+                "MOVE_PLAN_FIELDS MOVE_STATUS_FIELDS MOVE_SWITCH_FIELDS MOVE_VERIFICATION_FIELDS "
+                "build_move_plan_document build_move_status_document build_move_switch_document "
+                "build_move_verification_document format_move_limits format_move_plan "
+                "format_move_status format_move_switch format_move_verification "
+                "format_next_commands"
+            ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
             "report": "build_report_document",
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
@@ -170,6 +193,10 @@ __all__ = [
     "HISTORY_FIELDS",
     "LANGUAGES",
     "LIVE_FIELDS",
+    "MOVE_PLAN_FIELDS",
+    "MOVE_STATUS_FIELDS",
+    "MOVE_SWITCH_FIELDS",
+    "MOVE_VERIFICATION_FIELDS",
     "PROOF_FIELDS",
     "REDACTION_KEY_BYTES",
     "REGIONS_FIELDS",
@@ -198,6 +225,10 @@ __all__ = [
     "build_live_document",
     "build_mismatch_document",
     "build_mistakes_document",
+    "build_move_plan_document",
+    "build_move_status_document",
+    "build_move_switch_document",
+    "build_move_verification_document",
     "build_proof_document",
     "build_regions_document",
     "build_repair_document",
@@ -223,6 +254,12 @@ __all__ = [
     "format_github_commands",
     "format_history",
     "format_junit",
+    "format_move_limits",
+    "format_move_plan",
+    "format_move_status",
+    "format_move_switch",
+    "format_move_verification",
+    "format_next_commands",
     "format_recommendation",
     "format_regions",
     "format_repair",

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
 
-MOVE_REMEDY = "Restore the old declaration, or copy the rows to a new table with the new design."
+COPY_REMEDY = "Restore the old declaration, or copy the rows to a new table with the new design."
+MOVE_REMEDY = "Restore the old declaration, or move the rows to the new design: rowkey move plan."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def find_incompatibilities(old: Layout, new: Layout) -> list[Mistake]:
     for name, field in old.fields.items():
         if name not in new.fields:
             what = "stored rows have this field, but the design does not"
-            mistakes.add(_format_path(name), what, "a declaration of this field", MOVE_REMEDY)
+            mistakes.add(_format_path(name), what, "a declaration of this field", COPY_REMEDY)
         elif not old_locations[name].is_same_location(new_locations[name]):
             old_place, new_place = old_locations[name].description, new_locations[name].description
             what = (
@@ -102,7 +103,7 @@ def _check_field(old: Field, new: Field, location: FieldLocation, mistakes: Mist
         change = Compatibility.BREAKS
     if change is Compatibility.BREAKS:
         what = f"stored values have the type {old.type!r}, not {new.type!r}"
-        mistakes.add(path, what, "the same type, or a wider one", MOVE_REMEDY)
+        mistakes.add(path, what, "the same type, or a wider one", COPY_REMEDY)
     if old.nullable and not new.nullable and location.slot is not None:
         what = "stored rows may have no value for this field"
         mistakes.add(f"{path}.nullable", what, "true", "Declare the field nullable again.")

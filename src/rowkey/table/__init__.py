@@ -14,7 +14,12 @@ from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.lifecycle import create_table, drop_table, open_table
 from rowkey.table.moves.move_follower import MoveFollower
-from rowkey.table.moves.moved_table import find_used_table, rename_design
+from rowkey.table.moves.moved_table import (
+    find_moving_table,
+    find_replacement,
+    find_used_table,
+    rename_design,
+)
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
@@ -26,7 +31,7 @@ from rowkey.table.repair import (
 from rowkey.table.scans import Scan, read_cell_blocks
 from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
-from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation
+from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation, build_missing_error
 from rowkey.table.table_spec import build_table_spec
 
 __all__ = [
@@ -46,12 +51,15 @@ __all__ = [
     "Table",
     "TableLocation",
     "TableWithCompanions",
+    "build_missing_error",
     "build_row_mutations",
     "build_table_spec",
     "compute_load_salts",
     "compute_wait_s",
     "create_table",
     "drop_table",
+    "find_moving_table",
+    "find_replacement",
     "find_used_table",
     "load_file",
     "merge_runs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -26,6 +26,7 @@ from rowkey.errors import (
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.lifecycle import check_arguments
+from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
 from rowkey.table.table_location import TableLocation, build_lost_error, build_missing_error
 from rowkey.table.table_spec import has_rows
 
@@ -81,7 +82,8 @@ def verify_tables(
     with open_engine(url, create=False) as engine:
         readable = _require_repairable(engine, url)
         errors_by_table = _find_lost_tables(engine, url)
-        for name in tables or sorted({*engine.list_tables(), *errors_by_table}):
+        for given in tables or sorted({*engine.list_tables(), *errors_by_table}):
+            name = _find_replacement(engine, given, url)
             if engine.has_table(name):
                 yield readable.examine(name, progress or _ignore_progress)
             elif name in errors_by_table:
@@ -146,6 +148,16 @@ def save_tables(
                 yield replace(saved, notes=[*saved.notes, *notes])
 
 
+def _find_replacement(engine: Engine, name: str, url: str) -> str:
+    """Return the table that has taken the place of a dropped one; the name itself if none has."""
+    with (
+        suppress(CorruptionError, Unavailable),
+        closing(open_catalog(engine.catalog_url, engine, url)) as catalog,
+    ):
+        return find_replacement(engine, catalog, name)
+    return name
+
+
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
     """Return the error of each table that has a catalog entry but is missing on the engine."""
     scheme, _, where = engine.catalog_url.partition(":")
@@ -161,7 +173,11 @@ def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:
             except CorruptionError as problem:
                 errors_by_table[name] = problem
             else:
-                if entry is not None and entry.is_created:
+                if (
+                    entry is not None
+                    and entry.is_created
+                    and find_used_table(catalog, name, entry) == name
+                ):
                     errors_by_table[name] = build_lost_error(url, engine.catalog_url, name, entry)
     return errors_by_table
 
@@ -305,10 +321,13 @@ def repair_catalog(design: Design, url: str, *, apply: bool = False) -> CatalogR
         Conflict: another client changed the catalog meanwhile.
     """
     check_arguments(design, url, None)
-    with (
-        open_engine(url, create=False) as engine,
-        TableLocation(engine, design, url) as place,
-    ):
+    with ExitStack() as stack:
+        engine = stack.enter_context(open_engine(url, create=False))
+        place = stack.enter_context(TableLocation(engine, design, url))
+        if not place.is_made:
+            used = find_moved_table(place, design)
+            if not isinstance(used, str) and used is not design:
+                place = stack.enter_context(TableLocation(engine, used, url))
         entry = place.catalog.read(place.table_name)
         if not place.is_made and entry is None:
             raise build_missing_error(url, place.table_name, engine)

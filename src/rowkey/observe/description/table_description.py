@@ -12,7 +12,7 @@ from rowkey.observe.description.column_fields import build_fields, format_unname
 from rowkey.observe.description.comments import annotate_design
 from rowkey.observe.description.key_format import infer_key_format
 from rowkey.observe.description.table_sample import sample_table
-from rowkey.observe.entry_lookup import find_table, look_up_entry
+from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
 from rowkey.open_file_limit import explain_shortage
 from rowkey.regions import to_string_binary
 from rowkey.schema import NANOSECONDS, parse_duration
@@ -70,6 +70,7 @@ def describe_table(table: str, url: str) -> TableDescription:
     Cost: a short scan of each region, of 4,096 rows in all.
     """
     with open_engine(url, create=False) as engine:
+        table = find_table_name(engine, table)
         store = find_table(engine, table, url)
         lookup = look_up_entry(engine, store, table)
         splits = store.spec.splits

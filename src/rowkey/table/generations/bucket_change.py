@@ -40,9 +40,9 @@ MAX_BUCKETS = 65_536
 """Largest number of buckets. Source: two bytes."""
 MAX_SUGGESTIONS = 3
 """Allowed numbers that an error suggests in place of the requested one."""
-NEW_TABLE_REMEDY = "Create another table with the key that you want, and load the rows into it."
+NEW_TABLE_REMEDY = "Move the rows to a table with the key that you want: rowkey move plan."
 """What to do if the number of buckets cannot change: rows do not move to another row key."""
-OTHERWISE_REMEDY = "Otherwise create another table with the key that you want, and load the rows."
+OTHERWISE_REMEDY = "Otherwise move the rows to a table with another key: rowkey move plan."
 """What to do if no other number of buckets will do."""
 POLL_INTERVAL_S = 0.25
 """Seconds between two looks at the clock."""

@@ -12,6 +12,7 @@ from rowkey.errors import CatalogMismatch, Conflict
 
 if TYPE_CHECKING:
     from rowkey.catalog import Catalog, CatalogEntry, TableMove
+    from rowkey.engines import Engine
     from rowkey.table.table_location import TableLocation
 
 
@@ -83,6 +84,46 @@ def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
             break
         name, entry = move.target, target
     return name
+
+
+def find_replacement(engine: Engine, catalog: Catalog, name: str) -> str:
+    """Return the name of the table that a finished move has put in place of a dropped one.
+
+    Args:
+        engine: the engine of the tables.
+        catalog: their catalog.
+        name: the name of the dropped table; that of a table that exists is returned as it is.
+
+    Raises:
+        Unavailable: the catalog does not answer.
+    """
+    if engine.has_table(name) or any(find_table_name_mistakes(name)):
+        return name
+    entry = catalog.read(name)
+    return name if entry is None else find_used_table(catalog, name, entry)
+
+
+def find_moving_table(catalog: Catalog, name: str) -> str | None:
+    """Return the name of the table whose catalog entry has the record of a table's move.
+
+    Args:
+        catalog: its catalog.
+        name: its name, or that of the table that its rows are moved to.
+
+    Returns:
+        The source of a move that is not finished yet, the table that is used if there is no such
+        move; None if the catalog has no entry.
+    """
+    entry = catalog.read(name)
+    if entry is None:
+        return None
+    used = find_used_table(catalog, name, entry)
+    used_entry = entry if used == name else catalog.read(used)
+    if used_entry is None or not used_entry.moved_from:
+        return used
+    source = catalog.read(used_entry.moved_from)
+    is_moving = source is not None and source.move is not None and source.move.target == used
+    return used_entry.moved_from if is_moving else used
 
 
 def remove_names_of(catalog: Catalog, name: str) -> None:

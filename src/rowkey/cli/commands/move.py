@@ -1,0 +1,476 @@
+"""The command `move`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rowkey.cli.grouped_command import define_command
+from rowkey.cli.options import (
+    FILE_PATH,
+    OUTPUT_FORMAT_OPTION,
+    PROGRESS_OPTION,
+    print_errors,
+    print_json,
+    print_lines,
+    print_notes,
+    show_progress,
+)
+from rowkey.cli.tables import (
+    CATALOG_OPTION,
+    TABLE_URL_OPTION,
+    find_table_name,
+    get_catalog_url,
+    read_design_or_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Self
+
+    from rowkey.cli.screen import Progress
+    from rowkey.design import Design
+    from rowkey.move import Move, MoveStatus
+
+STEP_LABELS = {
+    "collisions": ("looking for collisions", "rows"),
+    "wait": ("waiting for clients", "seconds"),
+    "copy": ("copying", "rows"),
+    "verify": ("verifying", "rows"),
+    "repair": ("repairing", "rows"),
+    "prepare": ("waiting for clients", "seconds"),
+    "catch up": ("copying changes", "rows"),
+    "switch": ("switching", "seconds"),
+}
+"""What the progress says of each step, and what it counts."""
+OPTION_STEPS = {
+    "--rows": ("run", "throttle"),
+    "--max-p99": ("run", "throttle"),
+    "--share": ("verify",),
+    "--repair": ("verify",),
+    "--force": ("cutover",),
+    "--stop-writers": ("cutover", "rollback"),
+    "--drop-old": ("finish",),
+    "--drop-new": ("finish",),
+    "--yes": ("finish",),
+}
+"""The steps that each option belongs to."""
+NO_LIMIT = "none"
+STDERR = 2
+"""The file descriptor of standard error."""
+
+
+@define_command("Operate", "Move a table in use to another key or design.")
+@click.argument(
+    "step",
+    type=click.Choice(
+        ["plan", "run", "status", "throttle", "pause", "resume", "verify", "cutover", "rollback",
+         "finish"]
+    ),
+)  # fmt: skip
+@click.argument("table", type=FILE_PATH)
+@click.argument("new", required=False, type=FILE_PATH)
+@TABLE_URL_OPTION
+@CATALOG_OPTION
+@click.option("--rows", metavar="RATE", help="run, throttle: most rows a second, or none.")
+@click.option(
+    "--max-p99",
+    metavar="TIME",
+    help="run, throttle: slow down where 1 of 100 writes takes longer than this, or none.",
+)
+@click.option(
+    "--share", metavar="SHARE", help="verify: compare only this share of the rows, such as 1%."
+)
+@click.option("--repair", is_flag=True, help="verify: make rows that differ equal.")
+@click.option("--force", is_flag=True, help="cutover: also without a passed verification.")
+@click.option(
+    "--stop-writers",
+    metavar="COMMAND",
+    help="cutover, rollback: run this before, by the shell, to stop what writes without rowkey.",
+)
+@click.option("--drop-old", is_flag=True, help="finish: drop the old table, after a cutover.")
+@click.option("--drop-new", is_flag=True, help="finish: drop the new table and stay with the old.")
+@click.option("--yes", metavar="NAME", help="finish: the dropped table's name, to confirm.")
+@PROGRESS_OPTION
+@OUTPUT_FORMAT_OPTION
+def command(
+    step: str,
+    table: str,
+    new: str | None,
+    url: str,
+    progress: str,
+    output: str,
+    **options: Any,
+) -> int:
+    """Move the rows of a table to another design, while clients read and write it.
+
+    TABLE is the table's name or a design file, NEW the file of the new design: with the same
+    fields and fields of identity, another key, splits, families or packing. The steps:
+
+    \b
+    plan      say what the move will do and what blocks it; changes nothing
+    run       create the new table, copy all rows to it, and compare both
+    cutover   let clients read the new table; both are written
+    rollback  let clients read the old table again; it has all changes
+    finish    drop the table that is not read
+    status    show how far the move is, and its history
+    verify    compare both tables again
+    throttle, pause, resume   limit a copy that runs
+
+    Clients of rowkey follow by themselves and lose no change. Each step may be interrupted: the
+    same command goes on. Exits with 1 if something blocks a plan, with 3 if rows differ.
+
+    \b
+    rowkey move plan logs.toml by_host.toml --on rocks:./data
+    rowkey move run logs.toml by_host.toml --on rocks:./data --rows 20000/s
+    rowkey move throttle logs --rows none --on rocks:./data
+    rowkey move status logs --on rocks:./data
+    rowkey move verify logs --share 1% --on rocks:./data
+    rowkey move cutover logs --on rocks:./data
+    rowkey move finish logs --drop-old --yes logs --on rocks:./data
+    """
+    _check_usage(step, table, new, options)
+    with _open_move(table, url) as move:
+        runner = _StepRunner(move, url, output, progress, options)
+        try:
+            return runner.run(step, None if new is None else _read_new_design(new), table, new)
+        except KeyboardInterrupt:
+            if step in ("run", "verify", "cutover", "rollback", "finish"):
+                again = f"The same command goes on: rowkey move {step} {move.source_name} …"
+                print_errors([f"{move.source_name}: no row is lost. {again}"])
+            raise
+
+
+def _check_usage(step: str, table: str, new: str | None, options: Mapping[str, Any]) -> None:
+    """Raise if an argument or option is missing, or given to a step that it does not belong to.
+
+    Raises:
+        UsageError: with how to write it.
+    """
+    for option, steps in OPTION_STEPS.items():
+        if options[option[2:].replace("-", "_")] and step not in steps:
+            raise click.UsageError(f"{option} belongs to move {' and move '.join(steps)}.")
+    if step == "plan" and new is None:
+        raise click.UsageError(f"the new design is missing. Write rowkey move plan {table} NEW.")
+    if step not in ("plan", "run") and new is not None:
+        raise click.UsageError(f"move {step} takes one table: remove {new}.")
+    if step == "throttle" and options["rows"] is None and options["max_p99"] is None:
+        raise click.UsageError("the limit is missing. Give --rows 20000/s, or --rows none.")
+    if step == "finish" and options["drop_old"] == options["drop_new"]:
+        raise click.UsageError(
+            "the dropped table is missing. Give --drop-old after a cutover, or --drop-new "
+            "to give the move up."
+        )
+
+
+@contextmanager
+def _open_move(table: str, url: str) -> Iterator[Move]:
+    """Open the move of a table, given by its design file or its name."""
+    from rowkey.move import Move
+
+    design = read_design_or_name(table)
+    catalog = get_catalog_url()
+    if not isinstance(design, str):
+        catalog = catalog or design.declaration.catalog
+    with Move(find_table_name(table), url, catalog=catalog) as move:
+        yield move
+
+
+def _read_new_design(path: str) -> Design:
+    """Return the design of a file."""
+    from rowkey.design import Design
+
+    return Design.read(path)
+
+
+class _StepRunner:
+    """Runs one step of a move, and prints its result with the command that comes next.
+
+    Args:
+        move: the move.
+        url: the URL of the engine.
+        output: `text` or `json`.
+        mode: the value of --progress.
+        options: the options of the command line, by name.
+    """
+
+    def __init__(
+        self, move: Move, url: str, output: str, mode: str, options: Mapping[str, Any]
+    ) -> None:
+        self.move, self.url, self.is_json, self.mode = move, url, output == "json", mode
+        self.options = options
+
+    def run(self, step: str, design: Design | None, table: str, new: str | None) -> int:
+        """Run a step; return the exit code."""
+        match step:
+            case "plan":
+                assert design is not None
+                return self._plan(design, table, new or "")
+            case "run" | "verify":
+                return self._copy_or_verify(step, design)
+            case "cutover" | "rollback":
+                self._switch(step)
+            case "finish":
+                self._finish()
+            case _:
+                self._change_settings(step)
+        return 0
+
+    def _plan(self, design: Design, table: str, new: str) -> int:
+        """Print what a move will do, and what blocks it."""
+        import shlex
+
+        from rowkey.render import build_move_plan_document, format_move_plan
+
+        with _StepProgress(self.mode) as progress:
+            plan = self.move.plan(design, progress=progress)
+        if self.is_json:
+            print_json(build_move_plan_document(plan))
+            return int(not plan.is_possible)
+        print_lines(format_move_plan(plan))
+        if plan.is_possible:
+            words = ["rowkey", "move", "run", table, new, "--on", self.url]
+            _print_advice([f"Next: {shlex.join(words)}"])
+        else:
+            _print_advice(["The move is not possible. Next: correct what is blocking."])
+        return int(not plan.is_possible)
+
+    def _copy_or_verify(self, step: str, design: Design | None) -> int:
+        """Copy and compare, or compare alone; print what differs."""
+        from rowkey.render import build_move_verification_document, format_move_verification
+
+        limits = self._parse_limits()
+        share = _parse_share(self.options["share"])
+        with _StepProgress(self.mode) as progress:
+            if step == "run":
+                if design is not None:
+                    self.move.start(design, progress=progress)
+                if limits:
+                    self._throttle(limits)
+                result = self.move.run(progress=progress)
+            else:
+                result = self.move.verify(
+                    sample_share=share, repair=self.options["repair"], progress=progress
+                )
+        status = self.move.status
+        if self.is_json:
+            print_json(build_move_verification_document(result, status, self.url))
+        else:
+            print_lines(format_move_verification(result, status))
+            self._print_next(status)
+        return 0 if result.has_passed else 3
+
+    def _switch(self, step: str) -> None:
+        """Cut over or roll back; print how long clients waited."""
+        from rowkey.render import build_move_switch_document, format_move_switch
+
+        command_line = self.options["stop_writers"]
+        stop = None if command_line is None else lambda: _stop_writers(command_line)
+        with _StepProgress(self.mode) as progress:
+            if step == "cutover":
+                force = self.options["force"]
+                result = self.move.cut_over(force=force, stop_writers=stop, progress=progress)
+            else:
+                result = self.move.roll_back(stop_writers=stop, progress=progress)
+        status = self.move.status
+        if self.is_json:
+            print_json(build_move_switch_document(result, status, self.url))
+        else:
+            print_lines(format_move_switch(result, status))
+            self._print_next(status)
+
+    def _finish(self) -> None:
+        """Drop the table that is not read, once its name was typed."""
+        status = self.move.status
+        is_new_read = status.target == status.ruling
+        if status.step not in ("none", "finished"):
+            if self.options["drop_old"] != is_new_read:
+                dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
+                raise click.UsageError(
+                    f"the {dropped} table, {status.ruling}, is the one that clients read. Give "
+                    f"{fitting}, or make the other one the table that is read: rowkey move "
+                    f"{'rollback' if is_new_read else 'cutover'} {status.source}."
+                )
+            self._confirm(status.source if is_new_read else status.target)
+        with _StepProgress(self.mode) as progress:
+            dropped = self.move.finish(progress=progress)
+        status = self.move.status
+        if self.is_json:
+            self._print_status(status)
+            return
+        print_lines([f"{dropped}: dropped"])
+        if status.step == "finished":
+            _print_advice(
+                [f"{dropped} is now a name of {status.ruling}. Next: keep the new design file."]
+            )
+
+    def _confirm(self, name: str) -> None:
+        """Have the name of a table typed before it is dropped.
+
+        Raises:
+            UsageError: it was not.
+        """
+        typed = self.options["yes"]
+        if typed is None and sys.stdin.isatty():
+            print_errors([f"This removes the table {name} on {self.url} and all its rows."])
+            typed = click.prompt("Type the table's name to confirm", err=True)
+        if typed != name:
+            reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not its name"
+            raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
+
+    def _change_settings(self, step: str) -> None:
+        """Show the status, after a change of the limits of the copy."""
+        if step == "throttle":
+            self._throttle(self._parse_limits())
+        elif step == "pause":
+            self.move.pause_copy()
+        elif step == "resume":
+            self.move.resume_copy()
+        status = self.move.status
+        if self.is_json or step == "status":
+            self._print_status(status)
+            return
+        from rowkey.render import format_move_limits
+
+        print_lines([f"{status.source}: limits of the copy: {format_move_limits(status)}"])
+        self._print_next(status)
+
+    def _throttle(self, limits: Mapping[str, float | None]) -> None:
+        """Change the limits that were given; the others stay."""
+        settings = self.move.status.settings
+        now = {"rows_per_s": settings.rows_per_s, "max_p99_ms": settings.max_p99_ms}
+        self.move.throttle(**{**now, **limits})
+
+    def _parse_limits(self) -> dict[str, float | None]:
+        """Return the limits of --rows and --max-p99 that were given."""
+        from rowkey.schema import parse_duration, parse_rate
+
+        limits = {}
+        if (text := self.options["rows"]) is not None:
+            limits["rows_per_s"] = _parse_limit("--rows", text, "20000/s", parse_rate)
+        if (text := self.options["max_p99"]) is not None:
+            limits["max_p99_ms"] = _parse_limit(
+                "--max-p99", text, "50ms", lambda one: parse_duration(one).nanoseconds / 1e6
+            )
+        return limits
+
+    def _print_status(self, status: MoveStatus) -> None:
+        """Print how far the move is."""
+        from rowkey.render import build_move_status_document, format_move_status
+
+        if self.is_json:
+            print_json(build_move_status_document(status, self.url))
+        else:
+            print_lines(format_move_status(status))
+            self._print_next(status)
+
+    def _print_next(self, status: MoveStatus) -> None:
+        """Print the commands that go on with the move, on standard error, after the result."""
+        from rowkey.render import format_next_commands
+
+        _print_advice(format_next_commands(status, self.url))
+
+
+def _print_advice(lines: Iterable[str]) -> None:
+    """Print notes on standard error, below the result."""
+    sys.stdout.flush()
+    print_notes(lines)
+
+
+def _parse_limit(
+    option: str, text: str, example: str, parse: Callable[[str], float]
+) -> float | None:
+    """Return a limit; None for `none`.
+
+    Raises:
+        InvalidArgument: it is neither, or not above 0.
+    """
+    from rowkey.errors import InvalidArgument
+
+    if text == NO_LIMIT:
+        return None
+    try:
+        limit = parse(text)
+    except InvalidArgument as refusal:
+        what, allowed = refusal.mistake.problem, refusal.mistake.expected
+    else:
+        if limit > 0:
+            return limit
+        what, allowed = f"{text} copies nothing", "a limit above 0, or rowkey move pause"
+    remedy = f"Write {option} {example}, or {option} {NO_LIMIT}."
+    raise InvalidArgument(option, what, allowed, remedy)
+
+
+def _parse_share(text: str | None) -> float:
+    """Return the share of the rows that --share names, 0..1.
+
+    Raises:
+        InvalidArgument: the text is no share.
+
+    >>> _parse_share("1%"), _parse_share("0.25"), _parse_share(None)
+    (0.01, 0.25, 1.0)
+    """
+    from rowkey.errors import InvalidArgument
+
+    if text is None:
+        return 1.0
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        what = f"{text[:64]!r} is not a share of the rows"
+        raise InvalidArgument("--share", what, "a percentage above 0% and up to 100%, such as 1%")
+    return share
+
+
+def _stop_writers(command_line: str) -> None:
+    """Run the command that stops other writers.
+
+    Raises:
+        Unavailable: it failed.
+    """
+    import subprocess
+
+    from rowkey.errors import Unavailable
+
+    # The user's own command line; its output goes to standard error, as it is no result of ours.
+    done = subprocess.run(command_line, shell=True, stdout=STDERR, check=False)  # noqa: S602
+    if done.returncode:
+        what = f"the command exited with {done.returncode}, so the writers may go on"
+        remedy = "Nothing was switched. Mend the command, and run this step again."
+        raise Unavailable("--stop-writers", what, remedy=remedy)
+
+
+class _StepProgress:
+    """Shows the progress of one step after the other, in a `with` block.
+
+    Args:
+        mode: as for `show_progress`.
+    """
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self.step = ""
+        self.line: Progress | None = None
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stack.close()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Show that `done` of `total` units of a step are done; 0 of them means unknown."""
+        if step != self.step:
+            self.stack.close()
+            self.step = step
+            self.line = self.stack.enter_context(show_progress(self.mode, *STEP_LABELS[step]))
+            if self.line is not None:
+                self.line.start_from(done)
+        if self.line is not None:
+            self.line(done, total)

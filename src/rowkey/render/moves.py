@@ -1,0 +1,401 @@
+"""Moves of tables in use, as text and as JSON documents, with the command that comes next."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rowkey.messages import pluralize
+from rowkey.render.documents import FORMAT_VERSION, build_row_document, to_json_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rowkey.move import MovePlan, MoveStatus, RowDifference, SwitchResult, VerificationResult
+
+MAX_SHOWN_DIFFERENCES = 20
+"""Rows that differ which the text lists; a JSON document has the first 100."""
+
+MOVE_PLAN_FIELDS = {
+    "format": "version of this document",
+    "table": "name of the table",
+    "target": "name of the table that its rows will be moved to",
+    "possible": "whether nothing blocks the move; the command exits with 1 if it is false",
+    "rows": "rows that will be copied",
+    "exact": "whether they were counted, not estimated",
+    "bytes.source": "bytes of the table's files; 0 if unknown",
+    "bytes.target": "bytes that the target will have, before compression",
+    "bytes.free": "bytes that are free for it; null if unknown",
+    "steps[].name": "what is done",
+    "steps[].description": "what happens in it",
+    "steps[].seconds": "about how long it takes",
+    "findings[].level": "`blocking`, `warning` or `note`",
+    "findings[].path": "where, as dotted words",
+    "findings[].problem": "what was found",
+    "findings[].expected": "what is allowed",
+    "findings[].remedy": "what to do about it",
+}
+
+MOVE_STATUS_FIELDS = {
+    "format": "version of this document",
+    "table": "name of the table that is moved",
+    "target": "name of the table that its rows are moved to; null if it is not moved",
+    "step": "`none`, `announced`, `copying`, `copied`, `switching`, `cut over`, `finishing` or "
+    "`finished`",
+    "read": "name of the table that clients read",
+    "started_ms": "when the move was announced, milliseconds since 1970; null if it is not moved",
+    "rows": "rows that are copied; null before the copy",
+    "share": "share of the table's key intervals that is copied, 0 to 1; null before the copy",
+    "verification.started_ms": "when the last verification began; `verification` is null without",
+    "verification.passed": "whether all rows were equal",
+    "verification.rows": "rows that were compared",
+    "verification.differences": "rows that differed",
+    "settings.rows_per_s": "most rows that are copied in a second; null without a limit",
+    "settings.max_p99_ms": "milliseconds in which 99 of 100 writes of the copy must end, or null",
+    "settings.paused": "whether the copy waits",
+    "has_mover": "whether a process works on the move, or did when it died",
+    "history[].time_ms": "when a step was done, milliseconds since 1970",
+    "history[].step": "the step; the oldest first",
+    "history[].details.*": "what belongs to it, by name",
+    "next[]": "commands that go on",
+}
+
+MOVE_VERIFICATION_FIELDS = {
+    "format": "version of this document",
+    "table": "name of the table that is moved",
+    "target": "name of the table that its rows are moved to",
+    "passed": "whether all compared rows are equal; the command exits with 3 if it is false",
+    "share": "share of the rows that was compared",
+    "rows.source": "rows of the table that were compared",
+    "rows.target": "rows of the target that were compared",
+    "unreadable.source": "stored rows of the table that are no rows of its design",
+    "unreadable.target": "the same of the target",
+    "differing": "rows that differ",
+    "counts.*": "rows by what differs: `missing` in the target, `extra` there, or `different`",
+    "differences[].kind": "one of these",
+    "differences[].row.*": "the fields that identify the row",
+    "differences[].fields[]": "names of the fields that differ",
+    "unsettled": "rows that clients changed in every attempt to compare them",
+    "unexamined": "rows that differ which were too many to be read one by one",
+    "repaired.*": "rows that were repaired before this comparison, by outcome",
+    "seconds": "how long the comparison took",
+    "next[]": "commands that go on",
+}
+
+MOVE_SWITCH_FIELDS = {
+    "format": "version of this document",
+    "table": "name of the table that is moved",
+    "read": "name of the table that clients read now",
+    "waited_s": "seconds in which no client could read or write",
+    "rows": "changed rows that were copied in this time",
+    "next[]": "commands that go on",
+}
+
+
+def build_move_plan_document(plan: MovePlan) -> dict[str, Any]:
+    """Return the preflight of a move as `rowkey move plan -f json` prints it."""
+    return {
+        "format": FORMAT_VERSION,
+        "table": plan.source,
+        "target": plan.target,
+        "possible": plan.is_possible,
+        "rows": plan.rows,
+        "exact": plan.is_exact,
+        "bytes": {
+            "source": plan.source_bytes,
+            "target": plan.target_bytes,
+            "free": plan.free_bytes,
+        },
+        "steps": [
+            {
+                "name": step.name,
+                "description": step.description,
+                "seconds": round(step.seconds, 3),
+            }
+            for step in plan.steps
+        ],
+        "findings": [
+            {
+                "level": one.level.value,
+                "path": one.mistake.path,
+                "problem": one.mistake.problem,
+                "expected": one.mistake.expected,
+                "remedy": one.mistake.remedy,
+            }
+            for one in plan.findings
+        ],
+    }
+
+
+def format_move_plan(plan: MovePlan) -> Iterator[str]:
+    """Yield the preflight of a move: what is done, how long it takes, and what was found."""
+    about = "" if plan.is_exact else "about "
+    size = f"; about {plan.target_bytes:,} bytes before compression" if plan.target_bytes else ""
+    yield f"{plan.source}: {about}{pluralize(plan.rows, 'row')} to {plan.target}{size}"
+    for step in plan.steps:
+        seconds = f"  (about {step.seconds:,.0f} s)" if step.seconds >= 1 else ""
+        yield f"  {step.name:10} {step.description}{seconds}"
+    for finding in plan.findings:
+        yield str(finding)
+
+
+def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:
+    """Return how far a move is as `rowkey move status -f json` prints it."""
+    note = status.verification
+    return {
+        "format": FORMAT_VERSION,
+        "table": status.source,
+        "target": status.target or None,
+        "step": status.step,
+        "read": status.ruling,
+        "started_ms": status.started_ms,
+        "rows": status.row_count,
+        "share": status.copied_share,
+        "verification": {
+            "started_ms": note.get("started_ms"),
+            "passed": bool(note.get("has_passed")),
+            "rows": note.get("rows"),
+            "differences": note.get("differences"),
+        }
+        if note
+        else None,
+        "settings": {
+            "rows_per_s": status.settings.rows_per_s,
+            "max_p99_ms": status.settings.max_p99_ms,
+            "paused": status.settings.is_paused,
+        },
+        "has_mover": status.has_mover,
+        "history": [
+            {
+                "time_ms": one.get("time_ms"),
+                "step": one.get("step"),
+                "details": _select_details(one),
+            }
+            for one in status.history
+        ],
+        "next": list_next_commands(status, url),
+    }
+
+
+def format_move_status(status: MoveStatus) -> Iterator[str]:
+    """Yield how far a move is, and its steps so far with their times."""
+    if status.step == "none":
+        yield f"{status.source}: no move is under way"
+    else:
+        yield f"table     {status.source}, moved to {status.target}"
+        yield f"step      {_format_step(status)}"
+        yield f"read      {status.ruling}"
+    if status.step not in ("none", "finished"):
+        yield f"verified  {_format_verification_note(status.verification)}"
+        yield f"limits    {format_move_limits(status)}"
+        worker = "a process works on the move, or has died" if status.has_mover else "none works"
+        yield f"process   {worker}"
+    for number, one in enumerate(status.history):
+        at = datetime.fromtimestamp(one["time_ms"] / 1000, UTC).isoformat(timespec="seconds")
+        head = "history   " if number == 0 else " " * 10
+        yield f"{head}{at}  {_format_history_step(one)}"
+
+
+def _format_history_step(step: Mapping[str, Any]) -> str:
+    """Return a step of the history as text."""
+    match step["step"]:
+        case "announced":
+            return f"announced; rows are moved to {step['target']}"
+        case "copied":
+            left_out = step["left_out"]
+            note = f"; {left_out:,} cells are of no row of the design" if left_out else ""
+            return f"copied {pluralize(step['rows'], 'row')}{note}"
+        case "verified":
+            share = step["sample_share"]
+            part = "" if share == 1 else f" in a sample of {100 * share:g}%"
+            return f"verified: {_format_verification_note(step)}{part}"
+        case "switched":
+            return f"{step['ruling']} is read; clients waited for {step['window_s']:.1f} s"
+        case "finished":
+            return f"finished; {step['dropped']} is dropped"
+        case "forced":
+            return "cut over without a passed verification"
+    details = ", ".join(f"{value:,} {name}" for name, value in _select_details(step).items())
+    return f"{step['step']}{details and f': {details}'}"
+
+
+def _select_details(step: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a step of the history has besides its time and name."""
+    return {name: value for name, value in step.items() if name not in ("time_ms", "step")}
+
+
+def _format_step(status: MoveStatus) -> str:
+    """Return the step of a move with how much is copied."""
+    if status.row_count is None:
+        return status.step
+    text = f"{status.step}; {pluralize(status.row_count, 'row')} copied"
+    if status.step == "copying" and status.copied_share is not None:
+        text += f", {status.copied_share:.0%} of the key intervals"
+    return text
+
+
+def _format_verification_note(note: Mapping[str, Any]) -> str:
+    """Return the result of the last verification."""
+    if not note:
+        return "not yet"
+    rows = pluralize(note.get("rows", 0), "row")
+    if note.get("has_passed"):
+        return f"{rows}, all equal"
+    return f"{rows} compared; not passed, {note.get('differences', 0):,} differ"
+
+
+def format_move_limits(status: MoveStatus) -> str:
+    """Return the limits of the copy."""
+    settings = status.settings
+    limits = []
+    if settings.rows_per_s is not None:
+        limits.append(f"{settings.rows_per_s:,g} rows/s")
+    if settings.max_p99_ms is not None:
+        limits.append(f"99 of 100 writes within {settings.max_p99_ms:g} ms")
+    if settings.is_paused:
+        limits.append("paused")
+    return ", ".join(limits) or "none"
+
+
+def build_move_verification_document(
+    result: VerificationResult, status: MoveStatus, url: str
+) -> dict[str, Any]:
+    """Return the comparison of two tables as `rowkey move verify -f json` prints it."""
+    return {
+        "format": FORMAT_VERSION,
+        "table": status.source,
+        "target": status.target,
+        "passed": result.has_passed,
+        "share": result.sample_share,
+        "rows": {"source": result.source.rows, "target": result.target.rows},
+        "unreadable": {
+            "source": result.source.skipped_count,
+            "target": result.target.skipped_count,
+        },
+        "differing": result.difference_count,
+        "counts": dict(result.difference_counts),
+        "differences": [
+            {
+                "kind": one.kind,
+                "row": build_row_document(one.identity),
+                "fields": [field.name for field in one.fields],
+            }
+            for one in result.differences
+        ],
+        "unsettled": len(result.unsettled),
+        "unexamined": result.unexamined_count,
+        "repaired": dict(result.repair_counts),
+        "seconds": round(result.seconds, 3),
+        "next": list_next_commands(status, url),
+    }
+
+
+def format_move_verification(result: VerificationResult, status: MoveStatus) -> Iterator[str]:
+    """Yield what the comparison of two tables found; rows that differ are listed."""
+    for outcome, count in result.repair_counts.items():
+        yield f"{status.source}: {pluralize(count, 'row')} {outcome}"
+    share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
+    if result.has_passed:
+        rows = pluralize(result.source.rows, "row")
+        verb = "is" if result.source.rows == 1 else "are"
+        yield f"{status.source}: {rows}{share} {verb} equal in {status.target}"
+        return
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
+    yield (
+        f"{status.source}: {pluralize(result.difference_count, 'row')} of "
+        f"{result.source.rows:,}{share} not equal in {status.target}{kinds and f': {kinds}'}"
+    )
+    for one in result.differences[:MAX_SHOWN_DIFFERENCES]:
+        yield f"  {_format_difference(one)}"
+    if (hidden := result.difference_count - MAX_SHOWN_DIFFERENCES) > 0:
+        yield f"  and {hidden:,} more"
+    for side, counts in ((status.source, result.source), (status.target, result.target)):
+        if counts.skipped_count:
+            first = counts.skipped[0]
+            yield (
+                f"  {pluralize(counts.skipped_count, 'row')} of {side} cannot be read; row key "
+                f"{first.row_key.hex()}: {first.reason}"
+            )
+    if result.unsettled:
+        yield f"  {pluralize(len(result.unsettled), 'row')} changed during every comparison"
+    if result.unexamined_count:
+        yield f"  {pluralize(result.unexamined_count, 'row')} more differ and are not listed"
+
+
+def _format_difference(difference: RowDifference) -> str:
+    """Return a row that differs, and in which fields."""
+    row = ", ".join(f"{name}={to_json_value(one)}" for name, one in difference.identity.items())
+    if difference.kind != "different":
+        return f"{difference.kind}: {row}"
+    return f"{difference.kind}: {row}: {', '.join(one.name for one in difference.fields)}"
+
+
+def build_move_switch_document(
+    result: SwitchResult, status: MoveStatus, url: str
+) -> dict[str, Any]:
+    """Return a switch to the other table as `rowkey move cutover -f json` prints it."""
+    return {
+        "format": FORMAT_VERSION,
+        "table": status.source,
+        "read": result.ruling,
+        "waited_s": round(result.window_s, 3),
+        "rows": result.caught_up,
+        "next": list_next_commands(status, url),
+    }
+
+
+def format_move_switch(result: SwitchResult, status: MoveStatus) -> Iterator[str]:
+    """Yield which table clients read now, and how long they waited for it."""
+    if not result.window_s:
+        yield f"{status.source}: {result.ruling} is read already"
+        return
+    rows = pluralize(result.caught_up, "changed row")
+    yield (
+        f"{status.source}: {result.ruling} is read now; clients waited for {result.window_s:.1f} s "
+        f"while {rows} were copied"
+    )
+
+
+def list_next_commands(status: MoveStatus, url: str) -> list[str]:
+    """Return the commands that go on with a move, the usual one first.
+
+    Args:
+        status: how far it is.
+        url: the URL of the engine.
+    """
+    steps = _choose_next_steps(status)
+    place = f"--on {shlex.quote(url)}"
+    return [f"rowkey move {step.format(table=status.source)} {place}" for step in steps]
+
+
+def _choose_next_steps(status: MoveStatus) -> list[str]:
+    """Return the next steps of a move, with `{table}` for its name."""
+    match status.step:
+        case "none":
+            return ["plan {table} NEW"]
+        case "announced" | "copying":
+            return ["resume {table}"] if status.settings.is_paused else ["run {table}"]
+        case "copied":
+            note = status.verification
+            was_switched = any(one["step"] == "switched" for one in status.history)
+            ways = ["finish {table} --drop-new"] if was_switched else []
+            if note.get("has_passed"):
+                return ["cutover {table}", *ways]
+            has_differences = note.get("differences")
+            return ["verify {table} --repair" if has_differences else "verify {table}", *ways]
+        case "switching":
+            to = "cutover" if status.ruling == status.source else "rollback"
+            return [to + " {table}"]
+        case "cut over":
+            return ["finish {table} --drop-old", "rollback {table}"]
+        case "finishing":
+            drops_old = status.ruling == status.target
+            return ["finish {table} " + ("--drop-old" if drops_old else "--drop-new")]
+    return []
+
+
+def format_next_commands(status: MoveStatus, url: str) -> Iterator[str]:
+    """Yield a line with the commands that go on with a move; none if it has ended."""
+    if commands := list_next_commands(status, url):
+        yield f"Next: {', or '.join(commands)}"

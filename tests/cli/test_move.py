@@ -1,0 +1,216 @@
+"""The command `move` moves a table in use, and says at each step what comes next."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+
+import rowkey
+from cli.command import Outcome, run
+from rowkey.cells import CellType, RowCells
+from rowkey.engines import CellSelection, ScanRange
+from rowkey.move import Move
+from rowkey.render import (
+    MOVE_PLAN_FIELDS,
+    MOVE_STATUS_FIELDS,
+    MOVE_SWITCH_FIELDS,
+    MOVE_VERIFICATION_FIELDS,
+    list_paths,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLACE_OPTION = ("--on", "rocks:data")
+SHORT_WATCH = ("--every", "100ms", "--for", "100ms")
+
+
+@pytest.fixture
+def designs_folder(things_folder: Path) -> Path:
+    """Return the current folder, with a table of five rows and a new design for it."""
+    text = (things_folder / "things.toml").read_text()
+    (things_folder / "new.toml").write_text(text.replace("bucket(host, 4)", "bucket(host, ts, 8)"))
+    return things_folder
+
+
+def move(*words: object) -> Outcome:
+    """Run a step of the move."""
+    return run("move", *words, *PLACE_OPTION)
+
+
+def scan(name: str) -> list[str]:
+    """Return all rows of a table."""
+    return sorted(run("scan", name, *PLACE_OPTION, "-f", "jsonl").out.splitlines())
+
+
+def read_document(fields: dict[str, str], *words: object) -> dict[str, Any]:
+    """Return the JSON document of a step, whose fields are all described."""
+    document: dict[str, Any] = json.loads(move(*words, "-f", "json").out)
+    patterns = [re.escape(path).replace(r"\*", r"[^.]+") for path in fields]
+    allowed = re.compile("|".join([*patterns, "verification"]))
+    assert [] == [path for path in list_paths(document) if not allowed.fullmatch(path)]
+    return document
+
+
+def test_a_move_in_four_commands(designs_folder: Path) -> None:
+    """A table is planned, copied, cut over and finished, and each step names the next."""
+    del designs_folder
+    rows = scan("things")
+    assert "Next: rowkey move plan things NEW --on rocks:data\n" == move("status", "things").err
+    planned = move("plan", "things.toml", "new.toml")
+    assert (0, "things: 5 rows to things_2") == (planned.code, planned.out.split(";")[0])
+    assert "Next: rowkey move run things.toml new.toml --on rocks:data\n" == planned.err
+    found = move("run", "things.toml", "new.toml", "--rows", "20000/s", "--max-p99", "50ms")
+    assert (0, "things: 5 rows are equal in things_2\n") == (found.code, found.out)
+    assert "Next: rowkey move cutover things --on rocks:data\n" == found.err
+    assert "20,000 rows/s, 99 of 100 writes within 50 ms" in move("status", "things_2").out
+    limits = move("throttle", "new.toml", "--rows", "none").out
+    assert "things: limits of the copy: 99 of 100 writes within 50 ms\n" == limits
+    assert move("pause", "things").out.endswith(", paused\n")
+    assert limits == move("resume", "things").out
+    assert rows == scan("things") == scan("things.toml") == scan("new.toml") == scan("things_2")
+    switched = move("cutover", "things", "--stop-writers", "touch stopped")
+    assert (0, True) == (switched.code, "things_2 is read now" in switched.out)
+    assert "Next: rowkey move finish things --drop-old --on rocks:data, or " in switched.err
+    assert rows == scan("things") == scan("things.toml") == scan("new.toml") == scan("things_2")
+    ended = move("finish", "things", "--drop-old", "--yes", "things")
+    assert (0, "things: dropped\n") == (ended.code, ended.out)
+    assert rows == scan("things") == scan("new.toml") == scan("things_2")
+    for name in ("things", "things_2", "new.toml"):
+        verified = run("verify", name, *PLACE_OPTION)
+        assert (0, "things_2: sound") == (verified.code, verified.out.split(";")[0])
+    assert run("verify", *PLACE_OPTION).out.startswith("things_2: sound")
+    assert 0 == run("repair", *PLACE_OPTION).code
+    repaired = run("repair", "new.toml", *PLACE_OPTION)
+    assert (0, "things: the catalog entry agrees with the table\n") == (
+        repaired.code,
+        repaired.out,
+    )
+    old = run("repair", "things.toml", *PLACE_OPTION, "--yes")
+    assert (2, True) == (old.code, "The rows of things were moved to things_2" in old.err)
+    assert 'table  = "things_2"' in run("describe", "things", *PLACE_OPTION).out
+    assert "things_2  [bucket" in run("live", "things", *PLACE_OPTION, *SHORT_WATCH).out
+    told = move("status", "things").out
+    assert ["finished", "things_2"] == [line.split()[-1] for line in told.splitlines()[1:3]]
+    assert "finished; things is dropped" in told
+
+
+def test_documents_describe_every_step(designs_folder: Path) -> None:
+    """Each JSON document has the fields of the reference, and the next command."""
+    plan = read_document(MOVE_PLAN_FIELDS, "plan", "things", "new.toml")
+    assert (True, 5, True) == (plan["possible"], plan["rows"], plan["exact"])
+    found = read_document(MOVE_VERIFICATION_FIELDS, "run", "things", "new.toml")
+    assert (True, ["rowkey move cutover things --on rocks:data"]) == (
+        found["passed"],
+        found["next"],
+    )
+    sample = read_document(MOVE_VERIFICATION_FIELDS, "verify", "things", "--share", "50%")
+    assert (True, 0.5) == (sample["passed"], sample["share"])
+    assert "things_2" == read_document(MOVE_SWITCH_FIELDS, "cutover", "things")["read"]
+    assert "things" == read_document(MOVE_SWITCH_FIELDS, "rollback", "things")["read"]
+    status = read_document(MOVE_STATUS_FIELDS, "status", "things")
+    steps = ["announced", "copied", "verified", "verified", "switched", "switched"]
+    assert steps == [one["step"] for one in status["history"]]
+    ended = read_document(MOVE_STATUS_FIELDS, "finish", "things", "--drop-new", "--yes", "things_2")
+    assert ("none", "things") == (ended["step"], ended["read"])
+    assert not (designs_folder / "data" / "things_2").exists()
+
+
+def test_rows_that_differ_are_listed_and_repaired(designs_folder: Path) -> None:
+    """A row that is lost in the new table is listed with exit code 3, and can be repaired."""
+    del designs_folder
+    assert 0 == move("run", "things", "new.toml").code
+    with Move("things", "rocks:data") as opened:
+        store = opened.target.store
+        (cursor,) = store.scan([ScanRange()], CellSelection(limit=1))
+        with cursor:
+            lost = next(iter(cursor))
+        deletes = [one._replace(cell_type=CellType.DELETE, value=b"") for one in lost.cells]
+        store.mutate([RowCells(lost.row, deletes)])
+    found = move("verify", "things")
+    assert (3, "things: 1 row of 5 not equal in things_2: 1 missing") == (
+        found.code,
+        found.out.splitlines()[0],
+    )
+    assert "missing: host=" in found.out.splitlines()[1]
+    assert "Next: rowkey move verify things --repair --on rocks:data\n" == found.err
+    refused = move("cutover", "things")
+    assert (2, True) == (refused.code, "has not passed a verification" in refused.err)
+    repaired = move("verify", "things", "--repair")
+    assert (0, "things: 1 row repaired\nthings: 5 rows are equal in things_2\n") == (
+        repaired.code,
+        repaired.out,
+    )
+
+
+def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
+    """A step that Ctrl-C ends says so and exits with 130; the same command goes on."""
+    del designs_folder
+    rows = scan("things")
+    for words in (
+        ("run", "things", "new.toml"),
+        ("cutover", "things"),
+        ("finish", "things", "--drop-old", "--yes", "things"),
+    ):
+        with (
+            patch("rowkey.move.move.Move._wait_for_clients", side_effect=KeyboardInterrupt),
+            patch("rowkey.move.switch.Switch._wait", side_effect=KeyboardInterrupt),
+        ):
+            ended = move(*words)
+        assert (130, "") == (ended.code, ended.out)
+        assert "no row is lost. The same command goes on: rowkey move " in ended.err
+        assert rows == scan("things")
+        next_step = move("status", "things").err
+        assert f"Next: rowkey move {words[0]} things" in next_step
+        assert 0 == move(*words).code
+        assert rows == scan("things")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("plan", "things"), "the new design is missing"),
+        (("status", "things", "new.toml"), "move status takes one table"),
+        (("throttle", "things"), "the limit is missing"),
+        (("throttle", "things", "--rows", "fast"), "'fast' is not a rate"),
+        (("throttle", "things", "--rows", "0/s"), "0/s copies nothing"),
+        (("verify", "things", "--share", "0%"), "'0%' is not a share"),
+        (("run", "things", "--force"), "--force belongs to move cutover"),
+        (("finish", "things"), "Give --drop-old after a cutover"),
+        (("cutover", "things"), "no move of the table things is under way"),
+        (("run", "nothing", "new.toml"), "there is no table nothing"),
+        (("finish", "things", "--drop-old"), "the old table, things, is the one that clients read"),
+        (("finish", "things", "--drop-new"), "things_2 is not dropped: no name was typed"),
+        (("cutover", "things", "--stop-writers", "exit 7"), "the command exited with 7"),
+    ],
+)
+def test_mistakes_are_explained(designs_folder: Path, words: tuple[str, ...], told: str) -> None:
+    """A step that is called wrongly, or at the wrong time, says what to do."""
+    if words[0] in ("throttle", "verify") or words[2:3] in [
+        ("--drop-old",),
+        ("--drop-new",),
+        ("--stop-writers",),
+    ]:
+        with Move("things", "rocks:data") as opened:
+            opened.start(rowkey.Design.read(designs_folder / "new.toml"))
+            opened.record.write_note("move.verification", {"has_passed": True})
+    found = move(*words)
+    assert (4 if "--stop-writers" in words else 2, "") == (found.code, found.out)
+    assert told in found.err
+
+
+def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:
+    """A design that cannot hold the rows is refused with exit code 1, and nothing is created."""
+    text = (designs_folder / "new.toml").read_text()
+    (designs_folder / "new.toml").write_text(
+        text.replace("bucket(host, ts, 8)][host][desc(ts)", "bucket(host, 8)][host")
+    )
+    found = move("plan", "things", "new.toml")
+    assert 1 == found.code
+    assert "blocking: key: ts identifies rows" in found.out
+    assert 2 == move("run", "things", "new.toml").code
+    assert "no move is under way" in move("status", "things").out
