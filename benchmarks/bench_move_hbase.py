@@ -11,6 +11,7 @@ from timing import Result
 import rowkey
 from rowkey.catalog import open_catalog
 from rowkey.move import RowCopier, save_progress, verify_move
+from rowkey.table import create_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def measure_on_cluster(cluster: Cluster, rows: int = ROWS) -> Iterator[Result]:
     splits = [(rows * n // REGIONS).to_bytes(8, "big") for n in range(1, REGIONS)]
     url, port = f"hbase://{cluster.zookeeper}", cluster.state.ports.zookeeper
     old, new, java = (
-        rowkey.create(one, url, splits=splits if one is not designs[1] else None) for one in designs
+        create_table(one, url, splits=splits if one is not designs[1] else None) for one in designs
     )
     names = [one.table for one in designs]
     with old, new, java, start_java_client(port, names[0], names[2], rows) as client:

@@ -66,6 +66,7 @@ def kill_movers(moved: MovedTable, random: Random, kills: int, kills_in_switch: 
     moved.require_passed("verify")
 
 
+@pytest.mark.long
 def test_a_killed_mover_is_started_again(hbase_url: str, tmp_path: Path) -> None:
     """A mover killed in its copy and one killed in its cut-over leave nothing behind."""
     with MovedTable(hbase_url, tmp_path, lifetime_s=1.5) as moved:
