@@ -36,7 +36,7 @@ from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rowkey.catalog import CatalogEntry
+    from rowkey.catalog import Catalog, CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.move.copier import CopyStatus
@@ -91,6 +91,7 @@ class Move:
             place = stack.enter_context(TableLocation(self.engine, table, url))
             entry = place.catalog.read(table)
             used = table if entry is None else find_used_table(place.catalog, table, entry)
+            used = _find_unfinished_source(place.catalog, used) or used
             if used != table:
                 table = used
                 place = stack.enter_context(TableLocation(self.engine, table, url))
@@ -263,6 +264,10 @@ class Move:
         Raises:
             Conflict: it is not.
         """
+        if move.phase is MovePhase.FINISHED:
+            what = f"its move to {move.target} was being finished when that was interrupted"
+            remedy = "Finish it first: rowkey move finish."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         target = self.record.catalog.read(move.target)
         renamed = rename_design(design, move.target)
         if target is not None and target.declaration != renamed.dumps(defaults=False):
@@ -462,19 +467,20 @@ class Move:
         entry = self.record.change(end)
         self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
         kept = move.target if move.is_target_ruling else self.source_name
+        if self.engine.has_table(dropped):
+            self.engine.drop_table(dropped)
+        self.record.add_to_history("finished", dropped=dropped)
+        self._restore_attributes(kept)
+        self.record.remove_notes()
+        # Last, because an interrupted `finish` is known by it.
         if move.is_target_ruling:
             MoveRecord(self.record.catalog, kept).change(
                 lambda entry: replace(entry, moved_from="") if entry.moved_from else entry
             )
-        if self.engine.has_table(dropped):
-            self.engine.drop_table(dropped)
-        self.record.add_to_history("finished", dropped=dropped)
-        if not move.is_target_ruling:
+        else:
             with suppress(Conflict):
                 self.record.catalog.remove(move.target)
             self.record.change(lambda entry: replace(entry, move=None))
-        self._restore_attributes(kept)
-        self.record.remove_notes()
         return dropped
 
     def _restore_attributes(self, name: str) -> None:
@@ -516,6 +522,16 @@ class Move:
         """Note changed settings of the copy."""
         self._require_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)
+
+
+def _find_unfinished_source(catalog: Catalog, name: str) -> str:
+    """Return the source of a move to a table whose `finish` was interrupted; empty if none was."""
+    entry = catalog.read(name)
+    source = catalog.read(entry.moved_from) if entry is not None and entry.moved_from else None
+    if entry is None or source is None or source.move is None:
+        return ""
+    is_finished = source.move.target == name and source.move.phase is MovePhase.FINISHED
+    return entry.moved_from if is_finished else ""
 
 
 def _ignore_progress(step: str, done: int, total: int) -> None:
