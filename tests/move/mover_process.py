@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial, wraps
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import rowkey
-from rowkey.errors import Unavailable
+from rowkey.errors import Conflict, Unavailable
 from rowkey.move import Move, RowCopier
 from rowkey.table.row_writer import RowWriter
 
@@ -63,7 +63,7 @@ def patch_waits(stack: ExitStack) -> None:
     """Shorten what a process waits for that one which died may live."""
     stack.enter_context(patch("rowkey.move.mover_lock.LIFETIME_S", 1.0))
     stack.enter_context(patch("rowkey.move.mover_lock.BEAT_INTERVAL_S", 0.1))
-    stack.enter_context(patch("rowkey.table.moves.move_follower.MIN_PATIENCE_S", 0.3))
+    stack.enter_context(patch("rowkey.table.moves.move_follower.MIN_PATIENCE_S", 1.0))
 
 
 class Boundaries:
@@ -116,6 +116,14 @@ class CountingCopier(RowCopier):
         return after
 
 
+def take_step(move: Move, take: Callable[[Move], Any]) -> None:
+    """Take a step, again if the machine was too slow for the shortened waits."""
+    while True:
+        with suppress(Conflict):
+            take(move)
+            return
+
+
 def open_log(path: Path) -> Callable[[str], None]:
     """Return a function that appends a line to a file, which a kill of the process leaves there."""
     file = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -154,7 +162,7 @@ def write_rows(table: Table, folder: Path, seed: int, writer: int, is_over: Even
                 table.delete(key)
             else:
                 getattr(table, "replace" if kind == "replace" else "put")({**key, **values})
-        except Unavailable:  # the machine was too slow for the short lease: it may be made or not
+        except (Conflict, Unavailable):  # too slow for the short lease: it may be made or not
             log("unknown")
         else:
             log("end")
@@ -188,7 +196,7 @@ def run_mover(folder_name: str, url: str, seed: int, kill_at: int) -> None:
         try:
             for name, take in STEPS.items():
                 if name not in done:
-                    take(move)
+                    take_step(move, take)
                     log(name)
         finally:
             is_over.set()

@@ -127,7 +127,7 @@ class KilledMove:
         for writer in range(WRITERS):
             states: dict[int, set[State]] = {n: {("first", 0)} for n in range(ROWS)}
             lines = read_lines(self.folder / f"journal.{writer}")
-            for line, after in zip(lines, [*lines[1:], ""], strict=True):
+            for line, after in zip(lines, [*lines, ""][1:], strict=True):
                 if not line.startswith("["):
                     continue
                 kind, key, values = json.loads(line)
