@@ -8,8 +8,9 @@ from unittest.mock import patch
 import pytest
 
 import rowkey
-from move.test_sleeping_clients import BEFORE, NEW, OLD, PUT, STALE_S, read_both
+from move.test_sleeping_clients import BEFORE, KEY, NEW, OLD, PUT, STALE_S, read_both
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
+from rowkey.errors import Conflict, InvalidArgument
 from rowkey.move import Move
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import KEEP_ALL_DELETES
@@ -44,3 +45,26 @@ def test_a_repeated_start_lets_the_source_keep_deletes(tmp_path: Path) -> None:
         move.start(NEW)
         attributes = move.source.store.families_and_attributes[1]
         assert KEEP_ALL_DELETES == attributes[PURGE_DELAY_ATTRIBUTE]
+
+
+def test_an_interrupted_finish_is_finished(tmp_path: Path) -> None:
+    """Another mover ends a move whose `finish` was interrupted; no other move begins before."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S) as table:
+        table.put(BEFORE)
+        with Move("logs", url) as move:
+            move.run(NEW)
+            move.cut_over()
+            with (
+                patch.object(Move, "_restore_attributes", side_effect=OSError("killed")),
+                pytest.raises(OSError, match="killed"),
+            ):
+                move.finish()
+        with Move("logs", url) as other:
+            with pytest.raises(Conflict, match="was being finished"):
+                other.start(OLD)
+            assert "logs" == other.finish()
+        assert BEFORE == table.get(KEY)
+        assert PURGE_DELAY_ATTRIBUTE not in table.store.families_and_attributes[1]
+        with Move("logs", url) as last, pytest.raises(InvalidArgument, match="no move"):
+            last.finish()

@@ -291,6 +291,10 @@ class Move:
         Raises:
             Conflict: it is not.
         """
+        if move.phase is MovePhase.FINISHED:
+            what = f"its move to {move.target} was being finished when that was interrupted"
+            remedy = "Finish it first: rowkey move finish."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         target = self.record.catalog.read(move.target)
         renamed = rename_design(design, move.target)
         if target is not None and target.declaration != renamed.dumps(defaults=False):
