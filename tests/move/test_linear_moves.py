@@ -47,10 +47,10 @@ def test_threads_see_one_order_during_moves(engine: str) -> None:
 def test_threads_see_one_order_during_many_moves(engine: str) -> None:
     """All that eight threads see of a row fits one order during forty moves."""
     with open_tables(engine) as (url, tables):
-        play_during_moves(tables, url, MANY_MOVES)
+        assert play_during_moves(tables, url, MANY_MOVES).rolled_back
 
 
 def test_threads_see_one_order_during_moves_on_a_cluster(hbase_url: str) -> None:
     """All that eight threads of one process see of a row of HBase fits one order during moves."""
     with open_tables("hbase", hbase_url) as (url, tables):
-        play_during_moves(tables, url, 1)
+        assert play_during_moves(tables, url, 1).rolled_back

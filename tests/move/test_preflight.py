@@ -12,6 +12,7 @@ from rowkey import Design
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection, ScanRange, get_time_ms
 from rowkey.move import FindingLevel, compare_designs, plan_move
+from rowkey.table import rename_design
 from table.companion_tables import write_designs
 
 if TYPE_CHECKING:
@@ -79,15 +80,21 @@ def test_given_splits_need_no_sample() -> None:
 
 
 def test_what_is_different_afterwards_is_a_warning() -> None:
-    """Packed fields, fewer versions, a shorter time to live and salts are warnings."""
+    """Packed fields, fewer versions, a shorter time to live and a salted source are warnings."""
     target = build_target(
-        "[salt(4)][number][user][at]", PACKED, families={"d": {"versions": 2, "ttl": "5d"}}
+        "[number][user][at]", PACKED, families={"d": {"versions": 2, "ttl": "5d"}}
     )
-    found = compare_designs(SOURCE, target)
+    source = rename_design(build_target("[salt(4)][user][at][number]"), "source")
+    found = compare_designs(source, target)
     assert {FindingLevel.WARNING} == {one.level for one in found}
     assert ["families.d.ttl", "families.d.versions", "fields.note.pack", "key"] == sorted(
         one.mistake.path for one in found
     )
+
+
+def test_a_target_with_a_random_salt_is_refused() -> None:
+    """Two writes of one millisecond to copies of a row could not be ordered."""
+    assert ["key"] == list(find_blocking(build_target("[salt(4)][number][user][at]")))
 
 
 def read_everything(table: Table) -> list[Any]:

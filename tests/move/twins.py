@@ -32,8 +32,20 @@ WIDE = {**FIELDS, "number": {"type": "u64", "at": "qualifier"}}
 MADE_EARLIER_MS = 1_000_000_000_000
 """The timestamps of rows begin here."""
 
+TWO_FAMILIES = {
+    **FIELDS,
+    "note": {"type": "text", "nullable": True, "family": "e"},
+    "number": {"type": "u64", "at": "qualifier"},
+}
+FAMILIES = {"d": {"versions": 3}}
+
 DESIGNS: dict[str, Design] = {
-    name: Design(name, key, fields=fields, families={"d": {"versions": 3}})
+    name: Design(
+        name,
+        key,
+        fields=fields,
+        families={**FAMILIES, "e": {"versions": 2}} if fields is TWO_FAMILIES else FAMILIES,
+    )
     for name, key, fields in (
         ("by_user", "[bucket(user, 4)][user][desc(at)][number]", FIELDS),
         ("by_number", "[reverse(number)][at][user]", FIELDS),
@@ -41,6 +53,8 @@ DESIGNS: dict[str, Design] = {
         ("wide", "[user][at]", WIDE),
         ("sliced", "[time_slice(at, 1h)][user][number]", FIELDS),
         ("packed", "[number][user][at]", PACKED),
+        ("coded", "[code(user)][number][at]", FIELDS),
+        ("two_families", "[at][user]", TWO_FAMILIES),
         ("salted", "[salt(3)][user][at][number]", FIELDS),
     )
 }

@@ -114,15 +114,20 @@ class Client:
         for name in self.random.choices(names, weights, k=count_of):
             getattr(self, f"do_{name}")(self.random.choice(rows), rows)
 
-    def _note(self, row: int, name: str, given: Any, call: Callable[[], Any]) -> None:
+    def _time_call(self, call: Callable[[], Any]) -> tuple[Any, float, float]:
+        """Return the result of a call, and when it began and ended."""
         start = time.perf_counter()
         try:
-            result, stop = call(), time.perf_counter()
+            return call(), start, time.perf_counter()
         except Conflict as refusal:
             if "may be lost" not in str(refusal):
                 raise
-            result, stop = UNKNOWN, inf
-        self.noted.append((row, Operation(name, given, result, start, stop, self.thread)))
+            return UNKNOWN, start, inf
+
+    def _note(self, row: int, name: str, given: Any, call: Callable[[], Any]) -> None:
+        result, start, stop = self._time_call(call)
+        if name != "get" or result != UNKNOWN:
+            self.noted.append((row, Operation(name, given, result, start, stop, self.thread)))
 
     def _values(self, *, nulls: bool) -> dict[str, Any]:
         """Return new values of some columns, or None to delete them."""
@@ -160,11 +165,13 @@ class Client:
         for row in rows:
             kind = self.random.choice(["put", "replace", "delete"])
             changes.append((row, kind, None if kind == "delete" else self._values(nulls=True)))
-        start = time.perf_counter()
-        with self.table.batch() as batch:
-            for row, kind, given in changes:
-                getattr(batch, kind)({"id": row, **(given or {})})
-        stop = time.perf_counter()
+
+        def call() -> None:
+            with self.table.batch() as batch:
+                for row, kind, given in changes:
+                    getattr(batch, kind)({"id": row, **(given or {})})
+
+        _, start, stop = self._time_call(call)
         self.noted += [
             (row, Operation(kind, given, None, start, stop, self.thread))
             for row, kind, given in changes

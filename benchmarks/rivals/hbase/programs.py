@@ -55,6 +55,10 @@ class Program(Rival):
         """Have the program write `rows` rows."""
         return self._run_task("load", rows)
 
+    def copy(self, rows: int, threads: int) -> TaskTime:
+        """Have the program copy all rows to the other table."""
+        return self._run_task("copy", rows, threads)
+
     def scan(self) -> TaskTime:
         """Have the program read all rows, in the faster of two ways."""
         if self._fetches_ahead is None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rowkey.move.status import MoveSettings, MoveStatus
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
+    from rowkey.move.transfer import transfer_table
     from rowkey.move.verification import VerificationResult, verify_move
 else:
     __getattr__ = build_lazy_getattr(
@@ -46,6 +47,7 @@ else:
             "status": "MoveSettings MoveStatus",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
+            "transfer": "transfer_table",
             "verification": "VerificationResult verify_move",
         },
     )
@@ -81,5 +83,6 @@ __all__ = [
     "plan_move",
     "repair_differences",
     "save_progress",
+    "transfer_table",
     "verify_move",
 ]

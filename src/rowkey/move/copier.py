@@ -7,9 +7,11 @@ at most one chunk twice, which changes nothing.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from threading import Event, Lock
@@ -24,7 +26,7 @@ from rowkey.move.rate_limit import RateLimit
 from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rowkey.catalog import Catalog
     from rowkey.cells import RowCells
@@ -226,17 +228,20 @@ class RowCopier:
 
     def _copy_chunk(self, index: int, interval: CopyInterval) -> CopyInterval | None:
         """Copy the next rows of an interval; return its new state, None if stopped in between."""
-        rows, is_last = self._read_chunk(interval)
+        with _pause_collector():
+            rows, is_last = self._read_chunk(interval)
         if rows and index not in self._estimates:
             last = self._find_last_row(interval)
             self._estimates[index] = _IntervalEstimate(interval.row_count, rows[0].row, last)
         if self.translator.needs_whole_rows and self._since_ms is not None and rows:
             rows = self._source_store.get([row.row for row in rows], RAW_CELLS)
-        mutations, written = self.translator.translate(rows), 0
+        with _pause_collector():
+            mutations, written = self.translator.translate(rows), 0
         for piece in self.limit.iterate_slices(mutations, self._stop_event.is_set):
             self._check()
             began = time.perf_counter()
-            self._writer.send_mutations(piece, sync=self._sync)
+            with _pause_collector():
+                self._writer.send_mutations(piece, sync=self._sync)
             self.limit.record_call(time.perf_counter() - began)
             written += len(piece)
         if written < len(mutations):
@@ -340,6 +345,22 @@ class _IntervalEstimate:
             for key in (self.first, position, self.last)
         )
         return min(1.0, max(0.0, (here - low) / max(1, high - low)))
+
+
+@contextmanager
+def _pause_collector() -> Iterator[None]:
+    """Keep Python's garbage collector off while some thousand cells are handled.
+
+    They are no garbage, and looking at them takes a third of the time of a copy. Between two such
+    steps it runs as usual.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _build_selection(since_ms: int | None, chunk_rows: int) -> CellSelection:

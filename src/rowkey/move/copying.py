@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
 from rowkey.move.copier import RowCopier
 from rowkey.move.copy_progress import save_progress
+from rowkey.move.move_record import CAUGHT_UP_NOTE
 from rowkey.move.rate_limit import RateLimit
 from rowkey.move.status import MoveSettings
 
@@ -16,10 +18,13 @@ if TYPE_CHECKING:
     from rowkey.move.copier import CopyResult, CopyStatus
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock
-    from rowkey.table.generations.generation_tracker import GenerationState
+    from rowkey.table import GenerationState
 
 SETTINGS_INTERVAL_S = 0.5
 """Seconds between two reads of the settings."""
+LATE_MARGIN_MS = 10_000
+"""Milliseconds by which a change may reach its table after its timestamp: by a slow call, or since
+the clock of its client is behind. It matters only for a client that dies between its two writes."""
 
 
 class _Settings:
@@ -69,16 +74,19 @@ def copy_all_rows(
     return copier.run()
 
 
-def copy_changed_rows(
-    ruling: GenerationState, following: GenerationState, since_ms: int, lock: MoverLock
-) -> int:
-    """Copy the rows of the ruling table that have a cell of a timestamp or later; return how many.
+def copy_changed_rows(ruling: GenerationState, following: GenerationState, lock: MoverLock) -> int:
+    """Copy the rows of the ruling table that have changed since the last pass; return how many.
 
     An interrupted pass is begun again: rows that were copied are copied once more.
     """
-    catalog, name = lock.record.catalog, ruling.active_design.table
-    save_progress(catalog, name, None)
-    copier = RowCopier(ruling, following, catalog, since_ms=since_ms, check=lock.check)
+    lock.check()
+    record, name = lock.record, ruling.active_design.table
+    note = record.read_note(CAUGHT_UP_NOTE)
+    since_ms, now_ms = note.get("since_ms", 0), time.time_ns() // 1_000_000
+    save_progress(record.catalog, name, None)
+    copier = RowCopier(ruling, following, record.catalog, since_ms=since_ms, check=lock.check)
     result = copier.run()
-    save_progress(catalog, name, None)
+    save_progress(record.catalog, name, None)
+    next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)
+    record.write_note(CAUGHT_UP_NOTE, {**note, "since_ms": next_ms})
     return result.row_count

@@ -63,10 +63,16 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
             what = f"the {name} has the companions {', '.join(companions)}, which cannot move"
             remedy = "Move without companions, and declare them again afterwards."
             yield build(BLOCKING, "companions", what, "a design without companions", remedy)
-        if design.key.is_salted:
-            what = f"the key of the {name} has a random salt, so each row may have copies"
-            remedy = "Copies are merged, newest cell first; prefer bucket(field, n)."
-            yield build(WARNING, "key", what, remedy=remedy)
+        if design.key.is_salted and design is source:
+            what = "the key of the source has a random salt, so each row may have copies"
+            yield build(WARNING, "key", what, remedy="Copies are merged, newest cell first.")
+        elif design.key.is_salted:
+            what = (
+                "the key of the target has a random salt, so two writes of a row within a "
+                "millisecond could not be ordered as in the source"
+            )
+            remedy = "Use bucket(field, n), by which a row can be found as well."
+            yield build(BLOCKING, "key", what, "a key without salt", remedy)
     try:
         target.key.check_decodable()
     except DesignRefused as refusal:

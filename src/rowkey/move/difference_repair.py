@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import CellType
+from rowkey.cells import Cell, CellType
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.comparison_rules import build_comparison_rules
@@ -16,7 +16,6 @@ from rowkey.table import build_row_mutations
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from rowkey.cells import Cell
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_images import RowImage
@@ -221,23 +220,36 @@ def _build_cells(
         wanted: the image of the row.
         later: fields that get another timestamp.
     """
-    timestamps = {**wanted.timestamps, **later}
-    last = max(timestamps.values(), default=wanted.last_timestamp)
-    event = dict(values)
-    for name, versions in wanted.versions.items():
-        event[name] = leader.decode_value(name, versions[0][1])
-    salt = 0 if reader.layout.key.is_salted else None
     cells = []
-    for cell in reader.encode_event(event, salt):
-        names = reader.find_field_names(cell)
-        at = max((timestamps[name] for name in names if name in timestamps), default=last)
-        cells.append(cell if reader.layout.cell_timestamp else cell._replace(timestamp=at))
-        for timestamp, packed in (
-            wanted.versions.get(names[0], ())[1:] if reader.is_plain(cell) else ()
-        ):
-            if timestamp is not None:
-                cells.append(cell._replace(timestamp=timestamp, value=packed))
+    for slot in reader.layout.slots:
+        write = slot.compile_writer()
+        compared = reader.rules.fields.keys() & {*slot.field_names}
+        versions = _list_slot_versions(leader, compared, wanted, later)
+        if not compared:  # a marker, or repeated fields of the key
+            versions = {wanted.last_timestamp: {}}
+        for timestamp, fields in sorted(versions.items(), reverse=True):
+            value = write({**values, **fields})
+            if isinstance(value, bytes):
+                cells.append(Cell(slot.family, slot.qualifier, timestamp, value))
     return cells
+
+
+def _list_slot_versions(
+    leader: RowImageReader, names: Iterable[str], wanted: RowImage, later: Mapping[str, int]
+) -> dict[int, dict[str, Any]]:
+    """Return the values of some fields of one cell in each of its versions, by timestamp."""
+    versions: dict[int, dict[str, Any]] = {}
+    for name in names:
+        for timestamp, packed in wanted.versions.get(name, ()):
+            at = wanted.timestamps[name] if timestamp is None else timestamp
+            versions.setdefault(at, {})[name] = leader.decode_value(name, packed)
+    if not all(leader.rules.fields[name].has_timestamp for name in names) and versions:
+        together = {name: one for fields in versions.values() for name, one in fields.items()}
+        versions = {max(versions): together}
+    moved = max((later[name] for name in names if name in later), default=-1)
+    if versions and moved > max(versions):
+        versions[moved] = versions.pop(max(versions))
+    return versions
 
 
 def _lift_bare_cells(

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
-from rowkey.move.copying import copy_all_rows, copy_changed_rows
+from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import (
@@ -25,22 +26,24 @@ from rowkey.move.move_record import (
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import plan_move
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.switch import LATE_MARGIN_MS, Switch, SwitchResult
+from rowkey.move.switch import Switch, SwitchResult
 from rowkey.move.verification import (
     DEFAULT_LISTED,
     MAX_EXAMINED_ROWS,
     VerificationResult,
     verify_move,
 )
-from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
-from rowkey.table.moves.move_follower import MoveFollower
-from rowkey.table.moves.moved_table import find_moving_table, find_used_table, rename_design
-from rowkey.table.table import Table
-from rowkey.table.table_location import (
+from rowkey.table import (
     KEEP_ALL_DELETES,
-    PURGE_DELAY_ATTRIBUTE,
+    MoveFollower,
+    Table,
     TableLocation,
     build_missing_error,
+    compute_wait_s,
+    find_moving_table,
+    find_used_table,
+    reconcile_attributes,
+    rename_design,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
     from rowkey.move.copier import CopyStatus
     from rowkey.move.preflight import MovePlan
-    from rowkey.table.generations.generation_tracker import GenerationTracker
+    from rowkey.table import GenerationTracker
 
     StepProgress = Callable[[str, int, int], None]
     """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
@@ -83,13 +86,13 @@ class Move:
     >>> fields = {"host": "text", "ts": "timestamp_ms", "message": "text"}
     >>> old = rowkey.Design("logs", "[ts][host]", fields=fields)
     >>> new = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", fields=fields)
-    >>> with rowkey.open(old, "memory:move-example") as logs:
+    >>> with rowkey.open(old, "memory:move-example", max_stale=0.01) as logs:
     ...     logs.put({"host": "web-1", "ts": 1, "message": "disk full"})
     ...     with Move("logs", "memory:move-example") as move:
     ...         _ = move.run(new)
     ...         _ = move.cut_over()
-    ...     str(logs.design.key), logs.get(host="web-1", ts=1)["message"]
-    ('[bucket(host, 4)][host][ts]', 'disk full')
+    ...     logs.get(host="web-1", ts=1)["message"], str(logs.design.key)
+    ('disk full', '[bucket(host, 4)][host][ts]')
     """
 
     def __init__(
@@ -216,6 +219,7 @@ class Move:
         move = self.record.read()
         if move is not None:
             self._require_same_design(move, design)
+            self._keep_deletes()
             return move
         plan = self.plan(design, splits=splits, progress=progress)
         blocking = plan.select_findings(FindingLevel.BLOCKING)
@@ -237,13 +241,17 @@ class Move:
         self.record.remove_notes()
         entry = self.record.change(announce)
         assert entry.move is not None, "it was just written"
-        # Both tables keep deletes, so that an older cell that is copied later stays hidden.
-        attributes = self.source.store.families_and_attributes[1]
-        kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
-        self.source.store.replace_attributes(sync_attributes(kept, entry))
-        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
+        self._keep_deletes()
         self.record.add_to_history("announced", target=target.table)
         return entry.move
+
+    def _keep_deletes(self) -> None:
+        """Let the source keep deletes, as the target does, so that older cells stay hidden."""
+        attributes, entry = self.source.store.families_and_attributes[1], self.record.read_entry()
+        if PURGE_DELAY_ATTRIBUTE not in attributes and entry.move is not None:
+            kept = {PURGE_DELAY_ATTRIBUTE: KEEP_ALL_DELETES, **attributes}
+            self.source.store.replace_attributes(sync_attributes(kept, entry))
+        reconcile_attributes(self.record.catalog, self.source_name, self.source.store)
 
     def _choose_target_name(self, design: Design) -> str:
         """Return the name of the target: the design's, or one after the source's that is free."""
@@ -370,6 +378,9 @@ class Move:
     ) -> VerificationResult:
         """Compare the rows of both tables, while clients go on; see `verify_move`.
 
+        Rows that changed since the copy are copied before: a client that died between its two
+        writes leaves a change in one table only, as do writers that do not use rowkey.
+
         Args:
             sample_share: the share of the rows that is compared.
             repair: whether rows that differ are made equal to those of the table that is read; then
@@ -414,9 +425,15 @@ class Move:
         sample_share: float = 1.0,
         listed: int = DEFAULT_LISTED,
     ) -> VerificationResult:
-        """Compare both tables, and note the result; a sample that passes leaves the last note."""
+        """Copy rows that have changed, compare both tables, and note the result.
+
+        A sample that passes leaves the last note.
+        """
         move = self._require_move()
         started_ms = get_time_ms()
+        if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
+            progress("catch up", 0, 0)
+            self._catch_up(lock)
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
@@ -450,7 +467,8 @@ class Move:
         Args:
             force: whether to cut over without a passed verification; that is noted.
             stop_writers: stops the writers that do not use rowkey; called before the last changes
-                are copied.
+                are copied. What they wrote may have kept the copy from passing its verification, so
+                it is verified again then, unless it has passed.
             progress: called with the step and how far it is.
 
         Raises:
@@ -459,13 +477,20 @@ class Move:
         move = self._require_move()
         if move.is_target_ruling:
             return SwitchResult(move.target, 0.0, 0)
-        if not self.record.read_note(VERIFICATION_NOTE).get("has_passed"):
-            if not force:
-                what = f"the copy in {move.target} has not passed a verification"
-                remedy = "Run rowkey move verify; or cut over with --force, which is noted."
-                raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+        is_verified = self.record.read_note(VERIFICATION_NOTE).get("has_passed", False)
+        must_verify = not (is_verified or force)
+        if must_verify and stop_writers is None:
+            self._require_passed(has_passed=False)
+        if not is_verified and force:
             self.record.add_to_history("forced")
-        return self._switch(stop_writers, progress)
+        return self._switch(stop_writers, progress, must_verify=must_verify)
+
+    def _require_passed(self, *, has_passed: bool) -> None:
+        """Raise `Conflict` unless the copy has passed a verification."""
+        if not has_passed:
+            what = f"the copy in {self._require_move().target} has not passed a verification"
+            remedy = "Run rowkey move verify; or cut over with --force, which is noted."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
 
     def roll_back(
         self,
@@ -486,59 +511,95 @@ class Move:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
+    def _catch_up(self, lock: MoverLock) -> int:
+        """Copy rows of the ruling table that have changed to the other one; return how many."""
+        sides = (self.source.get_state(), self.target.get_state())
+        ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
+        return copy_changed_rows(ruling, following, lock)
+
     def _switch(
-        self, stop_writers: Callable[[], None] | None, progress: StepProgress | None
+        self,
+        stop_writers: Callable[[], None] | None,
+        progress: StepProgress | None,
+        *,
+        must_verify: bool = False,
     ) -> SwitchResult:
         """Make the other table the one that clients read."""
+        progress = progress or _ignore_progress
         with MoverLock(self.record, self.pause) as lock:
             if stop_writers is not None:
                 stop_writers()
-            is_target_ruling = self._require_move().is_target_ruling
-            sides = (self.source.get_state(), self.target.get_state())
-            ruling, following = reversed(sides) if is_target_ruling else sides
-
-            def catch_up(since_ms: int) -> int:
-                return copy_changed_rows(ruling, following, since_ms, lock)
-
+            if must_verify:
+                self._require_passed(has_passed=self._verify(lock, progress).has_passed)
             started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
-                self.record, lock, self.engine, catch_up, progress or _ignore_progress, self.pause
+                *(self.record, lock, self.engine),
+                lambda: self._catch_up(lock),
+                *(progress, self.pause),
             )
             result = switch.run()
             note = {**self.record.read_note(CAUGHT_UP_NOTE), "since_ms": started_ms}
             self.record.write_note(CAUGHT_UP_NOTE, note)
             return result
 
-    def finish(self, *, progress: StepProgress | None = None) -> str:
+    def finish(self, *, drop: str | None = None, progress: StepProgress | None = None) -> str:
         """End the move: drop the table that is not read, with all its rows.
 
         Clients that have the table open go on with the one that is read. After a cut-over the
         source's name stands for the target.
 
+        Args:
+            drop: the name of the table to drop, as a safeguard: nothing is done if it is the other
+                one by now. None for whichever is not read.
+            progress: called with the step and how far it is.
+
         Returns:
             The name of the dropped table.
+
+        Raises:
+            InvalidArgument: `drop` is the table that is read.
+            Conflict: a switch is under way, or another process works on the move.
         """
-        progress = progress or _ignore_progress
-        move = self._require_move()
-        dropped = self.source_name if move.is_target_ruling else move.target
+        self._require_move()
+        with MoverLock(self.record, self.pause) as lock:
 
-        def end(entry: CatalogEntry) -> CatalogEntry:
-            if entry.move is None or entry.move.phase is MovePhase.FINISHED:
-                return entry
-            if entry.move.phase is MovePhase.SWITCHING:
-                what = "a switch to the other table is under way"
-                raise Conflict(f"table {self.source_name}", what, remedy="Wait until it is done.")
-            return replace(entry, move=entry.move.advance(phase=MovePhase.FINISHED))
+            def end(entry: CatalogEntry) -> CatalogEntry:
+                move = entry.move
+                assert move is not None, "the lock keeps the record"
+                if drop not in (None, self._name_unread_table(move)):
+                    what = f"{drop} is not the table that is to be dropped"
+                    remedy = "See rowkey move status for the table that is read."
+                    raise InvalidArgument("drop", what, self._name_unread_table(move), remedy)
+                if move.phase is MovePhase.SWITCHING:
+                    what = "a switch to the other table is under way"
+                    remedy = "Wait until it is done."
+                    raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+                if move.phase is MovePhase.FINISHED:
+                    return entry
+                return replace(entry, move=move.advance(phase=MovePhase.FINISHED))
 
-        entry = self.record.change(end)
-        self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
+            entry = lock.change(end)
+            self._wait_for_clients(compute_wait_s(entry, self.engine), progress or _ignore_progress)
+            lock.check()
+            assert entry.move is not None, "the lock keeps the record"
+            return self._drop_unread_table(entry.move)
+
+    def _name_unread_table(self, move: TableMove) -> str:
+        """Return the name of the table that clients do not read."""
+        return self.source_name if move.is_target_ruling else move.target
+
+    def _drop_unread_table(self, move: TableMove) -> str:
+        """Drop the table that clients do not read, and end the move; return its name.
+
+        The names in the catalog change last: until then either finds the move again.
+        """
+        dropped = self._name_unread_table(move)
+        kept = move.target if move.is_target_ruling else self.source_name
         if self.engine.has_table(dropped):
             self.engine.drop_table(dropped)
-        kept = move.target if move.is_target_ruling else self.source_name
-        self._restore_attributes(kept)
         self.record.add_to_history("finished", dropped=dropped)
+        self._restore_attributes(kept)
         self.record.remove_notes()
-        # Last, as the command goes on with the move until then.
         if move.is_target_ruling:
             MoveRecord(self.record.catalog, kept).change(
                 lambda entry: replace(entry, moved_from="") if entry.moved_from else entry
@@ -556,8 +617,7 @@ class Move:
         attributes = dict(store.families_and_attributes[1])
         if attributes.get(PURGE_DELAY_ATTRIBUTE) == KEEP_ALL_DELETES:
             del attributes[PURGE_DELAY_ATTRIBUTE]
-            entry = MoveRecord(self.record.catalog, name).read_entry()
-            store.replace_attributes(sync_attributes(attributes, entry))
+            store.replace_attributes(attributes)
 
     # While it goes on
 

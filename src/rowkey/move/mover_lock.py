@@ -69,9 +69,7 @@ class MoverLock:
         self._closed.set()
         self._thread.join()
         if not self._is_lost:
-            self.change(
-                lambda entry: replace(entry, move=entry.move and entry.move.advance(mover=""))
-            )
+            self.change(_advance(mover=""))
 
     def check(self) -> None:
         """Raise unless this process still holds the lock for some seconds.
@@ -117,9 +115,18 @@ class MoverLock:
         while not self._closed.wait(BEAT_INTERVAL_S):
             started_s = read_boottime_s()
             try:
-                self.change(lambda entry: replace(entry, move=entry.move and entry.move.advance()))
+                self.change(_advance())
             except RowkeyError:  # tried again; `check` raises once it is too late
                 if self._is_lost:
                     return
                 continue
             self._beaten_at_s = started_s
+
+
+def _advance(mover: str | None = None) -> Callable[[CatalogEntry], CatalogEntry]:
+    """Return a change to the next step of the record, if the move is not finished."""
+
+    def change(entry: CatalogEntry) -> CatalogEntry:
+        return entry if entry.move is None else replace(entry, move=entry.move.advance(mover=mover))
+
+    return change

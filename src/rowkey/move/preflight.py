@@ -170,13 +170,10 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
     if table.get_state().has_several_counts:
         what = "rows are stored under several numbers of buckets, and are merged while they move"
         yield MoveFinding.build(NOTE, "buckets", what)
-    for attribute, what in (
-        ("move", "the table is moving already"),
-        ("moved_from", "the table is the target of a move that is not finished"),
-    ):
-        if getattr(entry, attribute, None):
-            remedy = "Finish that move, or roll it back."
-            yield MoveFinding.build(BLOCKING, "table", what, "no other move", remedy)
+    if entry.move is not None or entry.moved_from:
+        what = "the table is moving already" if entry.move else "it is the target of another move"
+        remedy = "Finish that move, or roll it back."
+        yield MoveFinding.build(BLOCKING, "table", what, "no other move", remedy)
     if target.declaration.catalog != table.design.declaration.catalog:
         what = f"the catalog of the target is {target.declaration.catalog or 'that of the engine'}"
         allowed = table.design.declaration.catalog or "that of the engine"

@@ -177,22 +177,9 @@ class RowImageReader:
         """Return all stored cells of a row, deletes and hidden cells too."""
         return self.state.getter.get_cells([values], raw=True)[0]
 
-    def encode_event(self, event: Mapping[str, Any], salt: int | None) -> list[Cell]:
-        """Return the cells of a row in this table, without the prefix of their qualifiers."""
-        prefix = self.layout.qualifier_prefix
-        front = b"" if prefix is None else prefix.encode(event)
-        return [
-            cell._replace(qualifier=cell.qualifier[len(front) :])
-            for cell in self.layout.encode_event(event, salt=salt).cells
-        ]
-
     def is_of_design(self, cell: Cell) -> bool:
         """Return whether a cell is one that the design stores fields in, or a marker."""
         return (cell.family, cell.qualifier) in self._slots
-
-    def is_plain(self, cell: Cell) -> bool:
-        """Return whether a cell of the design holds one field alone."""
-        return self._slots[cell.family, cell.qualifier].is_plain
 
     def find_field_names(self, cell: Cell) -> tuple[str, ...]:
         """Return the fields that a cell of the design stores."""

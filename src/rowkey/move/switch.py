@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase
 from rowkey.errors import Conflict
-from rowkey.move.move_record import CAUGHT_UP_NOTE
-from rowkey.table.generations.activation import compute_wait_s
+from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +25,13 @@ if TYPE_CHECKING:
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock
 
-    CatchUp = Callable[[int], int]
-    """Copies the rows of the ruling table that have a cell of a timestamp or later, in
-    milliseconds; returns how many."""
+    CatchUp = Callable[[], int]
+    """Copies the rows of the ruling table that have changed since the last pass; returns how
+    many."""
 
 SWITCH_STALE_S = 5.0
 """Seconds that a client may go on without its catalog around a switch. A client that does not reach
 the catalog for so long stops, so it is only this short for the switch itself."""
-LATE_MARGIN_MS = 10_000
-"""Milliseconds by which a change may reach its table after its timestamp: by a slow call, or since
-the clock of its client is behind. It matters only for a client that dies between its two writes."""
 MAX_CATCH_UPS, SHORTER = 8, 0.7
 """Most passes over changed rows before a switch; another one follows while each takes at most such
 a part of the time of the one before."""
@@ -88,6 +84,7 @@ class Switch:
             Conflict: clients have ended the switch because it took too long, or another process
                 works on the move.
         """
+        self._end_switch()  # that of a mover that has died
         self._lower_stale_time()
         self._catch_up_before()
         started_s = read_boottime_s()
@@ -125,15 +122,8 @@ class Switch:
 
     def _catch_up(self) -> int:
         """Copy the rows that have changed since the last pass; return how many."""
-        self.lock.check()
-        note = self.record.read_note(CAUGHT_UP_NOTE)
-        since_ms = note.get("since_ms", 0)
-        now_ms = time.time_ns() // 1_000_000
         self.progress("catch up", 0, 0)
-        copied = self.catch_up(since_ms)
-        next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)
-        self.record.write_note(CAUGHT_UP_NOTE, {**note, "since_ms": next_ms})
-        return copied
+        return self.catch_up()
 
     def _switch(self) -> int:
         """Keep clients waiting while the last changes are copied, then let the other table rule."""

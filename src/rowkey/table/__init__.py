@@ -8,12 +8,18 @@ from rowkey.table.companions.companion_repair import (
     repair_companions,
 )
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.generations.activation import compute_wait_s
+from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
-from rowkey.table.generations.generation_tracker import GenerationState
+from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.lifecycle import create_table, drop_table, open_table
-from rowkey.table.moves.moved_table import find_replacement
+from rowkey.table.moves.move_follower import MoveFollower
+from rowkey.table.moves.moved_table import (
+    find_moving_table,
+    find_replacement,
+    find_used_table,
+    rename_design,
+)
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.repair import (
     CatalogRepair,
@@ -25,9 +31,11 @@ from rowkey.table.repair import (
 from rowkey.table.scans import Scan, read_cell_blocks
 from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
+from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation, build_missing_error
 from rowkey.table.table_spec import build_table_spec
 
 __all__ = [
+    "KEEP_ALL_DELETES",
     "Batch",
     "BucketChangeResult",
     "BucketCounts",
@@ -36,21 +44,29 @@ __all__ = [
     "CountedPart",
     "FileLoadResult",
     "GenerationState",
+    "GenerationTracker",
+    "MoveFollower",
     "RowTranslator",
     "Scan",
     "Table",
+    "TableLocation",
     "TableWithCompanions",
+    "build_missing_error",
     "build_row_mutations",
     "build_table_spec",
     "compute_load_salts",
     "compute_wait_s",
     "create_table",
     "drop_table",
+    "find_moving_table",
     "find_replacement",
+    "find_used_table",
     "load_file",
     "merge_runs",
     "open_table",
     "read_cell_blocks",
+    "reconcile_attributes",
+    "rename_design",
     "repair_catalog",
     "repair_companions",
     "repair_tables",

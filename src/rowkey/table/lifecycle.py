@@ -285,11 +285,13 @@ def _open_dropped_catalog(
     """Open the catalog from which a dropped table is removed, even if the table is damaged."""
     name = table if isinstance(table, str) else table.table
     try:
-        attributes = engine.open_table(name).families_and_attributes[1]
+        attributes = (
+            engine.open_table(name).families_and_attributes[1] if engine.has_table(name) else {}
+        )
         declared = None if isinstance(table, str) else table.declaration.catalog
         found_url = find_catalog_url(name, attributes, engine, declared, catalog_url)
         return open_catalog(found_url, engine, url)
-    except (CorruptionError, InvalidArgument, NotSupported, Unavailable):
+    except (CorruptionError, NotSupported, Unavailable):
         own_catalog = open_catalog(engine.catalog_url, engine, url)
         if isinstance(table, str) or own_catalog.read(name) is not None:
             return own_catalog

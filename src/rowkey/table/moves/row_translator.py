@@ -84,7 +84,9 @@ class RowTranslator:
             and self._target_prefix is None
             and not self._lossy_fields
         )
-        self._must_join_copies = not self.is_direct and source.place_count > 1
+        # Whether an event is deleted shows only in all copies of its row together.
+        needs_all_cells = not self.is_direct or mapping.derived
+        self._must_join_copies = bool(needs_all_cells) and source.place_count > 1
         self._has_one_key = len(target.writer.key_variants) == 1
         self._lock = Lock()
         self.untranslatable_count = 0
@@ -121,12 +123,11 @@ class RowTranslator:
             left out and counted; cells that the source's design does not have are left out.
 
         Raises:
-            InvalidArgument: the packing differs, rows have several copies in the source, and the
-                source cannot be read.
+            Unavailable: the copies of a row must be read in the source, which does not answer.
 
         Cost: 1 to 1.5 µs a row of one cell if the translation is direct and a row holds one event,
             in calls of thousands of rows; 10 to 30 µs otherwise, and a get of the row's copies
-            where `is_direct` is false and the source has several row keys for a row.
+            where cells depend on each other and the source has several row keys for a row.
         """
         if not self._is_simple or len(rows) < MIN_ROWS_FOR_BATCH:
             mutations: list[RowCells] = []

@@ -1,0 +1,98 @@
+"""How fast a table of a real cluster of three servers is copied to another design and verified."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rivals.hbase.programs import start_java_client
+from timing import Result
+
+import rowkey
+from rowkey.catalog import open_catalog
+from rowkey.move import RowCopier, save_progress, verify_move
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cluster import Cluster
+    from rowkey.table import Table
+
+ROWS, ROWS_PER_BLOCK = 1_000_000, 100_000
+THREADS, REGIONS, ROUNDS = 4, 4, 3
+VALUE_BYTES = 100
+JAVA = "scan and put by Java hbase-client 2.6.4, without another key"
+NOTE = (
+    "ZooKeeper, a master, three region servers and the client share one machine. One million rows "
+    f"of {VALUE_BYTES} bytes in {REGIONS} regions were copied by {THREADS} threads to a table with "
+    "buckets. Java's client copied them with as many threads to a table with the same key, as "
+    "HBase's CopyTable does in its mappers. Both targets were empty before each of "
+    f"{ROUNDS} rounds, the first of which was not counted."
+)
+"""The text of the page above its table."""
+
+
+def measure_all() -> Iterator[Result]:
+    """Yield all results of the benchmark, on a cluster that is started for it."""
+    from cluster import Cluster
+
+    with Cluster.start(flags=()) as cluster:
+        yield from measure_on_cluster(cluster)
+
+
+def measure_on_cluster(cluster: Cluster, rows: int = ROWS) -> Iterator[Result]:
+    """Yield the results on a running cluster, on which three tables are created."""
+    fields = {"id": "u64", "value": "bytes"}
+    designs = [
+        rowkey.Design(f"bench_move_{name}", key, fields=fields)
+        for name, key in (("old", "[id]"), ("new", "[bucket(id, 4)][id]"), ("java", "[id]"))
+    ]
+    splits = [(rows * n // REGIONS).to_bytes(8, "big") for n in range(1, REGIONS)]
+    url, port = f"hbase://{cluster.zookeeper}", cluster.state.ports.zookeeper
+    old, new, java = (
+        rowkey.create(one, url, splits=splits if one is not designs[1] else None) for one in designs
+    )
+    names = [one.table for one in designs]
+    with old, new, java, start_java_client(port, names[0], names[2], rows) as client:
+        load_rows(old, rows)
+        cluster.judge.flush(names[0])
+        cluster.judge.compact(names[0])
+        rates: list[float] = []
+        java_rates: list[float] = []
+        for _ in range(ROUNDS):
+            for name in names[1:]:
+                cluster.judge.truncate(name)
+            rates.append(copy_rows(old, new, url, rows))
+            java_rates.append(client.copy(rows, THREADS).rate)
+        yield Result(f"copy, {THREADS} threads", "rows/s", rates[1:], JAVA, java_rates[1:])
+        began = time.perf_counter()
+        found = verify_move(old.get_state(), new.get_state())
+        seconds = time.perf_counter() - began
+        assert found.has_passed, found
+        assert rows == found.source.rows
+        yield Result("verify, rows of both tables", "rows/s", [2 * rows / seconds])
+
+
+def load_rows(table: Table, rows: int) -> None:
+    """Fill a table with rows of 100 bytes."""
+    import pyarrow as pa
+
+    for start in range(0, rows, ROWS_PER_BLOCK):
+        ids = range(start, min(start + ROWS_PER_BLOCK, rows))
+        values = [n.to_bytes(VALUE_BYTES, "big") for n in ids]
+        columns = {"id": pa.array(ids, pa.uint64()), "value": pa.array(values, pa.binary())}
+        table.load(pa.table(columns))
+
+
+def copy_rows(source: Table, target: Table, url: str, rows: int) -> float:
+    """Copy all rows; return how many in a second."""
+    catalog = open_catalog(source.engine.catalog_url, source.engine, url)
+    try:
+        save_progress(catalog, source.design.table, None)
+        began = time.perf_counter()
+        result = RowCopier(source.get_state(), target.get_state(), catalog, threads=THREADS).run()
+        seconds = time.perf_counter() - began
+    finally:
+        catalog.close()
+    assert rows == result.row_count
+    return rows / seconds

@@ -1,0 +1,92 @@
+"""Copy a table to another engine: a prototype on the embedded engine becomes a table of HBase."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.engines import get_time_ms
+from rowkey.errors import InvalidDesign
+from rowkey.move.copier import RowCopier
+from rowkey.move.copy_progress import load_progress, save_progress
+from rowkey.move.copying import LATE_MARGIN_MS
+from rowkey.move.design_comparison import compare_designs
+from rowkey.move.finding import FindingLevel
+from rowkey.move.move_record import CAUGHT_UP_NOTE, MoveRecord
+from rowkey.move.verification import verify_move
+from rowkey.table import rename_design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.move.copier import CopyStatus
+    from rowkey.move.verification import VerificationResult
+    from rowkey.table import Table
+
+
+def transfer_table(
+    source: Table, target: Table, *, progress: Callable[[str, int, int], None] | None = None
+) -> VerificationResult:
+    """Copy all rows of a table to a table of another engine, and compare both.
+
+    Both designs have the same fields; their keys, families and placements may differ. Cells keep
+    their timestamps. Clients write only one table: the source until the copy is done. An
+    interrupted call goes on where it stopped; a further call copies what has changed in the source
+    since the last one began, and compares both tables again.
+
+    Args:
+        source: the open table to copy.
+        target: the open table that gets the rows; nobody else writes it meanwhile.
+        progress: called with `copy` or `verify`, how much is done, and of how much.
+
+    Raises:
+        InvalidDesign: with everything in the two designs that a copy cannot bridge.
+        Unavailable: an engine or a catalog does not answer; call it again to go on.
+
+    Cost: as `RowCopier` and `verify_move`.
+
+    >>> import rowkey
+    >>> design = rowkey.Design("notes", "[id]", fields={"id": "u64", "note": "text"})
+    >>> other = rowkey.Design("notes", "[bucket(id, 4)][id]", fields=design.declaration.fields)
+    >>> with (
+    ...     rowkey.open(design, "memory:prototype") as old,
+    ...     rowkey.open(other, "memory:production") as new,
+    ... ):
+    ...     old.put({"id": 1, "note": "a"})
+    ...     transfer_table(old, new).has_passed, new.get(id=1)
+    (True, {'id': 1, 'note': 'a'})
+    """
+    report = progress or (lambda *_: None)
+    name = source.design.table
+    compared = compare_designs(source.design, rename_design(target.design, f"{name}_2"))
+    blocking = [one.mistake for one in compared if one.level is FindingLevel.BLOCKING]
+    if blocking:
+        raise InvalidDesign(blocking)
+    record, target_id = MoveRecord(source.catalog, name), target.lease.last_entry.table_id
+    note = record.read_note(CAUGHT_UP_NOTE)
+    is_known = note.get("target_id") == target_id
+    stored = load_progress(source.catalog, name)
+    if not is_known or "started_ms" not in note:  # another copy, or the first of this one
+        save_progress(source.catalog, name, None)
+        note = {"target_id": target_id, "since_ms": None, "started_ms": get_time_ms()}
+    elif stored is None or stored.is_complete:
+        save_progress(source.catalog, name, None)
+        since_ms = note["started_ms"] - LATE_MARGIN_MS
+        note = {"target_id": target_id, "since_ms": since_ms, "started_ms": get_time_ms()}
+    record.write_note(CAUGHT_UP_NOTE, note)
+
+    def report_copy(status: CopyStatus) -> None:
+        report("copy", status.row_count, status.estimated_rows or 0)
+
+    copier = RowCopier(
+        source.get_state(),
+        target.get_state(),
+        source.catalog,
+        since_ms=note["since_ms"],
+        report=report_copy,
+    )
+    copier.run()
+    return verify_move(
+        source.get_state(),
+        target.get_state(),
+        progress=lambda done, total: report("verify", done, total),
+    )

@@ -1,0 +1,46 @@
+"""What a crash leaves in one table only is mended when the step is taken again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+
+import rowkey
+from move.test_sleeping_clients import BEFORE, NEW, OLD, PUT, STALE_S, read_both
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE
+from rowkey.move import Move
+from rowkey.table.row_writer import RowWriter
+from rowkey.table.table_location import KEEP_ALL_DELETES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_verification_mends_what_a_dead_client_wrote_to_one_table(tmp_path: Path) -> None:
+    """A client that dies between its two writes does not make the verification fail for good."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
+        table.put(BEFORE)
+        assert move.run(NEW).has_passed
+        source = move.source.get_state()
+        source.apply_changes([source.build_change(RowWriter.build_put, PUT)])
+        assert [BEFORE, PUT] == read_both(move)[::-1]
+        assert move.verify().has_passed
+        assert [PUT, PUT] == read_both(move)
+
+
+def test_a_repeated_start_lets_the_source_keep_deletes(tmp_path: Path) -> None:
+    """A mover that dies right after the announcement is followed by one that does the rest."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
+        table.put(BEFORE)
+        with (
+            patch.object(Move, "_keep_deletes", side_effect=OSError("killed")),
+            pytest.raises(OSError, match="killed"),
+        ):
+            move.start(NEW)
+        move.start(NEW)
+        attributes = move.source.store.families_and_attributes[1]
+        assert KEEP_ALL_DELETES == attributes[PURGE_DELAY_ATTRIBUTE]

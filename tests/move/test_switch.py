@@ -1,0 +1,70 @@
+"""A cut-over takes over what clients and movers that have died, and other writers, left behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.catalog import CatalogEntry, MovePhase
+from rowkey.errors import Conflict
+from rowkey.move import Move
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {"id": "u64", "note": "text"}
+OLD = rowkey.Design("notes", "[id]", fields=FIELDS)
+NEW = rowkey.Design("notes", "[bucket(id, 4)][id]", fields=FIELDS)
+ROW = {"id": 1, "note": "new"}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[tuple[Table, Move]]:
+    """Return a table with a row, and its move, which has copied it."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=0.02) as table, Move("notes", url) as move:
+        table.put({"id": 1, "note": "old"})
+        assert move.run(NEW).has_passed
+        yield table, move
+
+
+def write_source(move: Move) -> None:
+    """Write the row to the source only."""
+    state = move.source.get_state()
+    state.apply_changes([state.build_change(type(state.writer).build_put, ROW)])
+
+
+def test_a_verification_follows_a_copy_of_what_changed(opened: tuple[Table, Move]) -> None:
+    """A change that reached the source only, as of a client that died, is no difference."""
+    _, move = opened
+    write_source(move)
+    assert move.verify().has_passed
+
+
+def test_a_copy_is_verified_once_other_writers_have_stopped(opened: tuple[Table, Move]) -> None:
+    """A copy that other writers kept from passing is verified when they have stopped."""
+    table, move = opened
+    move.record.write_note("move.verification", {"has_passed": False})
+    with pytest.raises(Conflict, match="has not passed"):
+        move.cut_over()
+    move.cut_over(stop_writers=lambda: write_source(move))
+    assert ROW == table.get(id=1)
+
+
+def test_a_switch_of_a_dead_mover_is_begun_again(opened: tuple[Table, Move]) -> None:
+    """A mover that died while clients waited does not keep the next one from switching."""
+    table, move = opened
+
+    def begin(entry: CatalogEntry) -> CatalogEntry:
+        assert entry.move is not None
+        return replace(entry, move=entry.move.advance(phase=MovePhase.SWITCHING))
+
+    move.record.change(begin)
+    assert "notes_2" == move.cut_over().ruling
+    assert {"id": 1, "note": "old"} == table.get(id=1)
