@@ -314,7 +314,7 @@ def test_an_option_has_one_short_form_and_one_metavar() -> None:
             for long in (opt for opt in option.opts if opt.startswith("--")):
                 others = sorted({*option.opts} - {long})
                 spellings.setdefault(long, set()).add((*others, option.metavar))
-    # `count --regions` is a flag, `move --rows` a rate, `drop --yes` wants the name of what is lost.
+    # `count --regions` is a flag, `move --rows` a rate, `drop --yes` wants the name of the table.
     assert {"--regions", "--rows", "--yes"} == {
         long for long, found in spellings.items() if len(found) > 1
     }
