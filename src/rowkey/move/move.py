@@ -124,7 +124,10 @@ class Move:
     @classmethod
     def from_table(cls, table: Table, url: str) -> Self:
         """Return the move of a table that this process has open, on an engine of one process."""
-        return cls(table.design.table, url, engine=table.engine)
+        move = cls(table.design.table, url, engine=table.engine)
+        # The mover waits shorter than the table's lease, as nobody else can have the table open.
+        move.record = replace(move.record, tell_client=table.follower.adopt_entry)
+        return move
 
     def __enter__(self) -> Self:
         return self

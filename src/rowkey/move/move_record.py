@@ -32,10 +32,12 @@ class MoveRecord:
     Args:
         catalog: the catalog.
         source: the table whose rows are moved.
+        tell_client: called with each changed entry, for the client of this process.
     """
 
     catalog: Catalog
     source: str
+    tell_client: Callable[[CatalogEntry], None] | None = None
 
     def read_entry(self) -> CatalogEntry:
         """Return the catalog entry of the source.
@@ -71,9 +73,13 @@ class MoveRecord:
             if new is entry:
                 return entry
             try:
-                return replace(new, version=self.catalog.write(self.source, new, entry.version))
+                version = self.catalog.write(self.source, new, entry.version)
             except Conflict:
                 continue
+            stored = replace(new, version=version)
+            if self.tell_client is not None:
+                self.tell_client(stored)
+            return stored
         raise build_contention_error(self.source, MAX_WRITE_TRIES)
 
     def read_note(self, name: str) -> dict[str, Any]:

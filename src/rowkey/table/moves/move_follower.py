@@ -83,6 +83,15 @@ class MoveFollower:
         """The table that was read last."""
         return self._route.ruling
 
+    def adopt_entry(self, entry: CatalogEntry) -> None:
+        """Use a catalog entry of the source that a mover of this process has written.
+
+        Raises:
+            Unavailable: it is not a successor of the known entry.
+        """
+        if entry.table_id == self._source.lease.last_entry.table_id:
+            self._source.lease.adopt_entry(entry)
+
     def require_own_process(self) -> None:
         """Raise `Closed` if the table was opened before this process was forked."""
         self._source.require_own_process()
