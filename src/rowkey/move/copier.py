@@ -106,7 +106,8 @@ class RowCopier:
         chunk_rows: rows of a chunk, 1 or more.
         chunk_bytes: bytes of values from which a chunk ends.
         report: called about each second, and at the end.
-        check: called before each write and while it waits to write; an error that it raises ends the copy.
+        check: called before each write, and while it waits to write; an error that it raises ends
+            the copy.
 
     Raises:
         DesignRefused: see `RowTranslator`.
