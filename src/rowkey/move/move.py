@@ -105,7 +105,10 @@ class Move:
     @classmethod
     def from_table(cls, table: Table, url: str) -> Self:
         """Return the move of a table that this process has open, on an engine of one process."""
-        return cls(table.design.table, url, engine=table.engine)
+        move = cls(table.design.table, url, engine=table.engine)
+        # Nobody else can have the table open, so that the move waits shorter than the lease.
+        move.record = replace(move.record, notify_clients=table.follower.notify_change)
+        return move
 
     def __enter__(self) -> Self:
         return self

@@ -32,10 +32,12 @@ class MoveRecord:
     Args:
         catalog: the catalog.
         source: the table whose rows are moved.
+        notify_clients: called after each change; tells the clients of this process.
     """
 
     catalog: Catalog
     source: str
+    notify_clients: Callable[[], None] = lambda: None
 
     def read_entry(self) -> CatalogEntry:
         """Return the catalog entry of the source.
@@ -71,9 +73,11 @@ class MoveRecord:
             if new is entry:
                 return entry
             try:
-                return replace(new, version=self.catalog.write(self.source, new, entry.version))
+                version = self.catalog.write(self.source, new, entry.version)
             except Conflict:
                 continue
+            self.notify_clients()
+            return replace(new, version=version)
         raise build_contention_error(self.source, MAX_WRITE_TRIES)
 
     def read_note(self, name: str) -> dict[str, Any]:

@@ -83,6 +83,10 @@ class MoveFollower:
         """The table that was read last."""
         return self._route.ruling
 
+    def notify_change(self) -> None:
+        """Read the record of the move again in the background, because it has changed."""
+        self._source.lease.notify_change()
+
     def require_own_process(self) -> None:
         """Raise `Closed` if the table was opened before this process was forked."""
         self._source.require_own_process()
