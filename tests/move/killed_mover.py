@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import rowkey
-from rowkey.errors import Conflict, Unavailable
+from rowkey.errors import Closed, Conflict, Unavailable
 from rowkey.move import Move, RowCopier
 from rowkey.table.row_writer import RowWriter
 
@@ -162,7 +162,7 @@ def write_rows(table: Table, folder: Path, seed: int, writer: int, is_over: Even
                 table.delete(key)
             else:
                 getattr(table, "replace" if kind == "replace" else "put")({**key, **values})
-        except (Conflict, Unavailable):  # too slow for the short lease: it may be made or not
+        except (Closed, Conflict, Unavailable):  # too slow for the short lease: it may be made
             log("unknown")
         else:
             log("end")

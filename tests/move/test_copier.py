@@ -175,6 +175,14 @@ def test_a_paused_copier_is_stopped(pair: tuple[Table, Table]) -> None:
     assert [] == list_all(pair[1])
 
 
+def test_a_paused_copier_is_resumed_by_its_check(pair: tuple[Table, Table]) -> None:
+    """A copier that waits reads its settings again, so that another process can resume it."""
+    limit = RateLimit()
+    limit.pause()
+    assert build_copier(pair, limit=limit, check=limit.resume).run().is_complete
+    assert list_all(pair[0]) == list_all(pair[1])
+
+
 def test_a_catch_up_copies_what_changed(pair: tuple[Table, Table]) -> None:
     """A second pass copies only rows with newer cells, deletes among them."""
     source, target = pair

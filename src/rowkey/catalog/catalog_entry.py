@@ -41,6 +41,7 @@ MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE = "rowkey.moving_to", "rowkey.moved_from"
 """The attributes of two tables between which rows are moved: each names the other one. The phase of
 the move is in the catalog only, because each change of an attribute reopens regions."""
 MOVE_ATTRIBUTES = frozenset({MOVE_ATTRIBUTE, MOVED_FROM_ATTRIBUTE})
+"""Both of them: a table with one takes or took part in a move."""
 DEFAULT_MAX_STALE_S = 60.0
 """Seconds that a client goes on without its catalog. A leader of ZooKeeper is elected in some
 seconds and restarted in some ten; a change of a table waits for as long."""

@@ -106,7 +106,8 @@ class RowCopier:
         chunk_rows: rows of a chunk, 1 or more.
         chunk_bytes: bytes of values from which a chunk ends.
         report: called about each second, and at the end.
-        check: called before each write; an error that it raises ends the copy.
+        check: called before each write, and while it waits to write; an error that it raises ends
+            the copy.
 
     Raises:
         DesignRefused: see `RowTranslator`.
@@ -237,7 +238,7 @@ class RowCopier:
             rows = self._source_store.get([row.row for row in rows], RAW_CELLS)
         with _pause_collector():
             mutations, written = self.translator.translate(rows), 0
-        for piece in self.limit.iterate_slices(mutations, self._stop_event.is_set):
+        for piece in self.limit.iterate_slices(mutations, self._is_stopped):
             self._check()
             began = time.perf_counter()
             with _pause_collector():
@@ -250,6 +251,11 @@ class RowCopier:
         if is_last:
             return replace(interval, is_done=True, row_count=row_count)
         return replace(interval, position=rows[-1].row + b"\0", row_count=row_count)
+
+    def _is_stopped(self) -> bool:
+        """Return whether to end; called also while the copier waits, so that it may be resumed."""
+        self._check()
+        return self._stop_event.is_set()
 
     def _read_chunk(self, interval: CopyInterval) -> tuple[Sequence[RowCells], bool]:
         """Return the next rows of an interval, and whether they are its last."""
