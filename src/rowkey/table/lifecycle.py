@@ -85,6 +85,7 @@ def open_table(
         place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         used = find_moved_table(place, design)
         if used is not design:
+            place.catalog.close()  # the table closes only the catalog of its own location
             design, create = used, False
             place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         if isinstance(design, str):
