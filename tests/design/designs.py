@@ -127,7 +127,7 @@ def _reads(draw: st.DrawFn, kinds: dict[str, str]) -> list[dict[str, Any]]:
 
 @st.composite
 def _read(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
-    tests, targets = [], {"keys": False, "age": False}
+    tests, targets = [], {"keys": False, "age": False, "span": False}
     for name in draw(st.lists(st.sampled_from(sorted(kinds)), max_size=3, unique=True)):
         spelled = f'"{name}"'
         forms = ["{} = ?", "{} >= :low", "{} in (?, ?)", "{} between ? and ?"]
@@ -137,6 +137,7 @@ def _read(draw: st.DrawFn, kinds: dict[str, str]) -> dict[str, Any]:
         targets["keys"] |= form in {"{} = ?", "{} in (?, ?)"}
         is_range = form in {"{} >= :low", "{} between ? and ?"}
         targets["age"] |= is_range and TYPES[kinds[name]].unit_ns is not None
+        targets["span"] = targets["age"]
     orders = draw(st.lists(st.sampled_from(sorted(kinds)), max_size=2, unique=True))
     words: dict[str, Any] = {
         "where": " and ".join(tests),

@@ -255,7 +255,7 @@ def test_a_return_is_refused_where_a_field_is_the_timestamp(
         said = f"with {back} buckets a row may return from its row key under {then} buckets to"
         assert said in mistake.problem
         assert near == mistake.expected
-        assert mistake.remedy.startswith("Otherwise create another table")
+        assert mistake.remedy.startswith("Otherwise move the rows to a table")
         for count in near.split(" or ") if near else ():
             BucketChange(table, int(count))
     timed = STAMPED_FIELDS | {"at": {"type": "timestamp_ms", "nullable": True}}
