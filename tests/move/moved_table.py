@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import rowkey
 from move.client_process import PROCESSES
-from move.one_block import give_one_block
 from rowkey.table import drop_table
 from table.linear_checker import Operation
 from table.linear_history import ABSENT, COLUMNS, UNKNOWN, RowHistory, build_design
@@ -62,7 +61,7 @@ class MovedTable:
         self.windows_s: list[float] = []
         self._held = ExitStack()
         self.table = self._held.enter_context(
-            rowkey.open(give_one_block(build_design(self.name)), url, max_stale=stale_s)
+            rowkey.open(build_design(self.name), url, max_stale=stale_s)
         )
         with self.table.batch() as batch:
             for number in range(standing_rows):

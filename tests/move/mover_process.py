@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from move.mover_loop import build_designs  # noqa: E402
-from move.one_block import give_one_block  # noqa: E402
 from rowkey.move import Move, mover_lock  # noqa: E402
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def make_step(url: str, table: str, design: int, step: str, rows_per_s: float) -
     report = print_parts()
     with Move(table, url) as move:
         if step == "run":
-            target = give_one_block(build_designs(move.source_name)[design])
+            target = build_designs(move.source_name)[design]
             move.start(target)
             move.throttle(rows_per_s=rows_per_s)
             found = move.run(target, progress=report)

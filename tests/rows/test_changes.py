@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 
-from rowkey.cells import LATEST, Cell, CellType
+from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.design import Design
 from rowkey.errors import RowError
 from rows import random_layouts
@@ -65,6 +65,27 @@ def test_an_erased_event_is_gone_and_no_other(data: st.DataObject, layout: Layou
     known = {name: value for name, value in rows[0].items() if name in layout.identity_fields}
     stored.apply(layout.encode_delete(known, salt=0))
     assert others.row_cells() == stored.row_cells()
+
+
+@given(data=st.data(), layout=random_layouts.draw_layouts(slices=False))
+def test_no_value_depends_on_a_delete_that_hbase_forgets(
+    data: st.DataObject, layout: Layout
+) -> None:
+    """Without the delete of a family that has an empty column, only that column is left."""
+    row = data.draw(random_layouts.draw_rows(layout))
+    put = random_layouts.encode_or_reject(layout, row)
+    forgetful = {cell.family for cell in put.cells if not cell.qualifier}
+    stored = random_layouts.CellStore()
+    stored.apply(put)
+    known = {name: value for name, value in row.items() if name in layout.identity_fields}
+    deletes = layout.encode_delete(known, salt=0)
+    kept = [
+        cell
+        for cell in deletes.cells
+        if cell.cell_type != CellType.DELETE_FAMILY or cell.family not in forgetful
+    ]
+    stored.apply(RowCells(deletes.row, kept))
+    assert all(not cell.qualifier for one in stored.row_cells() for cell in one.cells)
 
 
 @given(data=st.data(), layout=random_layouts.draw_layouts())

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
         increment_cell,
         is_comparison_true,
     )
-    from rowkey.cells.cell import LATEST, Cell, CellBlock, CellType, RowCells, build_sort_key
+    from rowkey.cells.cell import (
+        COLUMN_DELETES,
+        LATEST,
+        Cell,
+        CellBlock,
+        CellType,
+        RowCells,
+        build_sort_key,
+    )
     from rowkey.cells.cell_size import (
         CELL_OVERHEAD_BYTES,
         compute_block_bytes,
@@ -64,7 +72,7 @@ else:
                 "COUNTER_BYTES append_to_cell check_amount check_comparison is_comparison_true "
                 "increment_cell"
             ),
-            "cell": "LATEST Cell CellBlock CellType RowCells build_sort_key",
+            "cell": "COLUMN_DELETES LATEST Cell CellBlock CellType RowCells build_sort_key",
             "compaction": "PURGE_DELAY_ATTRIBUTE parse_purge_delay_ms select_kept_cells",
             "compression_codecs": "find_compressor",
             "data_blocks": "BlockCell encode_block split_blocks",
@@ -88,6 +96,7 @@ else:
 __all__ = [
     "ATTRIBUTES",
     "CELL_OVERHEAD_BYTES",
+    "COLUMN_DELETES",
     "COUNTER_BYTES",
     "FOREVER_S",
     "LATEST",

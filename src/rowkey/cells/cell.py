@@ -31,6 +31,13 @@ class CellType(IntEnum):
     """Hides the puts of every column of the family up to this timestamp."""
 
 
+COLUMN_DELETES = {
+    CellType.DELETE_FAMILY: CellType.DELETE_COLUMN,
+    CellType.DELETE_FAMILY_VERSION: CellType.DELETE,
+}
+"""The delete of one column that hides what a delete of its whole family hides there."""
+
+
 class Cell(NamedTuple):
     """One cell of a row.
 

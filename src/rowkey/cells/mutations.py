@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells.cell import LATEST, Cell, CellType
+from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType
 from rowkey.cells.cell_size import CELL_OVERHEAD_BYTES, KEY_LENGTH_BYTES, TAGS_LENGTH_BYTES
 from rowkey.cells.limits import MAX_CELL_BYTES, MAX_ROW_BYTES
 from rowkey.errors import InvalidArgument
@@ -28,7 +28,6 @@ Source: RSRpcServices.checkCellSizeLimit; PrivateCellUtil.estimatedSerializedSiz
 """
 
 _PUT = CellType.PUT
-_FAMILY_DELETES = (CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION)
 _DELETES = tuple(kind for kind in CellType if kind != CellType.PUT)
 
 
@@ -169,7 +168,7 @@ def _check_delete(cell: Cell) -> None:
         raise InvalidArgument("value", "a delete has a value", "an empty value with a delete")
     if cell.ttl_ms is not None:
         raise InvalidArgument("ttl_ms", "a delete has a time to live", "None with a delete")
-    if cell.qualifier and cell.cell_type in _FAMILY_DELETES:
+    if cell.qualifier and cell.cell_type in COLUMN_DELETES:
         name = CellType(cell.cell_type).name
         what = f"{name} deletes a family, but has the qualifier {_format_brief(cell.qualifier)}"
         raise InvalidArgument("qualifier", what, "an empty qualifier")

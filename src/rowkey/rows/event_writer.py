@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import Cell, CellType, RowCells
+from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.errors import RowError
 from rowkey.messages import suggest_name
 from rowkey.rows.placement_interface import CellAction
@@ -37,6 +37,7 @@ class EventWriter:
         self.compiled_slots = [
             (slot.family, slot.qualifier, slot.compile_writer()) for slot in layout.slots
         ]
+        self.exposed_columns = tuple(_find_exposed_columns(layout))
 
     def encode_event(self, row: Mapping[str, Any], timestamp: int, salt: int | None) -> RowCells:
         """Return the row key and cells of one event; see `Layout.encode_event`."""
@@ -125,14 +126,25 @@ class EventWriter:
             timestamp = self.cell_timestamp.compute_timestamp(row)
         if self.qualifier_prefix is None:
             kind = CellType.DELETE_FAMILY_VERSION if is_one_version else CellType.DELETE_FAMILY
-            return RowCells(
-                key, [Cell(one, b"", timestamp, cell_type=kind) for one in self.families]
-            )
+            return RowCells(key, self.build_row_deletes(timestamp, kind))
         kind = CellType.DELETE if is_one_version else CellType.DELETE_COLUMN
         before = self.qualifier_prefix.encode(row)
         slots = self.layout.slots
         cells = [Cell(s.family, before + s.qualifier, timestamp, cell_type=kind) for s in slots]
         return RowCells(key, cells)
+
+    def build_row_deletes(self, timestamp: int, cell_type: CellType) -> list[Cell]:
+        """Return the deletes of a row that holds one event: of families, and some of columns.
+
+        Args:
+            timestamp: of every delete, in milliseconds.
+            cell_type: the delete of each family.
+        """
+        deletes = [Cell(one, b"", timestamp, cell_type=cell_type) for one in self.families]
+        column_type = COLUMN_DELETES[cell_type]
+        for family, qualifier in self.exposed_columns:
+            deletes.append(Cell(family, qualifier, timestamp, cell_type=column_type))
+        return deletes
 
     def encode_clearing_deletes(self, row: Mapping[str, Any], timestamp: int) -> list[Cell]:
         """Return deletes of the cells whose fields a row does not give, to replace the event."""
@@ -146,6 +158,18 @@ class EventWriter:
             for family, qualifier, write in self.compiled_slots
             if write(row) is CellAction.KEEP
         ]
+
+
+def _find_exposed_columns(layout: Layout) -> Iterator[tuple[str, bytes]]:
+    """Yield the columns that HBase may show again although their family is deleted.
+
+    HBase 2.6.4 passes over older versions of a cell with an empty qualifier, and with them over a
+    delete of the family, which has the same place in the order of cells.
+    """
+    families = {slot.family for slot in layout.slots if not slot.qualifier}
+    for slot in layout.slots:
+        if slot.qualifier and slot.family in families:
+            yield slot.family, slot.qualifier
 
 
 def _find_key_sharing_slots(layout: Layout) -> list[tuple[CellSlot, frozenset[str]]]:

@@ -1,3 +1,4 @@
+import gc
 import json
 import socket
 import threading
@@ -337,13 +338,15 @@ def test_threads_and_sockets_do_not_grow() -> None:
                 pytest.fail(f"{error!r}")
         return lost
 
+    gc.collect()  # what earlier tests have left may close its files at any time
     before = threading.active_count(), count_open_files()
     with FakeServer(script) as server, open_client() as servers:
         with ThreadPoolExecutor(8) as pool:
             lost = list(pool.map(lambda _: run(servers, server.address), range(8)))
         assert sum(lost) > 0
         assert 1 >= sum(one["broken"] is None for one in servers.dump_state()["connections"])
-    assert before == (threading.active_count(), count_open_files())
+    assert before[0] >= threading.active_count()
+    assert before[1] >= count_open_files()
 
 
 def test_the_dump_is_json() -> None:

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import add_companions, extend_companions, mark_filled
-from rowkey.cells import Cell, CellType, RowCells
+from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
@@ -391,10 +391,7 @@ def _find_hiding_timestamp(raw_cells: Sequence[Cell], mine: Cell) -> int:
     """Return the highest timestamp of a companion's cell that would hide a cell; -1 if none."""
     last = -1
     for cell in raw_cells:
-        is_family_delete = cell.cell_type in (
-            CellType.DELETE_FAMILY,
-            CellType.DELETE_FAMILY_VERSION,
-        )
+        is_family_delete = cell.cell_type in COLUMN_DELETES
         if cell.family != mine.family or (
             cell.qualifier != mine.qualifier and not is_family_delete
         ):

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from rowkey.cells import Cell, CellType, RowCells
+from rowkey.cells import COLUMN_DELETES, Cell, RowCells
 from rowkey.engines import CellCondition, CellSelection
 from rowkey.errors import Conflict
 from rowkey.regions import to_string_binary
@@ -130,7 +130,7 @@ def _list_columns(mutations: Iterable[RowCells]) -> dict[str, tuple[bytes, ...]]
     families = set()
     for cell in chain.from_iterable(one.cells for one in mutations):
         columns[cell.family][cell.qualifier] = None
-        if cell.cell_type in (CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION):
+        if cell.cell_type in COLUMN_DELETES:
             families.add(cell.family)
     return {name: () if name in families else tuple(listed) for name, listed in columns.items()}
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rowkey.cells import LATEST, Cell, CellType
+from rowkey.cells import COLUMN_DELETES, LATEST, Cell, CellType
 from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.row_writer import PRECEDING_TIMESTAMP
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from rowkey.table.moves.slot_mapping import Column, RebuiltSlot
 
 _PUT, _DELETE, _DELETE_COLUMN = CellType.PUT, CellType.DELETE, CellType.DELETE_COLUMN
-COLUMN_TYPES = {
-    CellType.DELETE_FAMILY: CellType.DELETE_COLUMN,
-    CellType.DELETE_FAMILY_VERSION: CellType.DELETE,
-}
-"""The delete of one column that hides what a delete of its family hides there."""
 
 
 @dataclass(slots=True)
@@ -42,7 +37,7 @@ class ColumnHistory:
         """Add a put, or a delete of this column or of its family."""
         if cell.cell_type is _PUT or cell.cell_type == _PUT:
             self.puts[cell.timestamp] = cell
-        elif COLUMN_TYPES.get(cell.cell_type, cell.cell_type) == _DELETE_COLUMN:
+        elif COLUMN_DELETES.get(cell.cell_type, cell.cell_type) == _DELETE_COLUMN:
             self.deleted_up_to_ms.add(cell.timestamp)
         else:
             self.deleted_at_ms.add(cell.timestamp)
@@ -63,7 +58,7 @@ class EventTranslator:
         self._source_columns: dict[str, list[Column]] = defaultdict(list)
         for column in self.mapping.source_slots:
             self._source_columns[column[0]].append(column)
-        self._target_families = tuple(dict.fromkeys(slot.family for slot in target.slots))
+        self._build_row_deletes = target.event_writer.build_row_deletes
         self._derived = [(slot, slot.compile_writer()) for slot in self.mapping.derived]
         self._readers = {
             column: slot.compile_reader() for column, slot in self.mapping.source_slots.items()
@@ -103,7 +98,7 @@ class EventTranslator:
         families: dict[tuple[CellType, int], list[str]] = defaultdict(list)
         for cell in cells:
             family, qualifier, timestamp, value, cell_type, ttl_ms = cell
-            if cell_type in COLUMN_TYPES:
+            if cell_type in COLUMN_DELETES:
                 families[cell_type, timestamp].append(family)
             elif (column := mapped.get((family, qualifier))) is not None:
                 translated.append(
@@ -112,16 +107,13 @@ class EventTranslator:
         covered = set()
         for (cell_type, timestamp), names in families.items():
             if not self._has_shared_rows and self._source_columns.keys() <= set(names):
-                covered.add((COLUMN_TYPES[cell_type], timestamp))
-                translated += [
-                    Cell(family, b"", timestamp, cell_type=cell_type)
-                    for family in self._target_families
-                ]
+                covered.add((COLUMN_DELETES[cell_type], timestamp))
+                translated += self._build_row_deletes(timestamp, cell_type)
                 continue
             for name in names:
                 for one in self._source_columns.get(name, ()):
                     if (column := mapped.get(one)) is not None:
-                        at, kind = prefix + column[1], COLUMN_TYPES[cell_type]
+                        at, kind = prefix + column[1], COLUMN_DELETES[cell_type]
                         translated.append(Cell(column[0], at, timestamp, cell_type=kind))
         return translated, covered
 
@@ -129,7 +121,7 @@ class EventTranslator:
         """Return what is stored of each column of the source."""
         histories = {column: ColumnHistory() for column in self.mapping.source_slots}
         for cell in cells:
-            if cell.cell_type in COLUMN_TYPES:
+            if cell.cell_type in COLUMN_DELETES:
                 for column in self._source_columns.get(cell.family, ()):
                     histories[column].add(cell)
             elif (cell.family, cell.qualifier) in histories:

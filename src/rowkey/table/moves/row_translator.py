@@ -8,10 +8,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from rowkey.cells import Cell, CellType, RowCells, build_sort_key
+from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells, build_sort_key
 from rowkey.engines import RAW_CELLS
 from rowkey.errors import DesignRefused, InvalidArgument, RowError
-from rowkey.table.moves.event_translator import COLUMN_TYPES, EventTranslator
+from rowkey.table.moves.event_translator import EventTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -237,10 +237,10 @@ class RowTranslator:
             yield self._identify_event(row.row, key_values, row.cells)
             return
         starts = prefix.find_slice_starts(self._source_key, row.row)
-        family_deletes = [cell for cell in row.cells if cell.cell_type in COLUMN_TYPES]
+        family_deletes = [cell for cell in row.cells if cell.cell_type in COLUMN_DELETES]
         cells_by_prefix: dict[bytes, list[Cell]] = defaultdict(list)
         for cell in row.cells:
-            if cell.cell_type not in COLUMN_TYPES:
+            if cell.cell_type not in COLUMN_DELETES:
                 with suppress(InvalidArgument):
                     end = prefix.find_end(cell.qualifier)
                     cells_by_prefix[cell.qualifier[:end]].append(_cut_qualifier(cell, end))
@@ -307,7 +307,7 @@ def _check_copies(source: Layout) -> None:
 
 def _cut_qualifier(cell: Cell, start: int) -> Cell:
     """Return a cell without the prefix of its qualifier; one of a whole family has none."""
-    if cell.cell_type in COLUMN_TYPES:
+    if cell.cell_type in COLUMN_DELETES:
         return cell
     return cell._replace(qualifier=cell.qualifier[start:])
 
