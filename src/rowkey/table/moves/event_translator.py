@@ -42,6 +42,14 @@ class ColumnHistory:
         else:
             self.deleted_at_ms.add(cell.timestamp)
 
+    @property
+    def visible_puts(self) -> dict[int, Cell]:
+        """The puts that no delete hides, by timestamp."""
+        hidden = max(self.deleted_up_to_ms, default=-1)
+        return {
+            at: put for at, put in self.puts.items() if at > hidden and at not in self.deleted_at_ms
+        }
+
 
 class EventTranslator:
     """Translates the cells of single events.
@@ -58,6 +66,7 @@ class EventTranslator:
         self._source_columns: dict[str, list[Column]] = defaultdict(list)
         for column in self.mapping.source_slots:
             self._source_columns[column[0]].append(column)
+        self._is_stamped = target.cell_timestamp is not None
         self._build_row_deletes = target.event_writer.build_row_deletes
         self._derived = [(slot, slot.compile_writer()) for slot in self.mapping.derived]
         self._readers = {
@@ -106,7 +115,9 @@ class EventTranslator:
                 )
         covered = set()
         for (cell_type, timestamp), names in families.items():
-            if not self._has_shared_rows and self._source_columns.keys() <= set(names):
+            is_whole = not self._has_shared_rows and self._source_columns.keys() <= set(names)
+            # A packed cell may get a put of the same time: one of its fields is deleted up to it.
+            if is_whole and (self.is_direct or cell_type == CellType.DELETE_FAMILY):
                 covered.add((COLUMN_DELETES[cell_type], timestamp))
                 translated += self._build_row_deletes(timestamp, cell_type)
                 continue
@@ -157,12 +168,14 @@ class EventTranslator:
     ) -> Iterator[Cell]:
         """Yield the versions of a cell of the target: one for each change of its fields.
 
-        A version lives as long as the longest-lived of its values.
+        A version lives as long as the longest-lived of its values. If a field is the timestamp, a
+        delete makes no version, whose time would be that field's value.
         """
         slot, columns = rebuilt.slot, [histories[column] for column in rebuilt.sources]
         qualifier, change_times = prefix + slot.qualifier, set()
         identity = {name: values.get(name) for name in rebuilt.identity_fields}
-        for timestamp, puts in _iterate_states(columns):
+        iterate = _iterate_visible_states if self._is_stamped else _iterate_states
+        for timestamp, puts in iterate(columns):
             change_times.add(timestamp)
             fields: dict[str, Any] = {}
             used = []
@@ -185,6 +198,11 @@ class EventTranslator:
             elif (_DELETE_COLUMN, timestamp) not in covered:
                 yield Cell(slot.family, qualifier, timestamp, cell_type=_DELETE_COLUMN)
         exact = {at for one in columns for at in one.deleted_at_ms} - change_times
+        if self._is_stamped:
+            exact |= {at for one in columns for at in one.puts} - change_times
+            hidden = min(max(one.deleted_up_to_ms, default=-1) for one in columns)
+            if hidden >= 0 and (_DELETE_COLUMN, hidden) not in covered:
+                yield Cell(slot.family, qualifier, hidden, cell_type=_DELETE_COLUMN)
         for timestamp in exact:
             if (_DELETE, timestamp) not in covered:
                 yield Cell(slot.family, qualifier, timestamp, cell_type=_DELETE)
@@ -239,6 +257,18 @@ def _iterate_states(columns: Sequence[ColumnHistory]) -> Iterator[tuple[int, lis
                 puts[number] = None
             elif timestamp in one.puts and timestamp not in one.deleted_at_ms:
                 puts[number] = one.puts[timestamp]
+        yield timestamp, puts
+
+
+def _iterate_visible_states(
+    columns: Sequence[ColumnHistory],
+) -> Iterator[tuple[int, list[Cell | None]]]:
+    """Yield the time of each visible put, ascending, and the visible puts that are not newer."""
+    visible = [one.visible_puts for one in columns]
+    puts: list[Cell | None] = [None] * len(columns)
+    for timestamp in sorted({at for one in visible for at in one}):
+        for number, one in enumerate(visible):
+            puts[number] = one.get(timestamp, puts[number])
         yield timestamp, puts
 
 
