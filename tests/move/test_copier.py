@@ -94,6 +94,26 @@ def test_a_chunk_ends_at_its_bytes(pair: tuple[Table, Table]) -> None:
     assert list_all(pair[0]) == list_all(pair[1])
 
 
+def test_a_copy_ends_though_rows_are_appended(pair: tuple[Table, Table]) -> None:
+    """Rows behind the last one of the beginning are not waited for, however many there are."""
+    source, target = pair
+    appended, mutate = 0, target.store.mutate
+
+    def append_rows(mutations: Sequence[RowCells], *, sync: bool | None = None) -> None:
+        nonlocal appended
+        mutate(mutations, sync=sync)
+        assert appended < 9 * ROWS, "the copy follows its writer"
+        for number in range(appended, appended := appended + 40):
+            source.put({"host": "z", "ts": START_MS + number, "size": 0})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(target.store, "mutate", append_rows)
+        assert build_copier(pair).run().is_complete
+    before, copied = ([row for row in list_all(one) if row["host"] != "z"] for one in pair)
+    assert ROWS - 1 == len(before)
+    assert before == copied
+
+
 def run_and_kill(
     pair: tuple[Table, Table], writes: int, *, is_after: bool
 ) -> tuple[CopyResult | None, int]:

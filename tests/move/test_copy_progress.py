@@ -15,10 +15,16 @@ from rowkey.move import CopyInterval, CopyProgress, load_progress, save_progress
 from rowkey.move.copy_progress import MAX_INTERVALS, PROGRESS_NOTE
 
 
-@given(starts=st.lists(st.binary(max_size=4), max_size=600), since=st.none() | st.integers(0, 9))
-def test_intervals_of_any_regions_cover_all_keys(starts: list[bytes], since: int | None) -> None:
+@given(
+    starts=st.lists(st.binary(max_size=4), max_size=600),
+    since=st.none() | st.integers(0, 9),
+    last=st.binary(max_size=4),
+)
+def test_intervals_of_any_regions_cover_all_keys(
+    starts: list[bytes], since: int | None, last: bytes
+) -> None:
     """Each interval begins where the one before ends, and a stored progress reads back."""
-    progress = CopyProgress.start("t", starts, since)
+    progress = CopyProgress.start("t", starts, since, last)
     assert len(progress.intervals) <= MAX_INTERVALS
     assert b"" == progress.intervals[0].start == progress.intervals[-1].stop
     assert all(one.stop == other.start for one, other in pairwise(progress.intervals))

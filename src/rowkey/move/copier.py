@@ -18,7 +18,7 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST
-from rowkey.engines import RAW_CELLS, CellSelection, ScanRange
+from rowkey.engines import RAW_CELLS, ScanRange
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.copy_progress import CopyProgress, load_progress, save_progress
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import Catalog
     from rowkey.cells import RowCells
+    from rowkey.engines import CellSelection
     from rowkey.move.copy_progress import CopyInterval
     from rowkey.table import GenerationState
 
@@ -201,7 +202,8 @@ class RowCopier:
                 remedy = "Finish that pass first, or remove its progress to abandon it."
                 raise Conflict(f"table {self._source_name}", what, remedy=remedy)
         starts = self._source_store.spec.splits
-        progress = CopyProgress.start(self._target_name, starts, self._since_ms)
+        last_row = self._find_last_row(ScanRange()) or b""
+        progress = CopyProgress.start(self._target_name, starts, self._since_ms, last_row)
         save_progress(self._catalog, self._source_name, progress)
         return progress
 
@@ -232,7 +234,7 @@ class RowCopier:
         with _pause_collector():
             rows, is_last = self._read_chunk(interval)
         if rows and index not in self._estimates:
-            last = self._find_last_row(interval)
+            last = self._find_last_row(ScanRange(interval.position, interval.stop))
             self._estimates[index] = _IntervalEstimate(interval.row_count, rows[0].row, last)
         if self.translator.needs_whole_rows and self._since_ms is not None and rows:
             rows = self._source_store.get([row.row for row in rows], RAW_CELLS)
@@ -248,7 +250,7 @@ class RowCopier:
         if written < len(mutations):
             return None
         row_count = interval.row_count + len(rows)
-        if is_last:
+        if is_last or rows[-1].row >= self._progress.last_row:
             return replace(interval, is_done=True, row_count=row_count)
         return replace(interval, position=rows[-1].row + b"\0", row_count=row_count)
 
@@ -274,12 +276,10 @@ class RowCopier:
                 size += sum([len(cell[3]) for _, cells in piece for cell in cells])
         return rows, False
 
-    def _find_last_row(self, interval: CopyInterval) -> bytes | None:
-        """Return about the last row key of an interval, for estimates; None if it is empty."""
-        selection = CellSelection(reverse=True, limit=1, expected_rows=1)
-        (cursor,) = self._source_store.scan(
-            [ScanRange(interval.position, interval.stop)], selection
-        )
+    def _find_last_row(self, span: ScanRange) -> bytes | None:
+        """Return the last row key of a range, also of a deleted row; None if there is none."""
+        selection = replace(RAW_CELLS, reverse=True, limit=1, expected_rows=1)
+        (cursor,) = self._source_store.scan([span], selection)
         with cursor:
             return next((row.row for row in cursor), None)
 

@@ -60,15 +60,23 @@ class CopyProgress:
         target: the name of the table that is written.
         since_ms: the pass copies only rows with a cell that is not older; None for all rows.
         intervals: ascending.
+        last_row: the last row key when the pass began, empty if there was none. Rows behind it are
+            new and are not copied: the pass would never reach the end of a table to which rows are
+            appended faster.
     """
 
     target: str
     since_ms: int | None
     intervals: tuple[CopyInterval, ...]
+    last_row: bytes
 
     @classmethod
     def start(
-        cls, target: str, region_starts: Sequence[bytes], since_ms: int | None = None
+        cls,
+        target: str,
+        region_starts: Sequence[bytes],
+        since_ms: int | None = None,
+        last_row: bytes = b"",
     ) -> CopyProgress:
         """Return the progress of a pass that begins.
 
@@ -77,6 +85,7 @@ class CopyProgress:
             region_starts: the first row keys of the source's regions; neighbours share an interval
                 if there are more than `MAX_INTERVALS`.
             since_ms: see the class.
+            last_row: see the class.
 
         >>> [one.start for one in CopyProgress.start("t", [b"", b"m"]).intervals]
         [b'', b'm']
@@ -85,7 +94,7 @@ class CopyProgress:
         step = -(-len(starts) // MAX_INTERVALS)
         bounds = [*starts[::step], b""]
         intervals = (CopyInterval(start, stop, start) for start, stop in pairwise(bounds))
-        return cls(target, since_ms, tuple(intervals))
+        return cls(target, since_ms, tuple(intervals), last_row)
 
     @property
     def is_complete(self) -> bool:
@@ -114,8 +123,14 @@ class CopyProgress:
             }
             for one in self.intervals
         ]
-        document = {"version": FORMAT_VERSION, "target": self.target, "since_ms": self.since_ms}
-        return json.dumps({**document, "intervals": intervals})
+        document = {
+            "version": FORMAT_VERSION,
+            "target": self.target,
+            "since_ms": self.since_ms,
+            "last_row": self.last_row.hex(),
+            "intervals": intervals,
+        }
+        return json.dumps(document)
 
     @classmethod
     def from_json(cls, text: str) -> CopyProgress:
@@ -130,6 +145,7 @@ class CopyProgress:
             raise ValueError(message)
         try:
             target, since_ms = document["target"], document["since_ms"]
+            last_row = bytes.fromhex(document["last_row"])
             intervals = tuple(_parse_interval(one) for one in document["intervals"])
         except (KeyError, TypeError) as error:
             message = f"a field is missing or has another type: {error}"
@@ -139,7 +155,7 @@ class CopyProgress:
             raise ValueError(message)
         if mistake := _find_coverage_mistake(intervals):
             raise ValueError(mistake)
-        return cls(target, since_ms, intervals)
+        return cls(target, since_ms, intervals, last_row)
 
 
 def _parse_interval(document: Any) -> CopyInterval:

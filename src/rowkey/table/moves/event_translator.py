@@ -197,15 +197,14 @@ class EventTranslator:
                 yield Cell(slot.family, qualifier, timestamp, value, ttl_ms=ttl_ms)
             elif (_DELETE_COLUMN, timestamp) not in covered:
                 yield Cell(slot.family, qualifier, timestamp, cell_type=_DELETE_COLUMN)
-        exact = {at for one in columns for at in one.deleted_at_ms} - change_times
+        deletes = {(_DELETE, at) for one in columns for at in one.deleted_at_ms}
         if self._is_stamped:
-            exact |= {at for one in columns for at in one.puts} - change_times
-            hidden = min(max(one.deleted_up_to_ms, default=-1) for one in columns)
-            if hidden >= 0 and (_DELETE_COLUMN, hidden) not in covered:
-                yield Cell(slot.family, qualifier, hidden, cell_type=_DELETE_COLUMN)
-        for timestamp in exact:
-            if (_DELETE, timestamp) not in covered:
-                yield Cell(slot.family, qualifier, timestamp, cell_type=_DELETE)
+            deletes |= {(_DELETE, at) for one in columns for at in one.puts}
+            deleted_up_to_ms = min(max(one.deleted_up_to_ms, default=-1) for one in columns)
+            deletes |= {(_DELETE_COLUMN, deleted_up_to_ms)} if deleted_up_to_ms >= 0 else set()
+        for cell_type, timestamp in deletes - covered:
+            if timestamp not in change_times:
+                yield Cell(slot.family, qualifier, timestamp, cell_type=cell_type)
 
     def read_fields(self, cells: Iterable[Cell], names: frozenset[str]) -> dict[str, Any]:
         """Return the values of some fields in the newest puts of an event, deleted ones too.
