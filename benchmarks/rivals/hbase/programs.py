@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OFFICIAL = Source(Path(__file__).parent / "official", "Bench")
+COPY_TABLE = "org.apache.hadoop.hbase.mapreduce.CopyTable"
 TURNS = 4
 """The number of rounds for each of two ways to scan; the first is not counted."""
 FLAGS = ("-Xmx2g", "-Djava.net.preferIPv4Stack=true")
@@ -117,3 +119,32 @@ def start_java_client(zookeeper_port: int, source: str, sink: str, rows: int) ->
     built = build_oracle(OFFICIAL)
     command = [built.java, *FLAGS, "-cp", built.class_path, OFFICIAL.main]
     return Program("Java hbase-client 2.6.4", [*command, str(zookeeper_port), source, sink], rows)
+
+
+def run_copy_table(zookeeper_port: int, source: str, sink: str, threads: int) -> float:
+    """Copy a table by HBase's CopyTable, its mappers in threads of one process.
+
+    Args:
+        zookeeper_port: where ZooKeeper listens on this machine.
+        source: the table to read.
+        sink: the table to write, with the same families.
+        threads: how many regions are copied at the same time.
+
+    Returns:
+        The seconds that the command took, with the start of its JVM.
+    """
+    built = build_oracle(OFFICIAL)
+    options = {
+        "hbase.zookeeper.quorum": "127.0.0.1",
+        "hbase.zookeeper.property.clientPort": zookeeper_port,
+        "mapreduce.local.map.tasks.maximum": threads,
+    }
+    command = [built.java, *FLAGS, "-cp", built.class_path, COPY_TABLE]
+    command += [f"-D{name}={value}" for name, value in options.items()]
+    began = time.perf_counter()
+    done = subprocess.run(
+        [*command, f"--new.name={sink}", source], check=False, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"CopyTable failed: {done.stderr[-2_000:]}{done.stdout[-2_000:]}")
+    return time.perf_counter() - began
