@@ -134,8 +134,19 @@ def compare_models(old: Model, new: Model) -> dict[tuple[Any, ...], str]:
 @engines
 def test_planted_faults_are_found_and_named(engine: str, tmp_path: Path) -> None:
     """Six faults among many rows are found, each with its row."""
-    rows = {number: build_row(number) for number in range(3_000)}
-    with open_twins("by_user", "by_number", build_url(engine, tmp_path)) as twins:
+    plant_and_find_faults(3_000, build_url(engine, tmp_path))
+
+
+@pytest.mark.long
+def test_faults_are_found_among_a_million_rows(tmp_path: Path) -> None:
+    """The same six faults are found in large tables."""
+    plant_and_find_faults(1_000_000, build_url("rocks", tmp_path))
+
+
+def plant_and_find_faults(count: int, url: str) -> None:
+    """Plant six faults in one of two tables with some rows, and require that each is named."""
+    rows = {number: build_row(number) for number in range(count)}
+    with open_twins("by_user", "by_number", url) as twins:
         for number, row in rows.items():
             values = {
                 100: {"note": "note 100 "},
@@ -146,14 +157,14 @@ def test_planted_faults_are_found_and_named(engine: str, tmp_path: Path) -> None
             if number != 200:
                 at = AT + number + (number == 300)
                 twins.write(row | values, at, "t")
-        twins.write(build_row(9_000), AT, "t")
+        twins.write(build_row(count + 9_000), AT, "t")
         key = DESIGNS["by_user"].key.encode(rows[500])
         wrong_key = bytes([(key[0] + 1) % 4]) + key[1:]
         (found,) = twins.source.store.get([key])
         twins.source.store.mutate([RowCells(wrong_key, found.cells)])
         result = verify_move(*twins.states, pause=skip_pause)
     different = dict.fromkeys((100, 300, 400, 401), "different")
-    expected = {200: "missing", 9_000: "extra"} | different
+    expected = {200: "missing", count + 9_000: "extra"} | different
     assert expected == {i["number"]: one.kind for one in result.differences for i in [one.identity]}
     assert [wrong_key] == [one.row_key for one in result.source.skipped]
     fields = {one.identity["number"]: one.fields for one in result.differences}
@@ -164,7 +175,7 @@ def test_planted_faults_are_found_and_named(engine: str, tmp_path: Path) -> None
     assert ((AT + 300, -300),) == fields[300][1].source
     assert ((AT + 301, -300),) == fields[300][1].target
     assert not result.has_passed
-    assert (3_000, 3_000) == (result.source.rows, result.target.rows)
+    assert (count, count) == (result.source.rows, result.target.rows)
     assert 1 == result.source.skipped_count
 
 
