@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from rivals.hbase.programs import run_copy_table, start_java_client
@@ -10,7 +13,7 @@ from timing import Result
 
 import rowkey
 from rowkey.catalog import open_catalog
-from rowkey.move import RowCopier, save_progress, verify_move
+from rowkey.move import RateLimit, RowCopier, save_progress, verify_move
 from rowkey.table import create_table
 
 if TYPE_CHECKING:
@@ -22,6 +25,26 @@ if TYPE_CHECKING:
 ROWS, ROWS_PER_BLOCK = 1_000_000, 100_000
 THREADS, REGIONS, ROUNDS = 4, 4, 3
 VALUE_BYTES = 100
+READ_S, READS_PER_S = 6, 200
+"""Seconds for which a client reads during a copy, and its single reads a second."""
+MAX_SLOWDOWN = 1.25
+"""The slowest of 100 reads during a copy, as a multiple of what it is without."""
+LIMITS = (None, 20_000, 5_000)
+"""Rows a second that a copy may write while clients read; None for any."""
+READER = """
+import random, sys, time
+import rowkey
+url, table, rows, seconds, per_s = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+with rowkey.open(table, url) as table:
+    table.get(id=0)
+    taken, began = [], time.perf_counter()
+    print("ready", flush=True)
+    while (now := time.perf_counter()) - began < seconds:
+        table.get(id=random.randrange(rows))
+        taken.append(time.perf_counter() - now)
+        time.sleep(max(0.0, began + len(taken) / per_s - time.perf_counter()))
+print(sorted(taken)[round(len(taken) * 0.99)] * 1_000)
+"""
 COPY_TABLE = "HBase's CopyTable 2.6.4, without another key"
 JAVA = "scan and put by Java hbase-client 2.6.4, without another key"
 NOTE = (
@@ -77,12 +100,58 @@ def measure_on_cluster(cluster: Cluster, rows: int = ROWS) -> Iterator[Result]:
         copied.goal, copied.met = "1 × CopyTable", copied.ratio is not None and copied.ratio >= 1
         yield copied
         yield Result(what, "rows/s", rates[1:], JAVA, java_rates[1:])
+        yield from measure_reads(old, new, url, rows)
+        copy_rows(old, new, url, rows)
         began = time.perf_counter()
         found = verify_move(old.get_state(), new.get_state())
         seconds = time.perf_counter() - began
         assert found.has_passed, found
         assert rows == found.source.rows
         yield Result("verify, rows of both tables", "rows/s", [2 * rows / seconds])
+
+
+def measure_reads(source: Table, target: Table, url: str, rows: int) -> Iterator[Result]:
+    """Yield how long the slowest of 100 single reads takes during copies of several rates."""
+    idle_ms = read_during(None, source, url, rows)
+    for limit in LIMITS:
+        catalog = open_catalog(source.engine.catalog_url, source.engine, url)
+        save_progress(catalog, source.design.table, None)
+        copier = RowCopier(
+            source.get_state(),
+            target.get_state(),
+            catalog,
+            threads=THREADS,
+            limit=RateLimit(limit),
+        )
+        during_ms = read_during(copier, source, url, rows)
+        catalog.close()
+        yield Result(
+            f"1 of 100 reads is slower during a copy of {f'{limit:,}' if limit else 'all'} rows/s",
+            "ms",
+            [during_ms],
+            "the same reader without a copy",
+            [idle_ms],
+            goal=f"{MAX_SLOWDOWN} × without a copy" if limit else "",
+            met=during_ms <= MAX_SLOWDOWN * idle_ms if limit else None,
+        )
+
+
+def read_during(copier: RowCopier | None, source: Table, url: str, rows: int) -> float:
+    """Return the ms that one of 100 reads of another process exceeds while a copier runs."""
+    numbers = map(str, (rows, READ_S, READS_PER_S))
+    command = [sys.executable, "-c", READER, url, source.design.table, *numbers]
+    with (
+        ThreadPoolExecutor(1) as pool,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader,
+    ):
+        assert reader.stdout is not None
+        reader.stdout.readline()
+        copy = None if copier is None else pool.submit(copier.run)
+        p99_ms = float(reader.stdout.readline())
+        if copy is not None and copier is not None:
+            copier.stop()
+            copy.result()
+    return p99_ms
 
 
 def load_rows(table: Table, rows: int) -> None:
