@@ -16,7 +16,11 @@ import rowkey.move.copier
 import rowkey.move.switch
 import rowkey.table.table_location
 from move.moves_under_fire import MoveUnderFire, build_url
-from move.test_sleeping_clients import QUICK_SLEEPS, check_write_that_slept
+from move.test_sleeping_clients import (
+    QUICK_SLEEPS,
+    check_increment_at_a_cut_over,
+    check_write_that_slept,
+)
 from reliability.record import record
 from rowkey.cells import CellType, RowCells
 from rowkey.engines import get_time_ms
@@ -202,9 +206,6 @@ PLANTED_BUGS: dict[str, Callable[[], Any]] = {
     "increments are repeated in the other table": lambda: plant(
         MoveFollower, "run_pinned", repeat_in_both_tables
     ),
-    "the switch does not wait for clients": lambda: plant(
-        rowkey.move.switch, "compute_wait_s", lambda *_: 0.0
-    ),
     "the switch copies nothing": lambda: plant(rowkey.move.switch.Switch, "_catch_up", lambda _: 0),
 }
 
@@ -232,3 +233,10 @@ def test_a_client_that_forgets_the_record_is_found(tmp_path: Path) -> None:
             except AssertionError:
                 return
     pytest.fail("not found")
+
+
+def test_a_switch_that_does_not_wait_for_clients_is_found(tmp_path: Path) -> None:
+    """A client whose lease is not over increments a field of the source in vain."""
+    # Under fire all clients read of the switch at once.
+    with plant(rowkey.move.switch, "compute_wait_s", lambda *_: 0.0), pytest.raises(AssertionError):
+        check_increment_at_a_cut_over(build_url("memory", tmp_path), is_told=False)

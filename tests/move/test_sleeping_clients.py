@@ -102,8 +102,8 @@ def open_client_that_sleeps(url: str, sleep: Callable[[], None]) -> Iterator[Tab
         stores = {id(table.store): table.store}
         if (following := table.follower._route.following) is not None:
             stores[id(following.store)] = following.store
-        target = table.follower._targets
-        for tracker in target.values():
+        if table.follower._target is not None:
+            tracker = table.follower._target[1]
             tracker.lease.clock = table.lease.clock
             tracker.lease._read_at_s = tracker.lease._next_try_s = 0.0
         source = table.follower._source
@@ -176,3 +176,45 @@ def test_a_write_that_slept_is_in_the_table_that_is_read(
 ) -> None:
     """A write that returns is seen by all clients, whatever steps were taken while it slept."""
     check_write_that_slept(write, first, last, f"memory:{tmp_path}")
+
+
+def check_increment_at_a_cut_over(url: str, *, is_told: bool) -> None:
+    """Increment a field in a thread that stands still before the change, while a move cuts over.
+
+    Another client increments it in the target, just before the change is copied there.
+
+    Args:
+        url: where the table is created.
+        is_told: whether the client reads of the cut-over before its lease is over.
+    """
+    with rowkey.open(OLD, url, max_stale=1.0) as table, pytest.MonkeyPatch.context() as patch:
+        table.put(BEFORE)
+        with Move.from_table(table, url) if is_told else Move("logs", url) as move:
+            move.run(NEW)
+            lease, increment = table.lease, table.store.increment
+            if is_told:  # its lease lasts: by its clock no time passes
+                patch.setattr(lease, "clock", ManualClock())
+                patch.setattr(lease, "_read_at_s", 0.0)
+            else:
+                patch.setattr(lease, "_is_closed", True)
+            # The copier's threads need the lock that the increment of this thread has.
+            patch.setattr(table.store.row_clock, "lock_rows", lambda _: nullcontext())
+
+            def increment_later(*arguments: Any, **words: Any) -> Any:
+                patch.setattr(table.store, "increment", increment)
+                move.cut_over()
+                try:
+                    return increment(*arguments, **words)
+                finally:
+                    with rowkey.open("logs", url) as other:
+                        other.increment(KEY, hits=1)
+
+            patch.setattr(table.store, "increment", increment_later)
+            table.increment(KEY, hits=4)
+        with rowkey.open("logs", url) as other:
+            assert {**BEFORE, "hits": 6} == other.get(KEY)
+
+
+def test_an_increment_that_slept_until_a_cut_over_is_made_in_the_target(tmp_path: Path) -> None:
+    """A thread that stood still does not change the source once the target is read."""
+    check_increment_at_a_cut_over(f"memory:{tmp_path}", is_told=True)

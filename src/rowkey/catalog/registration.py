@@ -121,7 +121,10 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
     if design.dumps(defaults=False) == entry.declaration:
         return entry
     remembered = entry.design
-    unsafe = [one.mistake for one in find_differences(design, remembered) if not one.is_safe]
+    is_moving = entry.move is not None or bool(entry.moved_from)
+    unsafe = [
+        one.mistake for one in find_differences(design, remembered) if is_moving or not one.is_safe
+    ]
     if not any(mistake.path.startswith("key") for mistake in unsafe):
         # Differences of the key are reported above, part by part.
         placed = remembered.layout.find_incompatibilities(
@@ -135,6 +138,12 @@ def evolve_entry(entry: CatalogEntry, design: Design) -> CatalogEntry:
         remedy = (
             "Run rowkey repair DESIGN --on URL --yes: it creates the new companions and copies the "
             "rows. Clients that have the table open must then open it again."
+        )
+        raise CatalogMismatch(design.table, unsafe, remedy)
+    if unsafe and is_moving:
+        remedy = (
+            "Its rows are being moved, and both tables need the same fields: open it by its name, "
+            "and change the design after rowkey move finish."
         )
         raise CatalogMismatch(design.table, unsafe, remedy)
     if unsafe:

@@ -67,6 +67,10 @@ class TableMove:
             step=self.step + 1,
         )
 
+    def is_same(self, other: TableMove) -> bool:
+        """Return whether both are records of one move; a later one may have the same target."""
+        return (self.target, self.started_ms) == (other.target, other.started_ms)
+
     def has_same_roles(self, other: TableMove | None) -> bool:
         """Return whether clients do the same under both records."""
         return other is not None and (self.target, self.phase, self.is_target_ruling) == (

@@ -87,7 +87,9 @@ def open_table(
         if used is not design:
             place.catalog.close()  # the table closes only the catalog of its own location
             design, create = used, False
-            place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
+            # Both tables of a move have their entries in one catalog.
+            location = TableLocation(engine, design, url, max_stale, place.catalog_url)
+            place = stack.enter_context(location)
         if isinstance(design, str):
             table = place.open_by_name(clock)
         else:

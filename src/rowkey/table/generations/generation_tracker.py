@@ -191,6 +191,8 @@ class GenerationState:
             RowError: its key does not have the values from which the new key follows.
         """
         for state, change in changes:
+            if state is self:
+                return change
             if self.has_same_table(state):
                 return self._rebuild_own_change(change) if change.mutations else change
         earlier_state, change = changes[0]
@@ -323,6 +325,8 @@ class GenerationState:
             RowError: the key does not have these fields.
         """
         for state, mutations in written:
+            if state is self:
+                return mutations
             if self.has_same_table(state):
                 missed = self.build_missed_deletes(mutations, values)
                 break
@@ -419,6 +423,17 @@ class GenerationTracker:
         """The state when it was last read."""
         self.is_inherited = False
         fork_safety.register_resource(self)
+
+    def use_own_naming(self) -> None:
+        """Name and order the changes of rows as all clients do that open this table by itself.
+
+        Until then those of another table did so, for changes that were made in both.
+        """
+        with self._lock:
+            if self._row_naming is not None:
+                self.store.row_clock.advance_to(self._row_naming.clock.highest_timestamp)
+                self._row_naming = None
+                self.last_state = self.build_state(self.last_entry)
 
     def require_own_process(self) -> None:
         """Raise if the table was opened before this process was forked.

@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from rowkey.catalog import MovePhase
 from rowkey.errors import Conflict, Unavailable
 from rowkey.table.moves.double_writes import build_double_writes
+from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.row_classes import to_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rowkey.catalog import CatalogEntry, TableMove
+    from rowkey.catalog import CatalogEntry, Lease, TableMove
     from rowkey.table.companions.joint_writes import WriteState
     from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
     from rowkey.table.moves.double_writes import DoubleWriteState, MirroredWriteState
@@ -46,14 +47,34 @@ class _Route(NamedTuple):
     """The tables of a move as clients use them now.
 
     Args:
-        entry: the catalog entry of the source.
+        lease: the lease on the catalog entry of the source.
+        entry: the entry that says so.
         ruling: the table that is read.
         following: the other table if it is written too, else None.
     """
 
+    lease: Lease
     entry: CatalogEntry
     ruling: GenerationTracker
     following: GenerationTracker | None
+
+
+class _RouteChanged(Conflict):
+    """A change was not sent because other tables may be used by now."""
+
+
+def _compute_time_left(route: _Route) -> float:
+    """Return the seconds for which no client uses other tables, whatever the mover does.
+
+    Raises:
+        _RouteChanged: clients may use other tables already, or soon.
+    """
+    age_s = route.lease.age_s  # before the entry, which may be renewed meanwhile
+    move, known = route.lease.last_entry.move, route.entry.move
+    if move != known and (move is None or not move.has_same_roles(known)):
+        what = "its rows are being moved to another table, so this write was not sent"
+        raise _RouteChanged(f"table {route.lease.table}", what)
+    return route.lease.max_stale_s - age_s
 
 
 class MoveFollower:
@@ -69,14 +90,13 @@ class MoveFollower:
         tracker: GenerationTracker,
         open_target: Callable[[str, GenerationTracker], GenerationTracker],
     ) -> None:
-        self._source = tracker
         self._open_target = open_target
         self._lock = Lock()
-        self._targets: dict[str, GenerationTracker] = {}
-        self._route = _Route(tracker.lease.last_entry, tracker, None)
+        self._target: tuple[TableMove, GenerationTracker] | None = None
         self._write_state: DoubleWriteState | MirroredWriteState | None = None
-        if self._route.entry.move is not None:
-            self._update_route(self._route.entry)
+        self._use_table(tracker)
+        if tracker.lease.last_entry.move is not None:
+            self._get_route()
 
     @property
     def ruling_tracker(self) -> GenerationTracker:
@@ -178,22 +198,40 @@ class MoveFollower:
             Conflict: the change took so long that another table may be read by now.
             Unavailable: the catalog does not answer.
         """
+        while True:
+            with suppress(_RouteChanged):
+                return self._run_pinned_on(self._get_route(), change)
+
+    def _run_pinned_on(self, route: _Route, change: Callable[[ReadModifyWrite], T]) -> T:
+        """Make one change as `run_pinned` does, unless the route changes before it is sent.
+
+        Raises:
+            _RouteChanged: it was not sent.
+            Conflict: see `run_pinned`.
+            Unavailable: the catalog does not answer.
+        """
+        clock = route.lease.clock
         made: list[ReadModifyWrite] = []
+        deadline = clock() + _compute_time_left(route)
 
         def make_change(changer: ReadModifyWrite) -> T:
-            check_own_lease, lease = changer.check_send, self._source.lease
-            # The lease on the record of the move must last too, whichever table is changed.
-            changer.check_send = lambda: min(check_own_lease(), lease.max_stale_s - lease.age_s)
+            check_own_lease = changer.check_send
+
+            def check_send() -> float:
+                nonlocal deadline
+                seconds = min(check_own_lease(), _compute_time_left(route))
+                deadline = clock() + seconds
+                return seconds
+
+            changer.check_send = check_send
             made.append(changer)
             return change(changer)
 
-        route, lease = self._get_route(), self._source.lease
-        deadline = lease.clock() + lease.max_stale_s - lease.age_s
         result = route.ruling.run_pinned(make_change)
-        is_in_time = lease.clock() < deadline
+        is_in_time = clock() < deadline
         while True:
-            if lease.is_expired:
-                lease.renew_entry()
+            if self._source.lease.is_expired:
+                self._source.lease.renew_entry()
             route_now = self._get_route()
             if route_now.ruling is not route.ruling:
                 if is_in_time:  # the mover has copied it before the other table was read
@@ -211,50 +249,79 @@ class MoveFollower:
 
     def _get_route(self) -> _Route:
         """Return the tables as they are used now; wait while a move switches between them."""
-        source = self._source
-        if source.is_inherited:
-            source.require_own_process()
-        entry = source.lease.get_entry()
-        if entry is not self._route.entry:
-            self._update_route(entry)
-        return self._route
+        while True:
+            source = self._source
+            if source.is_inherited:
+                source.require_own_process()
+            entry, route = source.lease.get_entry(), self._route
+            if entry is route.entry:
+                return route
+            self._update_route(source, entry)
 
-    def _update_route(self, entry: CatalogEntry) -> None:
-        """Use the tables as a newer catalog entry of the source says."""
-        move = entry.move
-        if move is not None and move.phase is MovePhase.SWITCHING:
-            entry = self._wait_for_switch(entry)
-            move = entry.move
+    def _use_table(self, tracker: GenerationTracker) -> None:
+        """Use one table; a move of it is followed when the route is read next."""
+        entry = tracker.lease.last_entry
+        self._source = tracker
+        read = replace(entry, move=None) if entry.move else entry
+        self._route = _Route(tracker.lease, read, tracker, None)
+
+    def _update_route(self, source: GenerationTracker, entry: CatalogEntry) -> None:
+        """Use the tables as a newer catalog entry of the source says.
+
+        Args:
+            source: the source; if it is not the source any more, nothing is done.
+            entry: its entry.
+        """
+        if entry.move is not None and entry.move.phase is MovePhase.SWITCHING:
+            entry = self._wait_for_switch(source, entry)
         with self._lock:
-            if entry.version < self._route.entry.version:
+            if source is not self._source or entry.version < self._route.entry.version:
                 return
-            if move is None:
-                self._route = _Route(entry, self._source, None)
-                return
-            target = self._get_target(move.target)
-            if move.phase is MovePhase.FINISHED:
-                if move.is_target_ruling:
-                    self._adopt_target(target)
-                else:
-                    self._route = _Route(entry, self._source, None)
+            move = entry.move
+            if move is None or (move.phase is MovePhase.FINISHED and not move.is_target_ruling):
+                self._forget_target()
+                self._route = _Route(source.lease, entry, source, None)
+            elif move.phase is MovePhase.FINISHED:
+                self._replace_source(move, entry)
             elif move.is_target_ruling:
-                self._route = _Route(entry, target, self._source)
+                self._route = _Route(source.lease, entry, self._find_target(move), source)
             else:
-                self._route = _Route(entry, self._source, target)
+                self._route = _Route(source.lease, entry, source, self._find_target(move))
 
-    def _get_target(self, name: str) -> GenerationTracker:
-        """Return the target of a move, opened once; call under the lock."""
-        if name not in self._targets:
-            self._targets[name] = self._open_target(name, self._source)
-        return self._targets[name]
+    def _find_target(self, move: TableMove) -> GenerationTracker:
+        """Return the target of a move, opened once; call under the lock.
 
-    def _adopt_target(self, target: GenerationTracker) -> None:
-        """Use the target of a finished move as the table that was opened."""
-        self._source.lease.close()
-        self._source = target
-        self._route = _Route(target.lease.last_entry, target, None)
+        The target of an earlier move, which was dropped, may have had the same name.
+        """
+        if self._target is not None and not self._target[0].is_same(move):
+            self._forget_target()
+        if self._target is None:
+            self._target = move, self._open_target(move.target, self._source)
+        return self._target[1]
 
-    def _wait_for_switch(self, entry: CatalogEntry) -> CatalogEntry:
+    def _forget_target(self) -> None:
+        """Close the lease on a target that is used no more; call under the lock.
+
+        Its store stays open for threads that are just writing both tables.
+        """
+        if self._target is not None:
+            self._target[1].lease.close()
+            self._target = None
+
+    def _replace_source(self, move: TableMove, entry: CatalogEntry) -> None:
+        """Use the target of a finished move as the table that was opened; call under the lock.
+
+        Its rows may have been moved on, and it may be dropped.
+        """
+        source = self._source
+        name = find_used_table(source.lease.catalog, source.lease.table, entry)
+        target = self._find_target(replace(move, target=name))
+        self._target = None
+        source.lease.close()
+        target.use_own_naming()
+        self._use_table(target)
+
+    def _wait_for_switch(self, source: GenerationTracker, entry: CatalogEntry) -> CatalogEntry:
         """Wait until the mover has switched to the other table; return the entry of then.
 
         If the mover gives no sign for too long, it has died: then the table that was read so far is
@@ -263,14 +330,14 @@ class MoveFollower:
         Raises:
             Unavailable: the catalog was not reached for too long.
         """
-        source, lease = self._source, self._source.lease
+        lease = source.lease
         patience = max(MIN_PATIENCE_S, 3 * entry.longest_stale_s)
         step, since = -1, lease.clock()
         while (move := entry.move) is not None and move.phase is MovePhase.SWITCHING:
             if move.step != step:
                 step, since = move.step, lease.clock()
             elif lease.clock() - since > patience:
-                self._end_switch(entry, move)
+                _end_switch(lease, entry, move)
             source.pause(POLL_INTERVAL_S)
             try:
                 entry = lease.renew_entry()
@@ -279,22 +346,22 @@ class MoveFollower:
                     raise
         return entry
 
-    def _end_switch(self, entry: CatalogEntry, move: TableMove) -> None:
-        """End the switch of a mover that has died: the table that was read is read on."""
-        usual_s = move.usual_stale_s
-        ended = replace(
-            entry,
-            move=move.advance(phase=MovePhase.BOTH),
-            max_stale_s=usual_s,
-            longest_stale_s=usual_s,
-        )
-        with suppress(Conflict):  # another client has ended it, or the mover lives
-            self._source.lease.catalog.write(
-                self._source.declared_design.table, ended, entry.version
-            )
-
     def close(self) -> None:
         """Close the leases and the tables, but not the engine."""
-        for tracker in (self._source, *self._targets.values()):
+        trackers = [self._source] if self._target is None else [self._source, self._target[1]]
+        for tracker in trackers:
             tracker.lease.close()
             tracker.store.close()
+
+
+def _end_switch(lease: Lease, entry: CatalogEntry, move: TableMove) -> None:
+    """End the switch of a mover that has died: the table that was read is read on."""
+    usual_s = move.usual_stale_s
+    ended = replace(
+        entry,
+        move=move.advance(phase=MovePhase.BOTH),
+        max_stale_s=usual_s,
+        longest_stale_s=usual_s,
+    )
+    with suppress(Conflict):  # another client has ended it, or the mover lives
+        lease.catalog.write(lease.table, ended, entry.version)

@@ -27,7 +27,8 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
         design: the design or the name that it is opened by.
 
     Raises:
-        CatalogMismatch: the move is finished, and the design is that of the source.
+        CatalogMismatch: the design is that of neither table; or the move is finished, and the
+            design is that of the source.
 
     Cost: nothing for a table that exists and takes part in no move.
     """
@@ -46,13 +47,7 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
     if isinstance(design, str):
         return used_name
     if used.move is not None and used.move.phase is not MovePhase.FINISHED:
-        target = catalog.read(used.move.target)
-        for name, one in ((used_name, used), (used.move.target, target)):
-            with suppress(CatalogMismatch):
-                renamed = rename_design(design, name)
-                if one is not None and evolve_entry(one, renamed) is one:
-                    return renamed if name == used_name else used_name
-        return design
+        return _find_moving_design(catalog, design, used_name, used, used.move)
     renamed = rename_design(design, used_name)
     try:
         evolve_entry(used, renamed)
@@ -63,6 +58,26 @@ def find_moved_table(place: TableLocation, design: Design | str) -> Design | str
         )
         raise CatalogMismatch(design.table, problem.differences, remedy) from None
     return renamed
+
+
+def _find_moving_design(
+    catalog: Catalog, design: Design, source_name: str, source: CatalogEntry, move: TableMove
+) -> Design | str:
+    """Return what to open by a design while rows are moved: the source, by its design or its name.
+
+    Raises:
+        CatalogMismatch: the design is that of neither table; the fewest differences are named.
+    """
+    problems = []
+    for name, entry in ((source_name, source), (move.target, catalog.read(move.target))):
+        renamed = rename_design(design, name)
+        try:
+            if entry is not None:
+                evolve_entry(entry, renamed)
+                return renamed if name == source_name else source_name
+        except CatalogMismatch as problem:
+            problems.append(problem)
+    raise min(problems, key=lambda one: len(one.differences))
 
 
 def find_used_table(catalog: Catalog, name: str, entry: CatalogEntry) -> str:
