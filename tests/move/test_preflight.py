@@ -92,6 +92,13 @@ def test_what_is_different_afterwards_is_a_warning() -> None:
     )
 
 
+def test_a_salted_source_with_a_cell_timestamp_is_refused() -> None:
+    """What no client could write to both tables is refused before the move is announced."""
+    options: dict[str, Any] = {"fields": STAMPED, "writes": {"time": "at"}}
+    source, target = build_target("[salt(4)][user][at][number]", **options), build_target(**options)
+    assert "cannot be told from a delete of the row" in find_blocking(target, source)["key"]
+
+
 def test_a_target_with_a_random_salt_is_refused() -> None:
     """Two writes of one millisecond to copies of a row could not be ordered."""
     assert ["key"] == list(find_blocking(build_target("[salt(4)][number][user][at]")))
@@ -188,3 +195,15 @@ def test_companions_do_not_move(tmp_path: Path) -> None:
         assert ("blocking", "companions") in find_levels(plan_move(table, build_target()))
         companion = table.companions["orders_by_time"]
         assert ("blocking", "table") in find_levels(plan_move(companion, build_target()))
+
+
+def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that clients delete between the two reads of a collision are named by their number."""
+    target = build_target("[truncate(user, 1)][at][number]")
+    with rowkey.open(SOURCE, "memory:") as table:
+        for user in ("ab", "ac"):
+            write_row(table, build_row(1, user=user), MADE_EARLIER_MS)
+        monkeypatch.setattr("rowkey.move.collisions._PlaceReader.list_collisions", lambda *_: [])
+        plan = plan_move(table, target)
+    (finding,) = plan.select_findings(FindingLevel.BLOCKING)
+    assert "2 rows would have only 1 place" in finding.mistake.problem

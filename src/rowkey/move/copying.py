@@ -27,12 +27,20 @@ LATE_MARGIN_MS = 10_000
 the clock of its client is behind. It matters only for a client that dies between its two writes."""
 
 
-class _Settings:
-    """Applies the settings of a move to the rate limit of its copy, while it runs."""
+class LimitFollower:
+    """Applies the settings of a move to the rate limit of its copy, while it runs.
+
+    A limit that is set again forgets how long writes took, so only changed settings are applied.
+
+    Args:
+        record: the record of the move.
+        lock: held by this process.
+    """
 
     def __init__(self, record: MoveRecord, lock: MoverLock) -> None:
         self.record, self.lock = record, lock
         self.limit = RateLimit()
+        self.settings = MoveSettings()
         self.read_at_s = 0.0
         self.update()
 
@@ -47,6 +55,9 @@ class _Settings:
             return
         self.read_at_s = read_boottime_s()
         settings = MoveSettings.read(self.record)
+        if settings == self.settings:
+            return
+        self.settings = settings
         self.limit.rows_per_s, self.limit.max_p99_ms = settings.rows_per_s, settings.max_p99_ms
         if settings.is_paused:
             self.limit.pause()
@@ -62,7 +73,7 @@ def copy_all_rows(
     report: Callable[[CopyStatus], None],
 ) -> CopyResult:
     """Copy all rows of the source that are not copied yet."""
-    settings = _Settings(record, lock)
+    settings = LimitFollower(record, lock)
     copier = RowCopier(
         source,
         target,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import FOREVER_S
 from rowkey.errors import DesignRefused
 from rowkey.move.finding import FindingLevel, MoveFinding
+from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,11 +74,14 @@ def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Itera
             )
             remedy = "Use bucket(field, n), by which a row can be found as well."
             yield build(BLOCKING, "key", what, "a key without salt", remedy)
-    try:
-        target.key.check_decodable()
-    except DesignRefused as refusal:
-        mistake = refusal.mistake
-        yield build(BLOCKING, mistake.path, mistake.problem, mistake.expected, mistake.remedy)
+    for check in (
+        target.key.check_decodable,
+        lambda: RowTranslator.check_row_copies(source.layout),
+    ):
+        try:
+            check()
+        except DesignRefused as refusal:
+            yield MoveFinding(BLOCKING, refusal.mistake)
     if not has_splits and (target.splits.needs_sample or target.splits.needs_count):
         lacks = "a sample" if target.splits.needs_sample else "the number of regions"
         what = f"the boundaries of the target's regions depend on {lacks}, which is not given"

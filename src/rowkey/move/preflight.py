@@ -22,6 +22,7 @@ from rowkey.table import compute_wait_s
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from rowkey.catalog import CatalogEntry
     from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.move.collisions import CollisionResult, Progress
@@ -182,12 +183,28 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
     if target.table != name:
         target_entry = table.catalog.read(target.table)
         has_entry = target_entry is not None
-        is_begun = target_entry is not None and target_entry.moved_from == name
-        if not is_begun and (has_entry or table.engine.has_table(target.table)):
+        if not is_begun_target(target_entry, name, target) and (
+            has_entry or table.engine.has_table(target.table)
+        ):
             where = "the catalog" if has_entry else "the engine"
             what = f"{where} has a table {target.table} already"
             remedy = f"Drop {target.table}, or give the target another name."
             yield MoveFinding.build(BLOCKING, "table", what, "a name that is free", remedy)
+
+
+def is_begun_target(entry: CatalogEntry | None, source: str, target: Design) -> bool:
+    """Return whether an interrupted start of the same move has created a target already.
+
+    Args:
+        entry: the catalog entry of the target's name.
+        source: the name of the table that is moved.
+        target: the new design, with that name.
+    """
+    return (
+        entry is not None
+        and entry.moved_from == source
+        and entry.declaration == target.dumps(defaults=False)
+    )
 
 
 def _read_sample(table: Table, target: Design | None, row_count: int) -> _SampleFigures:
@@ -323,12 +340,10 @@ def _check_collisions(
         return
     plan.collisions = found = find_collisions(state, target, progress=progress)
     if found.place_count:
-        first = found.collisions[0]
-        rows = " and ".join(str(one) for one in first.identities[:2])
-        what = (
-            f"{found.row_count:,} rows would have only {found.place_count:,} places; under row key "
-            f"{first.row_key.hex()}: {rows}"
-        )
+        what = f"{found.row_count:,} rows would have only {found.place_count:,} places"
+        for first in found.collisions[:1]:  # none, if clients have deleted these rows meanwhile
+            rows = " and ".join(str(one) for one in first.identities[:2])
+            what += f"; under row key {first.row_key.hex()}: {rows}"
         remedy = f"Add the whole field to the key, such as [{lossy.partition(',')[0]}]."
         yield MoveFinding.build(BLOCKING, "key", what, "a place for each row", remedy)
     if found.refused_count:

@@ -286,6 +286,7 @@ class _StepRunner:
         """Drop the table that is not read, once its name was typed."""
         status = self.move.status
         is_new_read = status.target == status.ruling
+        name: str | None = None
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
@@ -294,9 +295,9 @@ class _StepRunner:
                     f"{fitting}, or make the other one the table that is read: rowkey move "
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
-            self._confirm(status.source if is_new_read else status.target)
+            self._confirm(name := status.source if is_new_read else status.target)
         with _StepProgress(self.mode) as progress:
-            dropped = self.move.finish(progress=progress)
+            dropped = self.move.finish(drop=name, progress=progress)
         status = self.move.status
         if self.is_json:
             self._print_status(status)

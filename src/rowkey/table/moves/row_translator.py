@@ -67,7 +67,7 @@ class RowTranslator:
         self._target_key = target.active_design.key
         self._source_key.check_decodable()
         source_layout = source.combined_design.layout
-        _check_copies(source_layout)
+        self.check_row_copies(source_layout)
         self._source_prefix = source_layout.qualifier_prefix
         self._target_prefix = target.active_design.layout.qualifier_prefix
         self._events = EventTranslator(source_layout, target.active_design.layout)
@@ -97,6 +97,24 @@ class RowTranslator:
         """The key of the first of them."""
         self.untranslatable_reason = ""
         """Why it was left out."""
+
+    @staticmethod
+    def check_row_copies(source: Layout) -> None:
+        """Raise if a delete of one copy of a row would hide the other copy in the target.
+
+        A replace deletes the other copies at the time of the new one, which the target cannot tell.
+
+        Raises:
+            DesignRefused: the source has a random salt and a field that is the cell timestamp.
+        """
+        stamp = source.cell_timestamp
+        if stamp is not None and source.key.is_salted:
+            what = (
+                f"the key has a random salt, and {stamp.field.name} is the cell timestamp, so a "
+                "delete of one copy of a row cannot be told from a delete of the row"
+            )
+            remedy = "Read the rows and load them into the new table while nothing writes them."
+            raise DesignRefused("key", what, remedy=remedy)
 
     @property
     def is_direct(self) -> bool:
@@ -288,21 +306,6 @@ class RowTranslator:
             row_keys = self.target.writer.encode_row_keys(values)
             mutations = [RowCells(one, deletes) for one in row_keys if one != active_key]
         return [*mutations, RowCells(active_key, cells)]
-
-
-def _check_copies(source: Layout) -> None:
-    """Raise if a delete of one copy of a row would hide the other copy in the target.
-
-    A replace deletes the other copies at the time of the new one, which the target cannot tell.
-    """
-    stamp = source.cell_timestamp
-    if stamp is not None and source.key.is_salted:
-        what = (
-            f"the key has a random salt, and {stamp.field.name} is the cell timestamp, so a delete "
-            "of one copy of a row cannot be told from a delete of the row"
-        )
-        remedy = "Read the rows and load them into the new table while nothing writes them."
-        raise DesignRefused("key", what, remedy=remedy)
 
 
 def _cut_qualifier(cell: Cell, start: int) -> Cell:
