@@ -214,3 +214,22 @@ def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:
     assert "blocking: key: ts identifies rows" in found.out
     assert 2 == move("run", "things", "new.toml").code
     assert "no move is under way" in move("status", "things").out
+
+
+def test_what_a_copy_leaves_out_is_said(designs_folder: Path) -> None:
+    """Cells of no column of the design are named by the plan, the run and the status."""
+    del designs_folder
+    with Move("things", "rocks:data") as opened:
+        store = opened.source.store
+        (cursor,) = store.scan([ScanRange()], CellSelection(limit=1))
+        with cursor:
+            row = next(iter(cursor))
+        foreign = row.cells[0]._replace(qualifier=b"foreign")
+        store.mutate([RowCells(row.row, [foreign])])
+    assert "warning: cells: 1 cell of the sample" in move("plan", "things", "new.toml").out
+    told = "left out 1 cell in columns that the design does not have"
+    assert f"things: the copy {told}: " in move("run", "things", "new.toml").out
+    assert f"copied 5 rows; {told}\n" in move("status", "things").out
+    assert 1 == read_document(MOVE_STATUS_FIELDS, "status", "things")["left_out"]["cells"]
+    verified = read_document(MOVE_VERIFICATION_FIELDS, "verify", "things")
+    assert {"rows": 0, "cells": 1} == verified["left_out"]

@@ -207,3 +207,16 @@ def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
         plan = plan_move(table, target)
     (finding,) = plan.select_findings(FindingLevel.BLOCKING)
     assert "2 rows would have only 1 place" in finding.mistake.problem
+
+
+def test_cells_of_unknown_columns_are_warned_of() -> None:
+    """Cells that the design does not have are counted before the move, with a column's name."""
+    with rowkey.open(SOURCE, "memory:") as table:
+        write_row(table, build_row(1), MADE_EARLIER_MS)
+        key = SOURCE.key.encode(build_row(1))
+        table.store.mutate([RowCells(key, [Cell("d", b"x\1", MADE_EARLIER_MS, b"v")])])
+        (finding,) = plan_move(table, build_target()).select_findings(FindingLevel.WARNING)
+    assert (
+        r"1 cell of the sample are in columns that the design does not have, such as d:x\x01"
+        in (finding.mistake.problem)
+    )

@@ -59,8 +59,8 @@ class CopyStatus:
         remaining_s: seconds that the rest takes at this speed; None while unknown.
         intervals_done: intervals that are copied.
         interval_count: all intervals.
-        untranslatable_count: rows that were left out since the copier was started; see
-            `RowTranslator`.
+        left_out_rows: rows that were left out; see `CopyProgress`.
+        left_out_cells: cells that were left out, in columns that the source's design does not have.
     """
 
     row_count: int
@@ -69,7 +69,8 @@ class CopyStatus:
     remaining_s: float | None
     intervals_done: int
     interval_count: int
-    untranslatable_count: int
+    left_out_rows: int
+    left_out_cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +80,16 @@ class CopyResult:
     Args:
         is_complete: whether all row keys were covered; False if it was stopped.
         row_count: rows that were copied, also before the copier was started again.
-        untranslatable_count: rows that were left out since then.
-        untranslatable_row: the key of the first of them.
+        left_out_rows: rows that were left out; see `CopyProgress`.
+        left_out_cells: cells that were left out, in columns that the source's design does not have.
+        untranslatable_row: the key of the first left out row since the copier was started.
         untranslatable_reason: why it was left out.
     """
 
     is_complete: bool
     row_count: int
-    untranslatable_count: int
+    left_out_rows: int
+    left_out_cells: int
     untranslatable_row: bytes | None
     untranslatable_reason: str
 
@@ -169,7 +172,7 @@ class RowCopier:
         Cost: about 4 µs a row of 100 bytes on an embedded engine.
         """
         self._progress = self._load_or_start()
-        self._started_at, self._initial_rows = time.monotonic(), self._progress.row_count
+        self._started_at, self._initial = time.monotonic(), self._progress
         pending = deque(
             index for index, one in enumerate(self._progress.intervals) if not one.is_done
         )
@@ -182,7 +185,8 @@ class RowCopier:
         return CopyResult(
             self._progress.is_complete,
             self._progress.row_count,
-            self.translator.untranslatable_count,
+            self._progress.left_out_rows,
+            self._progress.left_out_cells,
             self.translator.untranslatable_row,
             self.translator.untranslatable_reason,
         )
@@ -220,7 +224,13 @@ class RowCopier:
                         return
                     interval = after
                     with self._lock:
-                        self._progress = self._progress.replace_interval(index, interval)
+                        self._progress = replace(
+                            self._progress.replace_interval(index, interval),
+                            left_out_rows=self._initial.left_out_rows
+                            + self.translator.untranslatable_count,
+                            left_out_cells=self._initial.left_out_cells
+                            + self.translator.unknown_cell_count,
+                        )
                         save_progress(self._catalog, self._source_name, self._progress)
                     self._send_report()
         except BaseException:
@@ -292,7 +302,7 @@ class RowCopier:
                 return
             self._reported_at = now
             progress = self._progress
-        speed = (progress.row_count - self._initial_rows) / max(now - self._started_at, 1e-6)
+        speed = (progress.row_count - self._initial.row_count) / max(now - self._started_at, 1e-6)
         total = self._estimate_rows(progress)
         is_known = total is not None and speed > 0
         status = CopyStatus(
@@ -302,7 +312,8 @@ class RowCopier:
             remaining_s=(total - progress.row_count) / speed if is_known and total else None,
             intervals_done=sum(one.is_done for one in progress.intervals),
             interval_count=len(progress.intervals),
-            untranslatable_count=self.translator.untranslatable_count,
+            left_out_rows=progress.left_out_rows,
+            left_out_cells=progress.left_out_cells,
         )
         self._report(status)
 

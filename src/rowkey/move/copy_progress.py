@@ -60,11 +60,16 @@ class CopyProgress:
         target: the name of the table that is written.
         since_ms: the pass copies only rows with a cell that is not older; None for all rows.
         intervals: ascending.
+        left_out_rows: rows that the source's design cannot read or the target's cannot store.
+        left_out_cells: cells in columns that the source's design does not have. What a killed
+            copier copies again counts twice, in both numbers.
     """
 
     target: str
     since_ms: int | None
     intervals: tuple[CopyInterval, ...]
+    left_out_rows: int = 0
+    left_out_cells: int = 0
 
     @classmethod
     def start(
@@ -114,7 +119,12 @@ class CopyProgress:
             }
             for one in self.intervals
         ]
-        document = {"version": FORMAT_VERSION, "target": self.target, "since_ms": self.since_ms}
+        document = {
+            "version": FORMAT_VERSION,
+            "target": self.target,
+            "since_ms": self.since_ms,
+            "left_out": [self.left_out_rows, self.left_out_cells],
+        }
         return json.dumps({**document, "intervals": intervals})
 
     @classmethod
@@ -131,6 +141,7 @@ class CopyProgress:
         try:
             target, since_ms = document["target"], document["since_ms"]
             intervals = tuple(_parse_interval(one) for one in document["intervals"])
+            left_out_rows, left_out_cells = map(int, document["left_out"])
         except (KeyError, TypeError) as error:
             message = f"a field is missing or has another type: {error}"
             raise ValueError(message) from None
@@ -139,7 +150,7 @@ class CopyProgress:
             raise ValueError(message)
         if mistake := _find_coverage_mistake(intervals):
             raise ValueError(mistake)
-        return cls(target, since_ms, intervals)
+        return cls(target, since_ms, intervals, left_out_rows, left_out_cells)
 
 
 def _parse_interval(document: Any) -> CopyInterval:

@@ -375,10 +375,15 @@ class Move:
             "since_ms": move.started_ms - LATE_MARGIN_MS,
             "is_copied": True,
             "row_count": result.row_count,
+            "left_out_rows": result.left_out_rows,
+            "left_out_cells": result.left_out_cells,
         }
         self.record.write_note(CAUGHT_UP_NOTE, note)
         self.record.add_to_history(
-            "copied", rows=result.row_count, left_out=result.untranslatable_count
+            "copied",
+            rows=result.row_count,
+            left_out_rows=result.left_out_rows,
+            left_out_cells=result.left_out_cells,
         )
 
     def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:

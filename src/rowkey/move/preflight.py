@@ -17,6 +17,7 @@ from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
+from rowkey.regions import to_string_binary
 from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class _SampleFigures:
     refused_count: int = 0
     refusals: list[str] = field(default_factory=list)
     cells_with_ttl: int = 0
+    unknown_cell_count: int = 0
+    unknown_cell: Cell | None = None
 
 
 def plan_move(
@@ -235,6 +238,9 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
                 figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
                 figures.source_bytes += _measure_cells(row.row, row.cells)
                 try:
+                    for cell in layout.find_unknown_cells(row.row, row.cells):
+                        figures.unknown_cell_count += 1
+                        figures.unknown_cell = figures.unknown_cell or cell
                     events = layout.decode_events(row.row, row.cells)
                 except RowError as refusal:
                     _note_refusal(figures, refusal)
@@ -316,6 +322,14 @@ def _describe_sample(
         count = pluralize(figures.cells_with_ttl, "cell")
         what = f"{count} of the sample have a time to live of their own, which is kept"
         yield MoveFinding.build(NOTE, "cells", what)
+    if (cell := figures.unknown_cell) is not None:
+        count = pluralize(figures.unknown_cell_count, "cell")
+        column = f"{cell.family}:{to_string_binary(cell.qualifier)}"
+        what = (
+            f"{count} of the sample are in columns that the design does not have, such as {column}"
+        )
+        remedy = "They are not moved. Declare their fields in both designs, or copy them yourself."
+        yield MoveFinding.build(WARNING, "cells", what, "", remedy)
     if plan.free_bytes is not None and plan.target_bytes > plan.free_bytes:
         what = f"the target needs about {plan.target_bytes:,} bytes before compression"
         allowed = f"at most {plan.free_bytes:,} bytes, which are free"
