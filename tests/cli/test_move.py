@@ -233,3 +233,13 @@ def test_what_a_copy_leaves_out_is_said(designs_folder: Path) -> None:
     assert 1 == read_document(MOVE_STATUS_FIELDS, "status", "things")["left_out"]["cells"]
     verified = read_document(MOVE_VERIFICATION_FIELDS, "verify", "things")
     assert {"rows": 0, "cells": 1} == verified["left_out"]
+
+
+def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
+    """A run that waits because the copy was paused tells how it goes on."""
+    with Move("things", "rocks:data") as opened:
+        opened.start(rowkey.Design.read(designs_folder / "new.toml"))
+        opened.pause_copy()
+    with patch("rowkey.move.move.Move.run", side_effect=KeyboardInterrupt):
+        found = move("run", "things")
+    assert "The copy is paused.\nNext: rowkey move resume things --on rocks:data" in found.err

@@ -220,3 +220,17 @@ def test_cells_of_unknown_columns_are_warned_of() -> None:
         r"1 cell of the sample are in columns that the design does not have, such as d:x\x01"
         in (finding.mistake.problem)
     )
+
+
+def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan reads some rows more than its bytes, however many rows it may read."""
+    monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 5_000)
+    monkeypatch.setattr("rowkey.move.preflight.PIECE_ROWS", 2)
+    with rowkey.open(SOURCE, "memory:") as table:
+        for number in range(40):
+            write_row(table, build_row(number, note="n" * 1_000), MADE_EARLIER_MS)
+        plan = plan_move(table, build_target())
+        assert (40, False) == (plan.rows, plan.is_exact)
+        monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 500_000)
+        assert (40, True) == ((whole := plan_move(table, build_target())).rows, whole.is_exact)
+    assert 40 * 1_000 < plan.target_bytes < 1.1 * whole.target_bytes

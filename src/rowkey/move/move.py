@@ -462,6 +462,7 @@ class Move:
             self.source.get_state(),
             self.target.get_state(),
             sample_share=sample_share,
+            seed=started_ms,  # so that each sample has other rows
             listed=listed,
             progress=lambda done, total: progress("verify", done, total),
             pause=self.pause,

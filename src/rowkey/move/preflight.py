@@ -6,6 +6,7 @@ import shutil
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.catalog import CatalogEntry
-    from rowkey.cells import Cell
+    from rowkey.cells import Cell, RowCells
     from rowkey.design import Design
     from rowkey.move.collisions import CollisionResult, Progress
     from rowkey.table import Table
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 SAMPLE_ROWS = 10_000
 """Rows that a preflight reads to learn sizes and speed, and to encode by the new design."""
+SAMPLE_BYTES = 64 << 20
+"""Bytes of cells after which it reads no further, where rows are large."""
+PIECE_ROWS = 64
+"""Rows that it has in memory together."""
 MAX_SAMPLED_REGIONS = 50
 """Regions that these rows are from, evenly spread over the table."""
 COPY_COST = 5.6
@@ -64,7 +69,8 @@ class MovePlan:
     Args:
         source: the name of the table.
         target: the name of the new table.
-        rows: about how many rows are copied.
+        rows: about how many rows are copied; on an embedded engine as many as were ever written,
+            which is more where rows were written several times.
         is_exact: whether all rows were counted.
         source_bytes: bytes of the source's files, 0 if unknown.
         target_bytes: about how many bytes the cells of the target have, before compression.
@@ -220,7 +226,6 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
     step = -(-len(regions) // MAX_SAMPLED_REGIONS)
     chosen = regions[::step]
     limit = max(row_count // len(chosen), 1)
-    layout = table.get_state().combined_design.layout
     selection = CellSelection(limit=limit, expected_rows=limit)
     ranges = [ScanRange(region.start, region.stop) for region in chosen]
     is_complete = len(chosen) == len(regions)
@@ -230,27 +235,43 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
                 list(cursor)
         cursors = [stack.enter_context(one) for one in table.store.scan(ranges, selection)]
         for cursor in cursors:
-            started_s = time.perf_counter()
-            rows = list(cursor)
-            figures.seconds += time.perf_counter() - started_s
-            is_complete &= len(rows) < limit
-            for row in rows:
-                figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
-                figures.source_bytes += _measure_cells(row.row, row.cells)
-                try:
-                    for cell in layout.find_unknown_cells(row.row, row.cells):
-                        figures.unknown_cell_count += 1
-                        figures.unknown_cell = figures.unknown_cell or cell
-                    events = layout.decode_events(row.row, row.cells)
-                except RowError as refusal:
-                    _note_refusal(figures, refusal)
-                    continue
-                figures.rows += len(events)
-                if target is not None:
-                    for event in events:
-                        _encode_event(figures, target, event)
+            last_bytes = figures.source_bytes + SAMPLE_BYTES // len(chosen)
+            read_count, remaining = 0, iter(cursor)
+            while figures.source_bytes < last_bytes:
+                started_s = time.perf_counter()
+                rows = list(islice(remaining, PIECE_ROWS))
+                figures.seconds += time.perf_counter() - started_s
+                read_count += len(rows)
+                for row in rows:
+                    _measure_row(figures, table, target, row)
+                if not rows:
+                    break
+            else:
+                is_complete = False
+            is_complete &= read_count < limit
     figures.is_everything = is_complete and not table.get_state().has_row_copies
     return figures
+
+
+def _measure_row(
+    figures: _SampleFigures, table: Table, target: Design | None, row: RowCells
+) -> None:
+    """Add what one row of the sample tells."""
+    layout = table.get_state().combined_design.layout
+    figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
+    figures.source_bytes += _measure_cells(row.row, row.cells)
+    try:
+        for cell in layout.find_unknown_cells(row.row, row.cells):
+            figures.unknown_cell_count += 1
+            figures.unknown_cell = figures.unknown_cell or cell
+        events = layout.decode_events(row.row, row.cells)
+    except RowError as refusal:
+        _note_refusal(figures, refusal)
+        return
+    figures.rows += len(events)
+    if target is not None:
+        for event in events:
+            _encode_event(figures, target, event)
 
 
 def _encode_event(figures: _SampleFigures, target: Design, event: dict[str, Any]) -> None:

@@ -39,10 +39,11 @@ class VerificationResult:
         differences: the first rows that differ, in full.
         difference_counts: how many rows differ, by the kind of difference.
         unsettled: identities of rows that clients changed in every attempt to compare them.
-        unexamined_count: rows whose hashes differ, which were too many to be read one by one.
+        unexamined_count: rows that differ, which were too many to be read one by one; there may be
+            more of them.
         fields_without_timestamp: the fields of which only the newest value was compared, because
             both tables pack them into cells with different other fields.
-        sample_share: the share of the bins that was compared; 1 for all.
+        sample_share: the share of the rows that was compared; 1 for all.
         repair_counts: how many rows were repaired before this comparison, by outcome.
         seconds: how long it took.
     """
@@ -120,7 +121,8 @@ def verify_move(
     Args:
         source: the state of the source.
         target: the state of the target, which has the same fields and fields of identity.
-        sample_share: the share of the bins that is compared, such as 0.01: still reads all rows.
+        sample_share: the share of the rows that is compared, such as 0.01: still reads all rows.
+            The least is 1 of 4,096.
         seed: chooses the bins of a sample.
         listed: how many differences and unreadable rows are listed in full; all are counted.
         max_examined: how many rows are read one by one at most.
@@ -130,18 +132,22 @@ def verify_move(
     Raises:
         InvalidArgument: the share is none.
 
-    Cost: per million rows of 100 bytes about 1.5 s a table on an embedded engine; a second scan of
-    both tables if some bin differs. Memory for a block of rows, and 128 MB while bins differ.
+    Cost: per million rows of 100 bytes about 1.5 s a table on an embedded engine. If bins differ, a
+    second scan of both tables, or one for each 128 MB of the identities and hashes of their rows
+    until `max_examined` rows were found. Memory for a block of rows, and up to 1 GB while bins
+    differ.
     """
     if not 0 < sample_share <= 1:
         what = f"{format_value(sample_share)} is not a share of the rows"
         raise InvalidArgument("sample_share", what, "a number above 0, at most 1")
+    from rowkey.move.bin_digest import BIN_COUNT
     from rowkey.move.difference_search import DifferenceSearch
 
     started_s = time.monotonic()
     rules = build_comparison_rules(source, target)
     result = VerificationResult(
-        sample_share=sample_share, fields_without_timestamp=rules.fields_without_timestamp
+        sample_share=max(sample_share, 1 / BIN_COUNT),
+        fields_without_timestamp=rules.fields_without_timestamp,
     )
     bins = choose_bins(sample_share, seed)
     report = progress or _ignore_progress

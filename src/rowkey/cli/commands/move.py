@@ -250,6 +250,9 @@ class _StepRunner:
                     self.move.start(design, progress=progress)
                 if limits:
                     self._throttle(limits)
+                status = self.move.status
+                if status.settings.is_paused and status.step != "copied":
+                    _print_advice(["The copy is paused.", *self._list_advice(status)])
                 result = self.move.run(progress=progress)
             else:
                 result = self.move.verify(
@@ -370,9 +373,13 @@ class _StepRunner:
 
     def _print_next(self, status: MoveStatus) -> None:
         """Print the commands that go on with the move, on standard error, after the result."""
+        _print_advice(self._list_advice(status))
+
+    def _list_advice(self, status: MoveStatus) -> Iterable[str]:
+        """Return lines with the commands that go on with the move."""
         from rowkey.render import format_next_commands
 
-        _print_advice(format_next_commands(status, self.url))
+        return format_next_commands(status, self.url)
 
 
 def _print_advice(lines: Iterable[str]) -> None:
