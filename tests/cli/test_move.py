@@ -97,6 +97,10 @@ def test_a_move_in_four_commands(designs_folder: Path) -> None:
     told = move("status", "things").out
     assert ["finished", "things_2"] == [line.split()[-1] for line in told.splitlines()[1:3]]
     assert "finished; things is dropped" in told
+    kept = run("drop", "new.toml", *PLACE_OPTION, "--yes", "things")
+    assert (2, True) == (kept.code, "things_2 is not dropped: 'things' is not" in kept.err)
+    dropped = run("drop", "new.toml", *PLACE_OPTION, "--yes", "things_2")
+    assert (0, "things_2: dropped\n") == (dropped.code, dropped.out)
 
 
 def test_documents_describe_every_step(designs_folder: Path) -> None:
@@ -226,7 +230,7 @@ def test_what_a_copy_leaves_out_is_said(designs_folder: Path) -> None:
             row = next(iter(cursor))
         foreign = row.cells[0]._replace(qualifier=b"foreign")
         store.mutate([RowCells(row.row, [foreign])])
-    assert "warning: cells: 1 cell of the sample" in move("plan", "things", "new.toml").out
+    assert "warning: cells: 1 of the cells that were read" in move("plan", "things", "new.toml").out
     told = "left out 1 cell in columns that the design does not have"
     assert f"things: the copy {told}: " in move("run", "things", "new.toml").out
     assert f"copied 5 rows; {told}\n" in move("status", "things").out

@@ -22,6 +22,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
+    confirm_drop,
     find_table_name,
     get_catalog_url,
     read_design_or_name,
@@ -298,7 +299,8 @@ class _StepRunner:
                     f"{fitting}, or make the other one the table that is read: rowkey move "
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
-            self._confirm(name := status.source if is_new_read else status.target)
+            name = status.source if is_new_read else status.target
+            confirm_drop(name, self.url, self.options["yes"])
         with _StepProgress(self.mode) as progress:
             dropped = self.move.finish(drop=name, progress=progress)
         status = self.move.status
@@ -310,20 +312,6 @@ class _StepRunner:
             _print_advice(
                 [f"{dropped} is now a name of {status.ruling}. Next: keep the new design file."]
             )
-
-    def _confirm(self, name: str) -> None:
-        """Have the name of a table typed before it is dropped.
-
-        Raises:
-            UsageError: it was not.
-        """
-        typed = self.options["yes"]
-        if typed is None and sys.stdin.isatty():
-            print_errors([f"This removes the table {name} on {self.url} and all its rows."])
-            typed = click.prompt("Type the table's name to confirm", err=True)
-        if typed != name:
-            reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not its name"
-            raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
 
     def _change_settings(self, step: str) -> None:
         """Show the status, after a change of the limits of the copy."""
