@@ -12,6 +12,7 @@ from rowkey import Design
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection, ScanRange, get_time_ms
 from rowkey.move import FindingLevel, compare_designs, plan_move
+from rowkey.render.languages import Translator
 from rowkey.table import rename_design
 from table.companion_tables import write_designs
 
@@ -154,7 +155,10 @@ def test_colliding_rows_block_the_move() -> None:
         plan = plan_move(table, target)
         unchecked = plan_move(table, target, checks_collisions=False)
     (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
-    assert "2 rows would have only 1 places" in str(blocking)
+    assert (
+        "2 rows would share their places with others, and 1 of them would be overwritten; under"
+        in str(blocking)
+    )
     assert "Add the whole field to the key, such as [at]." in str(blocking)
     assert not plan.is_possible
     assert ("warning", "key") in find_levels(unchecked)
@@ -169,7 +173,7 @@ def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
         plan = plan_move(table, build_target(fields=fields))
     (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
     assert "rows" == blocking.mistake.path
-    assert "1 row of the sample cannot be moved: field note" in str(blocking)
+    assert "1 of the rows that were read cannot be moved: field note" in str(blocking)
 
 
 def test_cells_with_a_time_to_live_are_a_note() -> None:
@@ -206,7 +210,10 @@ def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("rowkey.move.collisions._PlaceReader.list_collisions", lambda *_: [])
         plan = plan_move(table, target)
     (finding,) = plan.select_findings(FindingLevel.BLOCKING)
-    assert "2 rows would have only 1 place" in finding.mistake.problem
+    assert (
+        "2 rows would share their places with others, and 1 of them would be"
+        in finding.mistake.problem
+    )
 
 
 def test_cells_of_unknown_columns_are_warned_of() -> None:
@@ -216,10 +223,11 @@ def test_cells_of_unknown_columns_are_warned_of() -> None:
         key = SOURCE.key.encode(build_row(1))
         table.store.mutate([RowCells(key, [Cell("d", b"x\1", MADE_EARLIER_MS, b"v")])])
         (finding,) = plan_move(table, build_target()).select_findings(FindingLevel.WARNING)
+    problem = finding.mistake.problem
     assert (
-        r"1 cell of the sample are in columns that the design does not have, such as d:x\x01"
-        in (finding.mistake.problem)
+        r"1 of the cells that were read are in no column of the design, such as d:x\x01" in problem
     )
+    assert "有 1 个不属于设计中的任何列，例如 d:x" in Translator("zh").translate_message(problem)
 
 
 def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
