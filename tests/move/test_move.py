@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
+from rowkey.catalog import MOVE_ATTRIBUTES
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.move import Move, transfer_table
 from rowkey.move.copying import LimitFollower
@@ -56,6 +59,18 @@ def test_another_design_after_an_interrupted_start_is_not_ignored(
         assert ["logs_2"] == drop_table("logs_2", move.url)
         move.run(OTHER)
         assert str(OTHER.key) == str(move.target.declared_design.key)
+
+
+def test_deletes_are_kept_after_an_interrupted_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run goes on where the start was interrupted, also if it is not given the design."""
+    with open_move() as (_, move):
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.move.Move._keep_deletes", interrupt)
+            move.start(NEW)
+        move.run()
+        attributes = move.source.store.families_and_attributes[1]
+        assert PURGE_DELAY_ATTRIBUTE in attributes
+        assert MOVE_ATTRIBUTES & attributes.keys()
 
 
 def test_a_switch_that_was_interrupted_leaves_the_lease_time(
@@ -163,3 +178,19 @@ def test_a_transfer_and_a_move_do_not_mix() -> None:
         move.cut_over()
         move.finish()
         assert transfer_table(table, other).has_passed
+
+
+def test_changed_rows_keep_to_the_limits() -> None:
+    """A verification waits with the rows that have changed while the copy is paused."""
+    with open_move() as (_, move):
+        move.run(NEW)
+        move.pause_copy()
+        is_copying = Event()
+        verifier = Thread(target=move.verify, kwargs={"progress": lambda *_: is_copying.set()})
+        verifier.start()
+        is_copying.wait()
+        verifier.join(0.2)
+        assert verifier.is_alive()
+        move.resume_copy()
+        verifier.join()
+        assert 2 == sum(one["step"] == "verified" for one in move.status.history)

@@ -85,17 +85,33 @@ def copy_all_rows(
     return copier.run()
 
 
-def copy_changed_rows(ruling: GenerationState, following: GenerationState, lock: MoverLock) -> int:
+def copy_changed_rows(
+    ruling: GenerationState, following: GenerationState, lock: MoverLock, *, is_limited: bool
+) -> int:
     """Copy the rows of the ruling table that have changed since the last pass; return how many.
 
     An interrupted pass is begun again: rows that were copied are copied once more.
+
+    Args:
+        ruling: the state of the table that is read.
+        following: the state of the other one.
+        lock: held by this process.
+        is_limited: whether the limits of the move hold; not while clients wait.
     """
     lock.check()
     record, name = lock.record, ruling.active_design.table
     note = record.read_note(CAUGHT_UP_NOTE)
     since_ms, now_ms = note.get("since_ms", 0), time.time_ns() // 1_000_000
     save_progress(record.catalog, name, None)
-    copier = RowCopier(ruling, following, record.catalog, since_ms=since_ms, check=lock.check)
+    limits = LimitFollower(record, lock) if is_limited else None
+    copier = RowCopier(
+        ruling,
+        following,
+        record.catalog,
+        since_ms=since_ms,
+        limit=None if limits is None else limits.limit,
+        check=lock.check if limits is None else limits.update,
+    )
     result = copier.run()
     save_progress(record.catalog, name, None)
     next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)

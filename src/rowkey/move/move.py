@@ -14,15 +14,11 @@ from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
-from rowkey.move.move_record import (
-    CAUGHT_UP_NOTE,
-    PROGRESS_NOTE,
-    VERIFICATION_NOTE,
-    MoveRecord,
-)
+from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
@@ -179,7 +175,7 @@ class Move:
         """
         move = self._require_move()
         if move.phase is MovePhase.FINISHED:
-            what = f"its move to {move.target} is finished, or was interrupted while it was"
+            what = f"its move to {move.target} was being finished, or is finished"
             remedy = "If it was interrupted, finish it first: rowkey move finish."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         return move
@@ -237,7 +233,6 @@ class Move:
         move = self.record.read()
         if move is not None:
             self._require_same_design(self._require_open_move(), design)
-            self._keep_deletes()
             return move
         plan = self.plan(design, splits=splits, progress=progress)
         blocking = plan.select_findings(FindingLevel.BLOCKING)
@@ -352,6 +347,7 @@ class Move:
             what = f"clients read {move.target} already, so nothing is left to be copied"
             remedy = "End the move by rowkey move finish, or go back by rowkey move rollback."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+        self._keep_deletes()  # a start that was interrupted may not have come so far
         with MoverLock(self.record, self.pause) as lock:
             self._copy(lock, progress)
             return self._verify(lock, progress)
@@ -457,7 +453,7 @@ class Move:
         started_ms = get_time_ms()
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
             progress("catch up", 0, 0)
-            self._catch_up(lock)
+            self._catch_up(lock, is_limited=True)
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
@@ -537,11 +533,11 @@ class Move:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
-    def _catch_up(self, lock: MoverLock) -> int:
+    def _catch_up(self, lock: MoverLock, *, is_limited: bool) -> int:
         """Copy rows of the ruling table that have changed to the other one; return how many."""
         sides = (self.source.get_state(), self.target.get_state())
         ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
-        return copy_changed_rows(ruling, following, lock)
+        return copy_changed_rows(ruling, following, lock, is_limited=is_limited)
 
     def _switch(
         self,
@@ -560,7 +556,7 @@ class Move:
             started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
                 *(self.record, lock, self.engine),
-                lambda: self._catch_up(lock),
+                lambda: self._catch_up(lock, is_limited=False),
                 *(progress, self.pause),
             )
             result = switch.run()
@@ -668,6 +664,9 @@ class Move:
 
     def throttle(self, *, rows_per_s: float | None, max_p99_ms: float | None = None) -> None:
         """Limit the copy, also one that another process makes; it follows within a second.
+
+        The limits also hold for the changed rows that a verification copies, but not for those that
+        a switch copies.
 
         Args:
             rows_per_s: most rows in a second, by all threads together; None for no limit.
