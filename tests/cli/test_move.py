@@ -11,7 +11,7 @@ import pytest
 
 import rowkey
 from cli.command import Outcome, run
-from rowkey.cells import CellType, RowCells
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.move import Move
 from rowkey.render import (
@@ -247,3 +247,16 @@ def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
     with patch("rowkey.move.move.Move.run", side_effect=KeyboardInterrupt):
         found = move("run", "things")
     assert "The copy is paused.\nNext: rowkey move resume things --on rocks:data" in found.err
+
+
+def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
+    """A row of no design is left out and keeps the verification from passing, with its key."""
+    with Move("things", "rocks:data") as opened:
+        opened.start(rowkey.Design.read(designs_folder / "new.toml"))
+        cell = Cell("d", b"x", 1, b"y")
+        opened.source.store.mutate([RowCells(b"\xff", [cell])])
+    found = move("run", "things")
+    lines = found.out.splitlines()
+    assert (3, True) == (found.code, "the copy left out 1 row that a design" in lines[0])
+    assert "things: 5 rows compared with things_2, some could not be" == lines[1]
+    assert "1 row of things cannot be read; row key ff: " in lines[2]

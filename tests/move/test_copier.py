@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rowkey
 from rowkey.cells import Cell, RowCells
 from rowkey.errors import Conflict, InvalidArgument
-from rowkey.move import CopyStatus, RateLimit, RowCopier, load_progress
+from rowkey.move import CopyProgress, CopyStatus, RateLimit, RowCopier, load_progress
 from table.move_pairs import MovePair, WrittenTables, draw_pairs, list_rows
 
 if TYPE_CHECKING:
@@ -241,3 +241,11 @@ def test_what_is_left_out_is_counted_by_all_copiers(pair: tuple[Table, Table]) -
     while result is None:
         result, _ = run_and_kill(pair, 3, is_after=False)
     assert (1, 2 * len(row_keys)) == (result.left_out_rows, result.left_out_cells)
+
+
+def test_large_rows_are_read_one_at_a_time(pair: tuple[Table, Table]) -> None:
+    """A chunk whose first row has all of its bytes holds no other."""
+    copier = build_copier(pair, chunk_rows=200, chunk_bytes=1)
+    progress = CopyProgress.start("target", [b""])
+    rows, is_last = copier._read_chunk(progress.intervals[0])
+    assert (1, False) == (len(rows), is_last)

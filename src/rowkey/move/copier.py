@@ -38,7 +38,7 @@ CHUNK_ROWS = 8_192
 CHUNK_BYTES = 4 << 20
 """Bytes of values from which a chunk ends."""
 PIECE_ROWS = 64
-"""Rows after which the bytes of a chunk are counted."""
+"""Rows after which the bytes of a chunk are counted, at most; first after one row, then two."""
 CLUSTER_THREADS = 4
 """Intervals that are copied at the same time on a cluster."""
 REPORT_INTERVAL_S = 1.0
@@ -79,7 +79,8 @@ class CopyResult:
 
     Args:
         is_complete: whether all row keys were covered; False if it was stopped.
-        row_count: rows that were copied, also before the copier was started again.
+        row_count: stored rows that were copied, also before the copier was started again; deleted
+            ones count, and rows of the design that share a row key count once.
         left_out_rows: rows that were left out; see `CopyProgress`.
         left_out_cells: cells that were left out, in columns that the source's design does not have.
         untranslatable_row: the key of the first left out row since the copier was started.
@@ -270,14 +271,15 @@ class RowCopier:
     def _read_chunk(self, interval: CopyInterval) -> tuple[Sequence[RowCells], bool]:
         """Return the next rows of an interval, and whether they are its last."""
         rows: list[RowCells] = []
-        size = 0
+        size, piece_rows = 0, 1
         (cursor,) = self._source_store.scan(
             [ScanRange(interval.position, interval.stop)], self._selection
         )
         with cursor:
             remaining = iter(cursor)
             while size < self._chunk_bytes:
-                piece = list(islice(remaining, PIECE_ROWS))
+                piece = list(islice(remaining, piece_rows))
+                piece_rows = min(2 * piece_rows, PIECE_ROWS)
                 if not piece:
                     return rows, len(rows) < self._chunk_rows
                 rows += piece

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.table import GenerationState
 
 DEFAULT_LISTED = 100
-"""Differences that a result lists in full."""
+"""Differences that a result lists, and at most so many with their fields."""
 MAX_EXAMINED_ROWS = 100_000
 """Rows that are read one by one at most: some minutes; so many differences have one cause."""
 
@@ -36,7 +36,7 @@ class VerificationResult:
         source: what was read of the source.
         target: what was read of the target.
         unequal_bins: bins of rows that differed at first, by faults or by changes on their way.
-        differences: the first rows that differ, in full.
+        differences: the first rows that differ, and of the first hundred the fields that differ.
         difference_counts: how many rows differ, by the kind of difference.
         unsettled: identities of rows that clients changed in every attempt to compare them.
         unexamined_count: rows that differ, which were too many to be read one by one; there may be
@@ -124,7 +124,8 @@ def verify_move(
         sample_share: the share of the rows that is compared, such as 0.01: still reads all rows.
             The least is 1 of 4,096.
         seed: chooses the bins of a sample.
-        listed: how many differences and unreadable rows are listed in full; all are counted.
+        listed: how many differences and unreadable rows are listed; all are counted. Fields are
+            listed of the first hundred only.
         max_examined: how many rows are read one by one at most.
         progress: called with how many rows are read, and with 0; what it raises ends the work.
         pause: waits for some seconds; for tests.
@@ -169,7 +170,8 @@ def verify_move(
         for difference in search.find_differences(unequal, digests):
             result.difference_counts[difference.kind] += 1
             if len(result.differences) < listed:
-                result.differences.append(difference)
+                is_full = len(result.differences) < DEFAULT_LISTED
+                result.differences.append(difference if is_full else replace(difference, fields=()))
         result.unsettled = search.unsettled
         result.unexamined_count = search.unexamined_count
     result.seconds = time.monotonic() - started_s

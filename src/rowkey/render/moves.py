@@ -45,7 +45,7 @@ MOVE_STATUS_FIELDS = {
     "`finished`",
     "read": "name of the table that clients read",
     "started_ms": "when the move was announced, milliseconds since 1970; null if it is not moved",
-    "rows": "rows that are copied; null before the copy",
+    "rows": "stored rows that are copied, with deleted ones; null before the copy",
     "share": "share of the table's key intervals that is copied, 0 to 1; null before the copy",
     "left_out.rows": "rows that the copy left out: a design cannot read or store them",
     "left_out.cells": "cells that it left out: the design of the table does not have their columns",
@@ -81,7 +81,7 @@ MOVE_VERIFICATION_FIELDS = {
     "left_out.rows": "rows that the copy left out: a design cannot read or store them",
     "left_out.cells": "cells that it left out: the design of the table does not have their columns",
     "unsettled": "rows that clients changed in every attempt to compare them",
-    "unexamined": "rows that differ which were too many to be read one by one",
+    "unexamined": "rows that differ besides, too many to be read one by one; at least so many",
     "repaired.*": "rows that were repaired before this comparison, by outcome",
     "seconds": "how long the comparison took",
     "next[]": "commands that go on",
@@ -314,17 +314,9 @@ def format_move_verification(result: VerificationResult, status: MoveStatus) -> 
         yield f"{status.source}: {pluralize(count, 'row')} {outcome}"
     if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
         yield f"{status.source}: the copy {left_out}: they are lost if {status.source} is dropped"
-    share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
+    yield _format_comparison(result, status)
     if result.has_passed:
-        rows = pluralize(result.source.rows, "row")
-        verb = "is" if result.source.rows == 1 else "are"
-        yield f"{status.source}: {rows}{share} {verb} equal in {status.target}"
         return
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
-    yield (
-        f"{status.source}: {pluralize(result.difference_count, 'row')} of "
-        f"{result.source.rows:,}{share} not equal in {status.target}{kinds and f': {kinds}'}"
-    )
     for one in result.differences[:MAX_SHOWN_DIFFERENCES]:
         yield f"  {_format_difference(one)}"
     if (hidden := result.difference_count - MAX_SHOWN_DIFFERENCES) > 0:
@@ -339,7 +331,23 @@ def format_move_verification(result: VerificationResult, status: MoveStatus) -> 
     if result.unsettled:
         yield f"  {pluralize(len(result.unsettled), 'row')} changed during every comparison"
     if result.unexamined_count:
-        yield f"  {pluralize(result.unexamined_count, 'row')} more differ and are not listed"
+        yield f"  {pluralize(result.unexamined_count, 'row')} or more differ besides"
+
+
+def _format_comparison(result: VerificationResult, status: MoveStatus) -> str:
+    """Return how many rows are equal, or differ."""
+    share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
+    rows = pluralize(result.source.rows, "row")
+    if result.has_passed:
+        verb = "is" if result.source.rows == 1 else "are"
+        return f"{status.source}: {rows}{share} {verb} equal in {status.target}"
+    if not result.difference_count:
+        return f"{status.source}: {rows}{share} compared with {status.target}, some could not be"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
+    return (
+        f"{status.source}: {pluralize(result.difference_count, 'row')} of {result.source.rows:,}"
+        f"{share} not equal in {status.target}: {kinds}"
+    )
 
 
 def _format_difference(difference: RowDifference) -> str:

@@ -245,15 +245,13 @@ class _StepRunner:
 
         limits = self._parse_limits()
         share = _parse_share(self.options["share"])
+        self._tell_of_pause()
         with _StepProgress(self.mode) as progress:
             if step == "run":
                 if design is not None:
                     self.move.start(design, progress=progress)
                 if limits:
                     self._throttle(limits)
-                status = self.move.status
-                if status.settings.is_paused and status.step != "copied":
-                    _print_advice(["The copy is paused.", *self._list_advice(status)])
                 result = self.move.run(progress=progress)
             else:
                 result = self.move.verify(
@@ -361,13 +359,18 @@ class _StepRunner:
 
     def _print_next(self, status: MoveStatus) -> None:
         """Print the commands that go on with the move, on standard error, after the result."""
-        _print_advice(self._list_advice(status))
-
-    def _list_advice(self, status: MoveStatus) -> Iterable[str]:
-        """Return lines with the commands that go on with the move."""
         from rowkey.render import format_next_commands
 
-        return format_next_commands(status, self.url)
+        _print_advice(format_next_commands(status, self.url))
+
+    def _tell_of_pause(self) -> None:
+        """Print that a copy waits because it was paused, with the command that resumes it."""
+        import shlex
+
+        status = self.move.status
+        if status.settings.is_paused:
+            words = ["rowkey", "move", "resume", status.source, "--on", self.url]
+            _print_advice(["The copy is paused.", f"Next: {shlex.join(words)}"])
 
 
 def _print_advice(lines: Iterable[str]) -> None:
