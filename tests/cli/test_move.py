@@ -11,7 +11,7 @@ import pytest
 
 import rowkey
 from cli.command import Outcome, run
-from rowkey.cells import CellType, RowCells
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.move import Move
 from rowkey.render import (
@@ -97,6 +97,10 @@ def test_a_move_in_four_commands(designs_folder: Path) -> None:
     told = move("status", "things").out
     assert ["finished", "things_2"] == [line.split()[-1] for line in told.splitlines()[1:3]]
     assert "finished; things is dropped" in told
+    kept = run("drop", "new.toml", *PLACE_OPTION, "--yes", "things")
+    assert (2, True) == (kept.code, "things_2 is not dropped: 'things' is not" in kept.err)
+    dropped = run("drop", "new.toml", *PLACE_OPTION, "--yes", "things_2")
+    assert (0, "things_2: dropped\n") == (dropped.code, dropped.out)
 
 
 def test_documents_describe_every_step(designs_folder: Path) -> None:
@@ -214,3 +218,45 @@ def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:
     assert "blocking: key: ts identifies rows" in found.out
     assert 2 == move("run", "things", "new.toml").code
     assert "no move is under way" in move("status", "things").out
+
+
+def test_what_a_copy_leaves_out_is_said(designs_folder: Path) -> None:
+    """Cells of no column of the design are named by the plan, the run and the status."""
+    del designs_folder
+    with Move("things", "rocks:data") as opened:
+        store = opened.source.store
+        (cursor,) = store.scan([ScanRange()], CellSelection(limit=1))
+        with cursor:
+            row = next(iter(cursor))
+        foreign = row.cells[0]._replace(qualifier=b"foreign")
+        store.mutate([RowCells(row.row, [foreign])])
+    assert "warning: cells: 1 of the cells that were read" in move("plan", "things", "new.toml").out
+    told = "left out 1 cell in columns that the design does not have"
+    assert f"things: the copy {told}: " in move("run", "things", "new.toml").out
+    assert f"copied 5 rows; {told}\n" in move("status", "things").out
+    assert 1 == read_document(MOVE_STATUS_FIELDS, "status", "things")["left_out"]["cells"]
+    verified = read_document(MOVE_VERIFICATION_FIELDS, "verify", "things")
+    assert {"rows": 0, "cells": 1} == verified["left_out"]
+
+
+def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
+    """A run that waits because the copy was paused tells how it goes on."""
+    with Move("things", "rocks:data") as opened:
+        opened.start(rowkey.Design.read(designs_folder / "new.toml"))
+        opened.pause_copy()
+    with patch("rowkey.move.move.Move.run", side_effect=KeyboardInterrupt):
+        found = move("run", "things")
+    assert "The copy is paused.\nNext: rowkey move resume things --on rocks:data" in found.err
+
+
+def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
+    """A row of no design is left out and keeps the verification from passing, with its key."""
+    with Move("things", "rocks:data") as opened:
+        opened.start(rowkey.Design.read(designs_folder / "new.toml"))
+        cell = Cell("d", b"x", 1, b"y")
+        opened.source.store.mutate([RowCells(b"\xff", [cell])])
+    found = move("run", "things")
+    lines = found.out.splitlines()
+    assert (3, True) == (found.code, "the copy left out 1 row that a design" in lines[0])
+    assert "things: 5 rows compared with things_2, some could not be" == lines[1]
+    assert "1 row of things cannot be read; row key ff: " in lines[2]

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
+from rowkey.cells import Cell, RowCells
 from rowkey.errors import Conflict, InvalidArgument
-from rowkey.move import CopyStatus, RateLimit, RowCopier, load_progress
+from rowkey.move import CopyProgress, CopyStatus, RateLimit, RowCopier, load_progress
 from table.move_pairs import MovePair, WrittenTables, draw_pairs, list_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rowkey.cells import RowCells
     from rowkey.move import CopyResult
     from rowkey.table import Table
 
@@ -80,7 +80,7 @@ def test_all_rows_are_copied(pair: tuple[Table, Table], threads: int) -> None:
     seen: list[CopyStatus] = []
     result = build_copier(pair, threads=threads, report=seen.append).run()
     assert result.is_complete
-    assert (ROWS, 0) == (result.row_count, result.untranslatable_count)
+    assert (ROWS, 0) == (result.row_count, result.left_out_rows)
     assert list_all(pair[0]) == list_all(pair[1])
     last = seen[-1]
     assert (ROWS, ROWS, 0.0) == (last.row_count, last.estimated_rows, last.remaining_s)
@@ -250,3 +250,22 @@ def test_any_designs_are_copied(pair: MovePair, rows: int, data: st.DataObject) 
         ).run()
         assert list_rows(tables.source) == list_rows(tables.target)
         since = tables.now + 1
+
+
+def test_what_is_left_out_is_counted_by_all_copiers(pair: tuple[Table, Table]) -> None:
+    """Cells of unknown columns and rows of unknown keys count, also those of a killed copier."""
+    foreign = [Cell("d", b"foreign", 5, b"x"), Cell("d", b"other", 5, b"y")]
+    row_keys = [pair[0].design.key.encode(row) for row in list_all(pair[0])]
+    pair[0].store.mutate([RowCells(one, foreign) for one in (*row_keys, b"no key")])
+    result = None
+    while result is None:
+        result, _ = run_and_kill(pair, 3, is_after=False)
+    assert (1, 2 * len(row_keys)) == (result.left_out_rows, result.left_out_cells)
+
+
+def test_large_rows_are_read_one_at_a_time(pair: tuple[Table, Table]) -> None:
+    """A chunk whose first row has all of its bytes holds no other."""
+    copier = build_copier(pair, chunk_rows=200, chunk_bytes=1)
+    progress = CopyProgress.start("target", [b""])
+    rows, is_last = copier._read_chunk(progress.intervals[0])
+    assert (1, False) == (len(rows), is_last)

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rowkey
 from move.test_verification import AT, changes, engines, skip_pause
 from move.twins import DESIGNS, build_row, open_twins
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.errors import InvalidArgument
 from rowkey.move import RepairOutcome, repair_differences, verify_move
+from rowkey.move.row_images import RowImageReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +103,33 @@ def test_a_row_that_agrees_meanwhile_is_left_alone() -> None:
         assert RepairOutcome.EQUAL is repair.outcome
         with pytest.raises(InvalidArgument, match="source or target"):
             list(repair_differences(*twins.states, [], ruling="both"))
+
+
+def test_a_change_of_a_client_during_a_repair_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a client of another process writes to both tables meanwhile is not deleted again."""
+    fields = {
+        "id": "u8",
+        "note": {"type": "text", "nullable": True},
+        "amount": {"type": "i64", "nullable": True},
+        "at": {"type": "timestamp_ms", "at": "timestamp"},
+    }
+    with (
+        rowkey.open(rowkey.Design("a", "[id]", fields=fields), "memory:") as source,
+        rowkey.open(rowkey.Design("b", "[bucket(id, 4)][id]", fields=fields), "memory:") as target,
+    ):
+        states = source.get_state(), target.get_state()
+        source.put({"id": 1, "note": "x", "amount": None, "at": AT})
+        result = verify_move(*states, pause=skip_pause)
+        read_raw_cells = RowImageReader.read_raw_cells
+
+        def write_first(self: RowImageReader, values: Any) -> list[Cell]:
+            for table in (source, target):
+                table.put({"id": 1, "amount": 7, "at": AT + 5})
+            return read_raw_cells(self, values)
+
+        monkeypatch.setattr(RowImageReader, "read_raw_cells", write_first)
+        (repair,) = repair_differences(*states, result.differences)
+        assert RepairOutcome.REPAIRED is repair.outcome
+        assert [7, 7] == [table.get(id=1)["amount"] for table in (source, target)]

@@ -12,6 +12,7 @@ from rowkey import Design
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection, ScanRange, get_time_ms
 from rowkey.move import FindingLevel, compare_designs, plan_move
+from rowkey.render.languages import Translator
 from rowkey.table import rename_design
 from table.companion_tables import write_designs
 
@@ -92,6 +93,13 @@ def test_what_is_different_afterwards_is_a_warning() -> None:
     )
 
 
+def test_a_salted_source_with_a_cell_timestamp_is_refused() -> None:
+    """What no client could write to both tables is refused before the move is announced."""
+    options: dict[str, Any] = {"fields": STAMPED, "writes": {"time": "at"}}
+    source, target = build_target("[salt(4)][user][at][number]", **options), build_target(**options)
+    assert "cannot be told from a delete of the row" in find_blocking(target, source)["key"]
+
+
 def test_a_target_with_a_random_salt_is_refused() -> None:
     """Two writes of one millisecond to copies of a row could not be ordered."""
     assert ["key"] == list(find_blocking(build_target("[salt(4)][number][user][at]")))
@@ -147,7 +155,10 @@ def test_colliding_rows_block_the_move() -> None:
         plan = plan_move(table, target)
         unchecked = plan_move(table, target, checks_collisions=False)
     (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
-    assert "2 rows would have only 1 places" in str(blocking)
+    assert (
+        "2 rows would share their places with others, and 1 of them would be overwritten; under"
+        in str(blocking)
+    )
     assert "Add the whole field to the key, such as [at]." in str(blocking)
     assert not plan.is_possible
     assert ("warning", "key") in find_levels(unchecked)
@@ -162,7 +173,7 @@ def test_rows_that_the_new_limits_refuse_block_the_move() -> None:
         plan = plan_move(table, build_target(fields=fields))
     (blocking,) = plan.select_findings(FindingLevel.BLOCKING)
     assert "rows" == blocking.mistake.path
-    assert "1 row of the sample cannot be moved: field note" in str(blocking)
+    assert "1 of the rows that were read cannot be moved: field note" in str(blocking)
 
 
 def test_cells_with_a_time_to_live_are_a_note() -> None:
@@ -188,3 +199,46 @@ def test_companions_do_not_move(tmp_path: Path) -> None:
         assert ("blocking", "companions") in find_levels(plan_move(table, build_target()))
         companion = table.companions["orders_by_time"]
         assert ("blocking", "table") in find_levels(plan_move(companion, build_target()))
+
+
+def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that clients delete between the two reads of a collision are named by their number."""
+    target = build_target("[truncate(user, 1)][at][number]")
+    with rowkey.open(SOURCE, "memory:") as table:
+        for user in ("ab", "ac"):
+            write_row(table, build_row(1, user=user), MADE_EARLIER_MS)
+        monkeypatch.setattr("rowkey.move.collisions._PlaceReader.list_collisions", lambda *_: [])
+        plan = plan_move(table, target)
+    (finding,) = plan.select_findings(FindingLevel.BLOCKING)
+    assert (
+        "2 rows would share their places with others, and 1 of them would be"
+        in finding.mistake.problem
+    )
+
+
+def test_cells_of_unknown_columns_are_warned_of() -> None:
+    """Cells that the design does not have are counted before the move, with a column's name."""
+    with rowkey.open(SOURCE, "memory:") as table:
+        write_row(table, build_row(1), MADE_EARLIER_MS)
+        key = SOURCE.key.encode(build_row(1))
+        table.store.mutate([RowCells(key, [Cell("d", b"x\1", MADE_EARLIER_MS, b"v")])])
+        (finding,) = plan_move(table, build_target()).select_findings(FindingLevel.WARNING)
+    problem = finding.mistake.problem
+    assert (
+        r"1 of the cells that were read are in no column of the design, such as d:x\x01" in problem
+    )
+    assert "有 1 个不属于设计中的任何列，例如 d:x" in Translator("zh").translate_message(problem)
+
+
+def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan reads some rows more than its bytes, however many rows it may read."""
+    monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 5_000)
+    monkeypatch.setattr("rowkey.move.preflight.PIECE_ROWS", 2)
+    with rowkey.open(SOURCE, "memory:") as table:
+        for number in range(40):
+            write_row(table, build_row(number, note="n" * 1_000), MADE_EARLIER_MS)
+        plan = plan_move(table, build_target())
+        assert (40, False) == (plan.rows, plan.is_exact)
+        monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 500_000)
+        assert (40, True) == ((whole := plan_move(table, build_target())).rows, whole.is_exact)
+    assert 40 * 1_000 < plan.target_bytes < 1.1 * whole.target_bytes

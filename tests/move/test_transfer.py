@@ -70,3 +70,14 @@ def test_other_fields_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InvalidDesign, match="note"):
             transfer_table(old, new)
         assert new.count() == 0
+
+
+def test_a_target_with_splits_of_a_sample_is_filled() -> None:
+    """The target is a table already, so it does not matter what its splits were made from."""
+    sampled = rowkey.Design("notes", "[id]", fields=FIELDS, splits="sample")
+    with (
+        rowkey.open(OLD, "memory:whole") as old,
+        rowkey.open(sampled, "memory:sampled", splits=[b"\1"]) as new,
+    ):
+        fill(old)
+        assert transfer_table(old, new).has_passed

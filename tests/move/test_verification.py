@@ -28,6 +28,7 @@ from rowkey.move.bin_digest import BinDigest
 from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.difference_search import MAX_ROUNDS
 from rowkey.move.row_hashes import RowHasher
+from rowkey.move.table_digest import hash_table
 from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
@@ -308,6 +309,33 @@ def test_many_differences_are_counted() -> None:
         result.unexamined_count,
     )
     assert not result.has_passed
+
+
+def test_a_search_ends_when_enough_rows_are_examined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are not read again for each group of bins once so many rows were examined."""
+    monkeypatch.setattr("rowkey.move.difference_search.MAX_GROUP_BYTES", 1)
+    scans = []
+
+    def count_scan(*arguments: Any) -> Any:
+        scans.append(arguments)
+        return hash_table(*arguments)
+
+    monkeypatch.setattr("rowkey.move.difference_search.hash_table", count_scan)
+    with open_twins("by_user", "by_number") as twins:
+        for number in range(100):
+            twins.write(build_row(number), AT, "s")
+        result = verify_move(*twins.states, max_examined=10, pause=skip_pause)
+    assert (10, 90) == (result.difference_count, result.unexamined_count)
+    assert 2 * 10 >= len(scans)
+
+
+def test_a_share_is_not_less_than_what_is_compared() -> None:
+    """The smallest sample is one bin of 4,096, whatever share was asked for."""
+    with open_twins("by_user", "by_number") as twins:
+        for number in range(100):
+            twins.write(build_row(number), AT)
+        result = verify_move(*twins.states, sample_share=1e-9, pause=skip_pause)
+    assert 1 / 4_096 == result.sample_share
 
 
 def _check_that_a_row_twice_is_seen(twins: Twins) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
+from rowkey.cli.options import print_errors
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
@@ -93,6 +95,25 @@ def find_table_name(design: str) -> str:
     """Return the table's name for a design file, or the given name itself."""
     design_or_name = read_design_or_name(design)
     return design_or_name if isinstance(design_or_name, str) else design_or_name.table
+
+
+def confirm_drop(name: str, url: str, typed: str | None) -> None:
+    """Have the name of a table typed before it is dropped.
+
+    Args:
+        name: its name.
+        url: the URL of its engine.
+        typed: what was given for the name; None to ask for it on a terminal.
+
+    Raises:
+        UsageError: it is not the name.
+    """
+    if typed is None and sys.stdin.isatty():
+        print_errors([f"This removes the table {name} on {url} and all its rows."])
+        typed = click.prompt("Type the table's name to confirm", err=True)
+    if typed != name:
+        reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not the table's name"
+        raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
 
 
 def read_design_or_name(design: str) -> Design | str:

@@ -61,7 +61,7 @@ class CollisionResult:
         rows: rows that were read.
         place_count: places of the target that several rows would have.
         row_count: the rows that would have such a place.
-        collisions: the first of these places.
+        collisions: the first of these places, without those that clients have changed meanwhile.
         refused_count: rows that the key of the target cannot encode.
         refusals: why, of the first of these rows.
         seconds: how long it took.
@@ -113,7 +113,8 @@ def find_collisions(
 
     If the designs do not prove that there are none, all rows are read: 128 bits of a hash of each
     place are sorted, in files if they are many, and the rows of equal ones are read again. Nothing
-    is written to a table. Rows that clients write later can still collide: the copy refuses them.
+    is written to a table. Rows that clients write later can still collide: of those of one place
+    the target keeps the newest, and a verification lists the others as missing.
 
     Args:
         source: the state of the source.

@@ -63,12 +63,17 @@ class CopyProgress:
         last_row: the last row key when the pass began, empty if there was none. Rows behind it are
             new and are not copied: the pass would never reach the end of a table to which rows are
             appended faster.
+        left_out_rows: rows that the source's design cannot read or the target's cannot store.
+        left_out_cells: cells in columns that the source's design does not have. What a killed
+            copier copies again counts twice, in both numbers.
     """
 
     target: str
     since_ms: int | None
     intervals: tuple[CopyInterval, ...]
     last_row: bytes
+    left_out_rows: int = 0
+    left_out_cells: int = 0
 
     @classmethod
     def start(
@@ -128,6 +133,7 @@ class CopyProgress:
             "target": self.target,
             "since_ms": self.since_ms,
             "last_row": self.last_row.hex(),
+            "left_out": [self.left_out_rows, self.left_out_cells],
             "intervals": intervals,
         }
         return json.dumps(document)
@@ -147,6 +153,7 @@ class CopyProgress:
             target, since_ms = document["target"], document["since_ms"]
             last_row = bytes.fromhex(document["last_row"])
             intervals = tuple(_parse_interval(one) for one in document["intervals"])
+            left_out_rows, left_out_cells = map(int, document["left_out"])
         except (KeyError, TypeError) as error:
             message = f"a field is missing or has another type: {error}"
             raise ValueError(message) from None
@@ -155,7 +162,7 @@ class CopyProgress:
             raise ValueError(message)
         if mistake := _find_coverage_mistake(intervals):
             raise ValueError(mistake)
-        return cls(target, since_ms, intervals, last_row)
+        return cls(target, since_ms, intervals, last_row, left_out_rows, left_out_cells)
 
 
 def _parse_interval(document: Any) -> CopyInterval:

@@ -27,12 +27,20 @@ LATE_MARGIN_MS = 10_000
 the clock of its client is behind. It matters only for a client that dies between its two writes."""
 
 
-class _Settings:
-    """Applies the settings of a move to the rate limit of its copy, while it runs."""
+class LimitFollower:
+    """Applies the settings of a move to the rate limit of its copy, while it runs.
+
+    A limit that is set again forgets how long writes took, so only changed settings are applied.
+
+    Args:
+        record: the record of the move.
+        lock: held by this process.
+    """
 
     def __init__(self, record: MoveRecord, lock: MoverLock) -> None:
         self.record, self.lock = record, lock
         self.limit = RateLimit()
+        self.settings = MoveSettings()
         self.read_at_s = 0.0
         self.update()
 
@@ -47,6 +55,9 @@ class _Settings:
             return
         self.read_at_s = read_boottime_s()
         settings = MoveSettings.read(self.record)
+        if settings == self.settings:
+            return
+        self.settings = settings
         self.limit.rows_per_s, self.limit.max_p99_ms = settings.rows_per_s, settings.max_p99_ms
         if settings.is_paused:
             self.limit.pause()
@@ -62,7 +73,7 @@ def copy_all_rows(
     report: Callable[[CopyStatus], None],
 ) -> CopyResult:
     """Copy all rows of the source that are not copied yet."""
-    settings = _Settings(record, lock)
+    settings = LimitFollower(record, lock)
     copier = RowCopier(
         source,
         target,
@@ -74,17 +85,33 @@ def copy_all_rows(
     return copier.run()
 
 
-def copy_changed_rows(ruling: GenerationState, following: GenerationState, lock: MoverLock) -> int:
+def copy_changed_rows(
+    ruling: GenerationState, following: GenerationState, lock: MoverLock, *, is_limited: bool
+) -> int:
     """Copy the rows of the ruling table that have changed since the last pass; return how many.
 
     An interrupted pass is begun again: rows that were copied are copied once more.
+
+    Args:
+        ruling: the state of the table that is read.
+        following: the state of the other one.
+        lock: held by this process.
+        is_limited: whether the limits of the move hold; not while clients wait.
     """
     lock.check()
     record, name = lock.record, ruling.active_design.table
     note = record.read_note(CAUGHT_UP_NOTE)
     since_ms, now_ms = note.get("since_ms", 0), time.time_ns() // 1_000_000
     save_progress(record.catalog, name, None)
-    copier = RowCopier(ruling, following, record.catalog, since_ms=since_ms, check=lock.check)
+    limits = LimitFollower(record, lock) if is_limited else None
+    copier = RowCopier(
+        ruling,
+        following,
+        record.catalog,
+        since_ms=since_ms,
+        limit=None if limits is None else limits.limit,
+        check=lock.check if limits is None else limits.update,
+    )
     result = copier.run()
     save_progress(record.catalog, name, None)
     next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import FOREVER_S
 from rowkey.errors import DesignRefused
+from rowkey.messages import Message
 from rowkey.move.finding import FindingLevel, MoveFinding
+from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +44,7 @@ def compare_designs(
     """
     found = [
         *_compare_names(source, target, has_splits=has_splits),
+        *_compare_keys(source, target),
         *_compare_fields(source, target),
     ]
     if not any(one.mistake.path.startswith("fields") for one in found):
@@ -53,74 +56,147 @@ def compare_designs(
 
 
 def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Iterator[MoveFinding]:
-    """Yield what speaks against the target as a table: its name, companions, key and regions."""
+    """Yield what speaks against the target as a table: its name, companions and regions."""
     build = MoveFinding.build
     if source.table == target.table:
-        what = f"{target.table} is the name of the table itself"
-        yield build(BLOCKING, "table", what, "another name", "Give the target a name of its own.")
-    for name, design in (("source", source), ("target", target)):
+        what = Message(
+            "move.own_name", "{table} is the name of the table itself", table=target.table
+        )
+        allowed = Message("move.other_name", "another name")
+        remedy = Message("move.give_name", "Give the target a name of its own.")
+        yield build(BLOCKING, "table", what, allowed, remedy)
+    sides = (Message("move.source", "source"), Message("move.target", "target"))
+    for side, design in zip(sides, (source, target), strict=True):
         if companions := design.declaration.companions:
-            what = f"the {name} has the companions {', '.join(companions)}, which cannot move"
-            remedy = "Move without companions, and declare them again afterwards."
-            yield build(BLOCKING, "companions", what, "a design without companions", remedy)
-        if design.key.is_salted and design is source:
-            what = "the key of the source has a random salt, so each row may have copies"
-            yield build(WARNING, "key", what, remedy="Copies are merged, newest cell first.")
-        elif design.key.is_salted:
-            what = (
-                "the key of the target has a random salt, so two writes of a row within a "
-                "millisecond could not be ordered as in the source"
+            what = Message(
+                "move.companions",
+                "the {side} has the companions {names}, which cannot move",
+                side=side,
+                names=", ".join(companions),
             )
-            remedy = "Use bucket(field, n), by which a row can be found as well."
-            yield build(BLOCKING, "key", what, "a key without salt", remedy)
-    try:
-        target.key.check_decodable()
-    except DesignRefused as refusal:
-        mistake = refusal.mistake
-        yield build(BLOCKING, mistake.path, mistake.problem, mistake.expected, mistake.remedy)
+            allowed = Message("move.no_companions", "a design without companions")
+            remedy = Message(
+                "move.declare_companions",
+                "Move without companions, and declare them again afterwards.",
+            )
+            yield build(BLOCKING, "companions", what, allowed, remedy)
     if not has_splits and (target.splits.needs_sample or target.splits.needs_count):
-        lacks = "a sample" if target.splits.needs_sample else "the number of regions"
-        what = f"the boundaries of the target's regions depend on {lacks}, which is not given"
-        remedy = "Give splits=: rowkey splits DESIGN --sample FILE prints them."
-        yield build(BLOCKING, "splits", what, "row keys, ascending", remedy)
+        lacks = (
+            Message("move.a_sample", "a sample")
+            if target.splits.needs_sample
+            else Message("move.region_count", "the number of regions")
+        )
+        what = Message(
+            "move.no_splits",
+            "the boundaries of the target's regions depend on {lacks}, which is not given",
+            lacks=lacks,
+        )
+        allowed = Message("move.row_keys", "row keys, ascending")
+        remedy = Message(
+            "move.give_splits", "Give splits=: rowkey splits DESIGN --sample FILE prints them."
+        )
+        yield build(BLOCKING, "splits", what, allowed, remedy)
+
+
+def _compare_keys(source: Design, target: Design) -> Iterator[MoveFinding]:
+    """Yield what speaks against the keys: salts, and a key that cannot be decoded."""
+    build = MoveFinding.build
+    if source.key.is_salted:
+        what = Message(
+            "move.salted_source",
+            "the key of the source has a random salt, so each row may have copies",
+        )
+        remedy = Message("move.merged_copies", "Copies are merged, newest cell first.")
+        yield build(WARNING, "key", what, remedy=remedy)
+    if target.key.is_salted:
+        what = Message(
+            "move.salted_target",
+            "the key of the target has a random salt, so two writes of a row within a "
+            "millisecond could not be ordered as in the source",
+        )
+        allowed = Message("move.no_salt", "a key without salt")
+        remedy = Message(
+            "move.use_bucket", "Use bucket(field, n), by which a row can be found as well."
+        )
+        yield build(BLOCKING, "key", what, allowed, remedy)
+    for check in (
+        target.key.check_decodable,
+        lambda: RowTranslator.check_row_copies(source.layout),
+    ):
+        try:
+            check()
+        except DesignRefused as refusal:
+            yield MoveFinding(BLOCKING, refusal.mistake)
 
 
 def _compare_fields(source: Design, target: Design) -> Iterator[MoveFinding]:
     """Yield the fields that differ, apart from where they are stored."""
-    remedy = "Declare the fields of the target as the source does; change them after the move."
+    remedy = Message(
+        "move.same_fields",
+        "Declare the fields of the target as the source does; change them after the move.",
+    )
+    sides = (Message("move.source", "source"), Message("move.target", "target"))
     for name in source.fields.keys() ^ target.fields.keys():
-        sides = ("source", "target") if name in source.fields else ("target", "source")
-        what = f"only the {sides[0]} has this field"
-        expected = f"the field in the {sides[1]} too"
-        yield MoveFinding.build(BLOCKING, f"fields.{name}", what, expected, remedy)
+        side, other = sides if name in source.fields else reversed(sides)
+        what = Message("move.missing_field", "only the {side} has this field", side=side)
+        allowed = Message("move.field_in_both", "the field in the {side} too", side=other)
+        yield MoveFinding.build(BLOCKING, f"fields.{name}", what, allowed, remedy)
     for name in source.fields.keys() & target.fields.keys():
         old, new = source.fields[name], target.fields[name]
         if old.type.name != new.type.name:
-            what = f"the target declares the type {new.type.name}"
+            what = Message(
+                "move.other_type", "the target declares the type {type}", type=new.type.name
+            )
             yield MoveFinding.build(BLOCKING, f"fields.{name}", what, old.type.name, remedy)
             continue
         for option in BYTE_OPTIONS:
             here, there = (getattr(one.declaration, option) for one in (old, new))
             if here != there:
-                path, what = f"fields.{name}.{option}", f"the target declares {_format(there)}"
+                what = Message(
+                    "move.other_option", "the target declares {value}", value=_format(there)
+                )
+                path = f"fields.{name}.{option}"
                 yield MoveFinding.build(BLOCKING, path, what, _format(here), remedy)
         if old.nullable and not new.nullable:
-            what = "stored rows may have no value, and the target requires one"
-            path = f"fields.{name}.nullable"
-            yield MoveFinding.build(BLOCKING, path, what, "true", "Declare the field nullable.")
+            what = Message(
+                "move.not_nullable",
+                "stored rows may have no value, and the target requires one",
+            )
+            declare = Message("move.declare_nullable", "Declare the field nullable.")
+            yield MoveFinding.build(BLOCKING, f"fields.{name}.nullable", what, "true", declare)
 
 
 def _compare_identities(source: Design, target: Design) -> Iterator[MoveFinding]:
     """Yield the fields that identify rows in only one design."""
     old, new = source.layout.identity_fields, target.layout.identity_fields
-    allowed = f"a key and qualifiers with {', '.join(old)}, in any order"
+    allowed = Message(
+        "move.same_identity",
+        "a key and qualifiers with {fields}, in any order",
+        fields=", ".join(old),
+    )
     for name in sorted({*new} - {*old}):
-        what = f"{name} would identify rows, but is a plain column that may change"
-        remedy = f"Leave {name} out of the key, or load the rows into a new table yourself."
+        what = Message(
+            "move.added_identity",
+            "{field} would identify rows, but is a plain column that may change",
+            field=name,
+        )
+        remedy = Message(
+            "move.leave_out_identity",
+            "Leave {field} out of the key, or load the rows into a new table yourself.",
+            field=name,
+        )
         yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
     for name in sorted({*old} - {*new}):
-        what = f"{name} identifies rows, and would be lost from key and qualifiers"
-        remedy = f"Add {name} to the key, or store it in the qualifier."
+        what = Message(
+            "move.lost_identity",
+            "{field} identifies rows, and would be lost from key and qualifiers",
+            field=name,
+        )
+        remedy = Message(
+            "move.add_identity",
+            "Add {field} to the key, or store it in the qualifier.",
+            field=name,
+        )
         yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
 
 
@@ -131,11 +207,18 @@ def _compare_timestamps(source: Design, target: Design) -> Iterator[MoveFinding]
         for one in (source, target)
     )
     if old != new:
-        field = new or old
-        what = f"the cell timestamp is {new or 'the time of the write'} in the target"
-        remedy = "Timestamps order the changes of a row, so they must mean the same in both tables."
-        allowed = old or "the time of the write"
-        yield MoveFinding.build(BLOCKING, f"fields.{field}.at", what, allowed, remedy)
+        write_time = Message("move.write_time", "the time of the write")
+        what = Message(
+            "move.other_timestamp",
+            "the cell timestamp is {value} in the target",
+            value=new or write_time,
+        )
+        remedy = Message(
+            "move.same_timestamp",
+            "Timestamps order the changes of a row, so they must mean the same in both tables.",
+        )
+        path = f"fields.{new or old}.at"
+        yield MoveFinding.build(BLOCKING, path, what, old or write_time, remedy)
 
 
 def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
@@ -143,9 +226,15 @@ def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
     old = {frozenset(slot.field_names) for slot in source.layout.slots}
     for slot in target.layout.slots:
         if len(slot.field_names) > 1 and frozenset(slot.field_names) not in old:
-            names = ", ".join(slot.field_names)
-            what = f"the target packs {names} into one cell, which is written whole"
-            remedy = "Clients that write only some of them delete the others once it rules."
+            what = Message(
+                "move.packed",
+                "the target packs {fields} into one cell, which is written whole",
+                fields=", ".join(slot.field_names),
+            )
+            remedy = Message(
+                "move.write_packed",
+                "Clients that write only some of them delete the others once the target is read.",
+            )
             yield MoveFinding.build(WARNING, f"fields.{slot.field_names[0]}.pack", what, "", remedy)
 
 
@@ -153,11 +242,11 @@ def _compare_families(source: Design, target: Design) -> Iterator[MoveFinding]:
     """Yield the fields that the target keeps for a shorter time, or in fewer versions."""
     old, new = ({name: slot for slot in one.layout.slots for name in slot.field_names}
                 for one in (source, target))  # fmt: skip
-    told: set[tuple[str, str]] = set()
+    compared: set[tuple[str, str]] = set()
     for name in sorted(old.keys() & new.keys()):
         pair = (old[name].family, new[name].family)
-        if pair not in told:
-            told.add(pair)
+        if pair not in compared:
+            compared.add(pair)
             yield from _compare_family(
                 source.families[pair[0]], target.families[pair[1]], new[name]
             )
@@ -169,12 +258,18 @@ def _compare_family(old: Family, new: Family, slot: CellSlot) -> Iterator[MoveFi
         here, there = getattr(old, option), getattr(new, option)
         if there < here:
             name = option.removesuffix("_s")
-            what = (
-                f"the target keeps {_format(there)}, of {', '.join(slot.field_names)} and others: "
-                "what is beyond that is lost"
+            what = Message(
+                "move.keeps_less",
+                "the target keeps {value}, of {fields} and others: what is beyond that is lost",
+                value=_format(there),
+                fields=", ".join(slot.field_names),
             )
-            allowed = f"{_format(here)}, as in the source"
-            remedy = f"Declare the {name} of the source, if the cells are still needed."
+            allowed = Message("move.as_in_source", "{value}, as in the source", value=_format(here))
+            remedy = Message(
+                "move.keep_as_much",
+                "Declare the {option} of the source, if the cells are still needed.",
+                option=name,
+            )
             yield MoveFinding.build(WARNING, f"families.{new.name}.{name}", what, allowed, remedy)
 
 

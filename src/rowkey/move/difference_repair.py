@@ -81,7 +81,7 @@ def repair_differences(
         InvalidArgument: it is neither.
         RowError: a row cannot be stored in the following table.
 
-    Cost: five gets and one or two writes a row.
+    Cost: seven gets and one or two writes a row.
     """
     if ruling not in {"source", "target"}:
         what = f"{format_value(ruling)} is no side of a move"
@@ -116,25 +116,30 @@ class _RowRepairer:
         name = writer.name_row(values, writer.encode_row_keys(values)[0]) if is_known else b""
         # A change of this process may be between its writes of both tables.
         with writer.clock.lock_rows([name]) if is_known else writer.clock.lock_all_rows():
-            wanted, found = self._read_pair(values)
-            if wanted == found:
-                return RowRepair(values, RepairOutcome.EQUAL)
-            for _ in range(MAX_ATTEMPTS):
-                hidden_by = self._write_row(values, wanted)
-                wanted, found = self._read_pair(values)
+            for attempt in range(MAX_ATTEMPTS + 1):
+                # The follower first: what clients have written there is in the leader already.
+                (stored,) = self.follower.read_cells([values])
+                (wanted,), (found,) = (
+                    one.read_images([values]) for one in (self.leader, self.follower)
+                )
                 if wanted == found:
-                    return RowRepair(values, RepairOutcome.REPAIRED)
+                    outcome = RepairOutcome.REPAIRED if attempt else RepairOutcome.EQUAL
+                    return RowRepair(values, outcome)
+                if attempt < MAX_ATTEMPTS:
+                    hidden_by = self._write_row(values, wanted, stored)
         if hidden_by >= 0:
             return RowRepair(values, RepairOutcome.HIDDEN, hidden_by)
         return RowRepair(values, RepairOutcome.DIFFERENT)
 
-    def _read_pair(self, values: Mapping[str, Any]) -> tuple[RowImage | None, RowImage | None]:
-        """Return the images of a row in both tables, the ruling one first."""
-        (wanted,), (found,) = (one.read_images([values]) for one in (self.leader, self.follower))
-        return wanted, found
-
-    def _write_row(self, values: Mapping[str, Any], wanted: RowImage | None) -> int:
+    def _write_row(
+        self, values: Mapping[str, Any], wanted: RowImage | None, stored: Iterable[Cell]
+    ) -> int:
         """Write the cells of a row that the follower lacks, and delete those that it has besides.
+
+        Args:
+            values: the fields of the row's identity.
+            wanted: the image of the row in the leader.
+            stored: the cells of the row in the follower, read before that.
 
         Returns:
             The highest timestamp of a delete that hides a cell; -1 if none does.
@@ -154,11 +159,13 @@ class _RowRepairer:
                 # The ruling table last: until then its readers see the older timestamps.
                 cells = _build_cells(follower, self.leader, values, wanted, later)
                 mine = _build_cells(self.leader, self.leader, values, wanted, later)
-                self._send_changes(follower, values, _lift_bare_cells(follower, cells, deletes))
-                self._send_changes(self.leader, values, mine, keeps_others=True)
+                cells = _lift_bare_cells(follower, cells, deletes)
+                self._send_changes(follower, values, cells, stored)
+                (mine_stored,) = self.leader.read_cells([values])
+                self._send_changes(self.leader, values, mine, mine_stored, keeps_others=True)
                 return max(hidden.values())
             cells = _lift_bare_cells(follower, cells, deletes)
-        self._send_changes(follower, values, cells)
+        self._send_changes(follower, values, cells, stored)
         return max(hidden.values(), default=-1)
 
     def _send_changes(
@@ -166,6 +173,7 @@ class _RowRepairer:
         reader: RowImageReader,
         values: Mapping[str, Any],
         cells: Iterable[Cell],
+        stored_cells: Iterable[Cell],
         *,
         keeps_others: bool = False,
     ) -> None:
@@ -175,13 +183,11 @@ class _RowRepairer:
             reader: reads the table.
             values: the fields of the row's identity.
             cells: the cells that the row is to have.
+            stored_cells: the cells that it has.
             keeps_others: whether of other versions only those are deleted whose value got a later
                 timestamp.
         """
-        stored = {
-            (cell.family, cell.qualifier, cell.timestamp): cell
-            for cell in reader.read_cells([values])[0]
-        }
+        stored = {(cell.family, cell.qualifier, cell.timestamp): cell for cell in stored_cells}
         wanted = {(cell.family, cell.qualifier, cell.timestamp): cell for cell in cells}
         changes = [cell for place, cell in wanted.items() if stored.get(place) != cell]
         unwanted = [

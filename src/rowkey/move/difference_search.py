@@ -101,23 +101,24 @@ class DifferenceSearch:
     ) -> Iterator[RowDifference]:
         """Yield the rows of unequal bins that differ for good.
 
-        Cost: a scan of both tables for each group of bins that fits the memory.
+        Cost: a scan of both tables for each group of bins that fits the memory, until as many rows
+            were examined as may be.
         """
         for group in _group_bins(unequal_bins, digests):
-            for some in self._iterate_candidates(group):
-                yield from self._settle_rows(some)
-
-    def _iterate_candidates(self, bins: IntArray) -> Iterator[list[Identity]]:
-        """Yield the identities of rows of some bins whose hashes only one table has."""
-        candidates = self._find_candidates(bins)
-        left = max(self.max_examined, 0)
-        self.max_examined = max(left - len(candidates), 0)
-        self.unexamined_count += max(len(candidates) - left, 0)
-        for start in range(0, min(len(candidates), left), COMPARED_ROWS):
-            yield candidates[start : min(start + COMPARED_ROWS, left)]
+            if self.max_examined <= 0:
+                counts = [one.counts[group] for one in digests]
+                self.unexamined_count += int(np.maximum(np.abs(counts[0] - counts[1]), 1).sum())
+                continue
+            candidates = self._find_candidates(group)
+            self.max_examined -= len(candidates)
+            for start in range(0, len(candidates), COMPARED_ROWS):
+                yield from self._settle_rows(candidates[start : start + COMPARED_ROWS])
 
     def _find_candidates(self, bins: IntArray) -> list[Identity]:
-        """Return the identities of rows of some bins whose hashes only one table has."""
+        """Return the identities of rows of some bins whose hashes only one table has.
+
+        They are no more than may still be examined; the others are counted.
+        """
         chosen = np.zeros(BIN_COUNT, np.bool_)
         chosen[bins] = True
         scans = [self._collect_rows(state, chosen) for state in self.sides]
@@ -126,6 +127,8 @@ class DifferenceSearch:
             for scan in scans
         ]
         fingerprints = _find_unmatched(*hashes)
+        self.unexamined_count += max(len(fingerprints) - self.max_examined, 0)
+        fingerprints = fingerprints[: self.max_examined]
         identities: dict[bytes, Identity] = {}
         key = self.rules.identity_key
         for rows in (rows for scan in scans for rows in scan):

@@ -13,20 +13,17 @@ from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
-from rowkey.move.move_record import (
-    CAUGHT_UP_NOTE,
-    PROGRESS_NOTE,
-    VERIFICATION_NOTE,
-    MoveRecord,
-)
+from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
-from rowkey.move.preflight import plan_move
+from rowkey.move.preflight import is_begun_target, plan_move
+from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.switch import Switch, SwitchResult
+from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,
     MAX_EXAMINED_ROWS,
@@ -169,6 +166,20 @@ class Move:
             raise InvalidArgument("table", what, remedy=remedy)
         return move
 
+    def _require_open_move(self) -> TableMove:
+        """Return the record of the move.
+
+        Raises:
+            InvalidArgument: there is none.
+            Conflict: it is being finished, so that all that is left to do is to finish it.
+        """
+        move = self._require_move()
+        if move.phase is MovePhase.FINISHED:
+            what = f"its move to {move.target} was being finished, or is finished"
+            remedy = "If it was interrupted, finish it first: rowkey move finish."
+            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+        return move
+
     # Steps
 
     def plan(
@@ -221,8 +232,7 @@ class Move:
         """
         move = self.record.read()
         if move is not None:
-            self._require_same_design(move, design)
-            self._keep_deletes()
+            self._require_same_design(self._require_open_move(), design)
             return move
         plan = self.plan(design, splits=splits, progress=progress)
         blocking = plan.select_findings(FindingLevel.BLOCKING)
@@ -244,6 +254,7 @@ class Move:
         self.record.remove_notes()
         entry = self.record.change(announce)
         assert entry.move is not None, "it was just written"
+        self._require_same_design(entry.move, design)  # another process may have been first
         self._keep_deletes()
         self.record.add_to_history("announced", target=target.table)
         return entry.move
@@ -281,7 +292,7 @@ class Move:
         ) as location:
             if location.is_made:
                 entry = location.catalog.read(design.table)
-                if entry is not None and entry.moved_from == self.source_name:
+                if is_begun_target(entry, self.source_name, design):
                     return
                 what = f"the table {design.table} exists already"
                 remedy = "Give the new design another table name, or drop that table."
@@ -294,10 +305,6 @@ class Move:
         Raises:
             Conflict: it is not.
         """
-        if move.phase is MovePhase.FINISHED:
-            what = f"its move to {move.target} was being finished when that was interrupted"
-            remedy = "Finish it first: rowkey move finish."
-            raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         target = self.record.catalog.read(move.target)
         renamed = rename_design(design, move.target)
         if target is not None and target.declaration != renamed.dumps(defaults=False):
@@ -328,18 +335,19 @@ class Move:
         Raises:
             InvalidDesign: as for `start`.
             InvalidArgument: no design is given, and no move was begun.
-            Conflict: another move is under way, or another process works on this one; or clients
-                read the target already.
+            Conflict: another move is under way, or another process works on this one; clients
+                read the target already; or the move is being finished.
             Unavailable: an engine or the catalog does not answer; run it again to go on.
         """
         progress = progress or _ignore_progress
         if design is not None:
             self.start(design, splits=splits, progress=progress)
-        move = self._require_move()
-        if move.is_target_ruling or move.phase is MovePhase.FINISHED:
+        move = self._require_open_move()
+        if move.is_target_ruling:
             what = f"clients read {move.target} already, so nothing is left to be copied"
             remedy = "End the move by rowkey move finish, or go back by rowkey move rollback."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
+        self._keep_deletes()  # a start that was interrupted may not have come so far
         with MoverLock(self.record, self.pause) as lock:
             self._copy(lock, progress)
             return self._verify(lock, progress)
@@ -363,10 +371,15 @@ class Move:
             "since_ms": move.started_ms - LATE_MARGIN_MS,
             "is_copied": True,
             "row_count": result.row_count,
+            "left_out_rows": result.left_out_rows,
+            "left_out_cells": result.left_out_cells,
         }
         self.record.write_note(CAUGHT_UP_NOTE, note)
         self.record.add_to_history(
-            "copied", rows=result.row_count, left_out=result.untranslatable_count
+            "copied",
+            rows=result.row_count,
+            left_out_rows=result.left_out_rows,
+            left_out_cells=result.left_out_cells,
         )
 
     def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
@@ -398,10 +411,10 @@ class Move:
             What the last comparison found, with how many rows were repaired before it.
 
         Raises:
-            Conflict: another process works on the move.
+            Conflict: another process works on the move; or it is being finished.
         """
         progress = progress or _ignore_progress
-        self._require_move()
+        self._require_open_move()
         with MoverLock(self.record, self.pause) as lock:
             listed = MAX_EXAMINED_ROWS if repair else DEFAULT_LISTED
             result = self._verify(lock, progress, sample_share, listed)
@@ -440,11 +453,12 @@ class Move:
         started_ms = get_time_ms()
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
             progress("catch up", 0, 0)
-            self._catch_up(lock)
+            self._catch_up(lock, is_limited=True)
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
             sample_share=sample_share,
+            seed=started_ms,  # so that each sample has other rows
             listed=listed,
             progress=lambda done, total: progress("verify", done, total),
             pause=self.pause,
@@ -479,9 +493,10 @@ class Move:
             progress: called with the step and how far it is.
 
         Raises:
-            Conflict: the copy has not passed a verification; or another process works on the move.
+            Conflict: the copy has not passed a verification; another process works on the move; or
+                it is being finished.
         """
-        move = self._require_move()
+        move = self._require_open_move()
         if move.is_target_ruling:
             return SwitchResult(move.target, 0.0, 0)
         is_verified = self.record.read_note(VERIFICATION_NOTE).get("has_passed", False)
@@ -512,17 +527,17 @@ class Move:
             progress: called with the step and how far it is.
 
         Raises:
-            Conflict: another process works on the move.
+            Conflict: another process works on the move; or it is being finished.
         """
-        if not self._require_move().is_target_ruling:
+        if not self._require_open_move().is_target_ruling:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
-    def _catch_up(self, lock: MoverLock) -> int:
+    def _catch_up(self, lock: MoverLock, *, is_limited: bool) -> int:
         """Copy rows of the ruling table that have changed to the other one; return how many."""
         sides = (self.source.get_state(), self.target.get_state())
         ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
-        return copy_changed_rows(ruling, following, lock)
+        return copy_changed_rows(ruling, following, lock, is_limited=is_limited)
 
     def _switch(
         self,
@@ -541,7 +556,7 @@ class Move:
             started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
                 *(self.record, lock, self.engine),
-                lambda: self._catch_up(lock),
+                lambda: self._catch_up(lock, is_limited=False),
                 *(progress, self.pause),
             )
             result = switch.run()
@@ -566,6 +581,7 @@ class Move:
         Raises:
             InvalidArgument: `drop` is the table that is read.
             Conflict: a switch is under way, or another process works on the move.
+            Unavailable: the table that is read is missing.
         """
         self._require_move()
         with MoverLock(self.record, self.pause) as lock:
@@ -583,7 +599,8 @@ class Move:
                     raise Conflict(f"table {self.source_name}", what, remedy=remedy)
                 if move.phase is MovePhase.FINISHED:
                     return entry
-                return replace(entry, move=move.advance(phase=MovePhase.FINISHED))
+                finished = replace(entry, move=move.advance(phase=MovePhase.FINISHED))
+                return restore_stale_time(finished)  # a killed mover may have lowered it
 
             entry = lock.change(end)
             self._wait_for_clients(compute_wait_s(entry, self.engine), progress or _ignore_progress)
@@ -602,6 +619,9 @@ class Move:
         """
         dropped = self._name_unread_table(move)
         kept = move.target if move.is_target_ruling else self.source_name
+        if not self.engine.has_table(kept):
+            what = f"it is missing, so {dropped} has the only rows and is not dropped"
+            raise Unavailable(f"table {kept}", what, remedy=f"Restore {kept}, and finish again.")
         if self.engine.has_table(dropped):
             self.engine.drop_table(dropped)
         self.record.add_to_history("finished", dropped=dropped)
@@ -645,11 +665,19 @@ class Move:
     def throttle(self, *, rows_per_s: float | None, max_p99_ms: float | None = None) -> None:
         """Limit the copy, also one that another process makes; it follows within a second.
 
+        The limits also hold for the changed rows that a verification copies, but not for those that
+        a switch copies.
+
         Args:
             rows_per_s: most rows in a second, by all threads together; None for no limit.
             max_p99_ms: milliseconds within which 99 of 100 writes of the copy must end; None for no
                 limit.
+
+        Raises:
+            InvalidArgument: a limit is not above 0.
         """
+        validate_limit("rows_per_s", rows_per_s)
+        validate_limit("max_p99_ms", max_p99_ms)
         self._change_settings(rows_per_s=rows_per_s, max_p99_ms=max_p99_ms)
 
     def pause_copy(self) -> None:
@@ -662,7 +690,7 @@ class Move:
 
     def _change_settings(self, **changes: Any) -> None:
         """Note changed settings of the copy."""
-        self._require_move()
+        self._require_open_move()
         replace(MoveSettings.read(self.record), **changes).write(self.record)
 
 

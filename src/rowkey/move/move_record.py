@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.catalog import build_contention_error
 from rowkey.errors import Conflict, Unavailable
+from rowkey.move.copy_progress import PROGRESS_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 MAX_WRITE_TRIES = 1_000
 """Times that a change is tried again because another client wrote the entry meanwhile."""
-PROGRESS_NOTE, VERIFICATION_NOTE = "move.progress", "move.verification"
-SETTINGS_NOTE, HISTORY_NOTE, CAUGHT_UP_NOTE = "move.settings", "move.history", "move.caught_up"
+VERIFICATION_NOTE, SETTINGS_NOTE = "move.verification", "move.settings"
+HISTORY_NOTE, CAUGHT_UP_NOTE = "move.history", "move.caught_up"
 NOTES = (PROGRESS_NOTE, VERIFICATION_NOTE, SETTINGS_NOTE, HISTORY_NOTE, CAUGHT_UP_NOTE)
 """The notes of a move, next to the catalog entry of its source. None holds a password or a URL."""
 MAX_HISTORY = 200

@@ -50,7 +50,10 @@ class MoverLock:
         seen, since = None, read_boottime_s()
         while True:
             move = self.record.read()
-            assert move is not None, "the caller has begun a move"
+            if move is None:
+                what = "another process has ended this move"
+                remedy = "See rowkey move status."
+                raise Conflict(f"table {self.record.source}", what, remedy=remedy)
             if not move.mover or (
                 move.step == seen and read_boottime_s() - since > LIFETIME_S + BEAT_INTERVAL_S
             ):

@@ -6,30 +6,37 @@ import shutil
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import CellType, compute_cell_bytes
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import NotSupported, RowError
-from rowkey.messages import pluralize
+from rowkey.messages import Message, pluralize
 from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
+from rowkey.regions import to_string_binary
 from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.cells import Cell
+    from rowkey.catalog import CatalogEntry
+    from rowkey.cells import Cell, RowCells
     from rowkey.design import Design
-    from rowkey.move.collisions import CollisionResult, Progress
+    from rowkey.move.collisions import Collision, CollisionResult, Progress
     from rowkey.table import Table
 
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 SAMPLE_ROWS = 10_000
 """Rows that a preflight reads to learn sizes and speed, and to encode by the new design."""
+SAMPLE_BYTES = 64 << 20
+"""Bytes of cells after which it reads no further, where rows are large."""
+PIECE_ROWS = 64
+"""Rows that it has in memory together."""
 MAX_SAMPLED_REGIONS = 50
 """Regions that these rows are from, evenly spread over the table."""
 COPY_COST = 5.6
@@ -62,7 +69,8 @@ class MovePlan:
     Args:
         source: the name of the table.
         target: the name of the new table.
-        rows: about how many rows are copied.
+        rows: about how many rows are copied; on an embedded engine as many as were ever written,
+            which is more where rows were written several times.
         is_exact: whether all rows were counted.
         source_bytes: bytes of the source's files, 0 if unknown.
         target_bytes: about how many bytes the cells of the target have, before compression.
@@ -112,6 +120,8 @@ class _SampleFigures:
     refused_count: int = 0
     refusals: list[str] = field(default_factory=list)
     cells_with_ttl: int = 0
+    unknown_cell_count: int = 0
+    unknown_cell: Cell | None = None
 
 
 def plan_move(
@@ -158,36 +168,92 @@ def plan_move(
 
 def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
     """Yield what the catalog and the engine say against a move: it must be a table by itself."""
-    entry, name = table.lease.get_entry(), table.design.table
-    if entry.companion_of:
-        what = f"{name} is a companion of {entry.companion_of}"
-        remedy = f"Move {entry.companion_of}, or change the design of the companion."
-        yield MoveFinding.build(BLOCKING, "table", what, "a table of its own", remedy)
+    build, entry, name = MoveFinding.build, table.lease.get_entry(), table.design.table
+    if main := entry.companion_of:
+        what = Message("move.companion", "{table} is a companion of {main}", table=name, main=main)
+        allowed = Message("move.own_table", "a table of its own")
+        remedy = Message(
+            "move.move_main", "Move {main}, or change the design of the companion.", main=main
+        )
+        yield build(BLOCKING, "table", what, allowed, remedy)
     if (announced := entry.announced_generation) is not None:
-        what = f"generation {announced.number} of its bucket counts is announced and not active"
-        remedy = "Wait until the change of the number of buckets is complete."
-        yield MoveFinding.build(BLOCKING, "buckets", what, "no change under way", remedy)
+        what = Message(
+            "move.bucket_change",
+            "generation {number} of its bucket counts is announced and not active",
+            number=announced.number,
+        )
+        allowed = Message("move.no_bucket_change", "no change under way")
+        remedy = Message(
+            "move.await_buckets", "Wait until the change of the number of buckets is complete."
+        )
+        yield build(BLOCKING, "buckets", what, allowed, remedy)
     if table.get_state().has_several_counts:
-        what = "rows are stored under several numbers of buckets, and are merged while they move"
-        yield MoveFinding.build(NOTE, "buckets", what)
+        what = Message(
+            "move.several_counts",
+            "rows are stored under several numbers of buckets, and are merged while they move",
+        )
+        yield build(NOTE, "buckets", what)
     if entry.move is not None or entry.moved_from:
-        what = "the table is moving already" if entry.move else "it is the target of another move"
-        remedy = "Finish that move, or roll it back."
-        yield MoveFinding.build(BLOCKING, "table", what, "no other move", remedy)
+        what = (
+            Message("move.is_moving", "the table is moving already")
+            if entry.move
+            else Message("move.is_target", "it is the target of another move")
+        )
+        allowed = Message("move.no_move", "no other move")
+        remedy = Message("move.end_move", "Finish that move, or roll it back.")
+        yield build(BLOCKING, "table", what, allowed, remedy)
     if target.declaration.catalog != table.design.declaration.catalog:
-        what = f"the catalog of the target is {target.declaration.catalog or 'that of the engine'}"
-        allowed = table.design.declaration.catalog or "that of the engine"
-        remedy = "Declare the catalog of the source: one entry says which table rules."
-        yield MoveFinding.build(BLOCKING, "catalog", what, allowed, remedy)
+        own = Message("move.own_catalog", "that of the engine")
+        what = Message(
+            "move.other_catalog",
+            "the catalog of the target is {catalog}",
+            catalog=target.declaration.catalog or own,
+        )
+        remedy = Message(
+            "move.same_catalog",
+            "Declare the catalog of the source: one entry says which table is read.",
+        )
+        allowed_catalog = table.design.declaration.catalog or own
+        yield build(BLOCKING, "catalog", what, allowed_catalog, remedy)
     if target.table != name:
-        target_entry = table.catalog.read(target.table)
-        has_entry = target_entry is not None
-        is_begun = target_entry is not None and target_entry.moved_from == name
-        if not is_begun and (has_entry or table.engine.has_table(target.table)):
-            where = "the catalog" if has_entry else "the engine"
-            what = f"{where} has a table {target.table} already"
-            remedy = f"Drop {target.table}, or give the target another name."
-            yield MoveFinding.build(BLOCKING, "table", what, "a name that is free", remedy)
+        yield from _check_target_name(table, target)
+
+
+def _check_target_name(table: Table, target: Design) -> Iterator[MoveFinding]:
+    """Yield that the target's name is taken, unless an interrupted start has created it."""
+    entry = table.catalog.read(target.table)
+    if is_begun_target(entry, table.design.table, target):
+        return
+    if entry is not None or table.engine.has_table(target.table):
+        what = (
+            Message("move.name_in_catalog", "the catalog has a table {table} already",
+                    table=target.table)
+            if entry is not None
+            else Message("move.name_in_engine", "the engine has a table {table} already",
+                         table=target.table)
+        )  # fmt: skip
+        allowed = Message("move.free_name", "a name that is free")
+        remedy = Message(
+            "move.free_the_name",
+            "Drop {table}, or give the target another name.",
+            table=target.table,
+        )
+        yield MoveFinding.build(BLOCKING, "table", what, allowed, remedy)
+
+
+def is_begun_target(entry: CatalogEntry | None, source: str, target: Design) -> bool:
+    """Return whether an interrupted start of the same move has created a target already.
+
+    Args:
+        entry: the catalog entry of the target's name.
+        source: the name of the table that is moved.
+        target: the new design, with that name.
+    """
+    return (
+        entry is not None
+        and entry.moved_from == source
+        and entry.declaration == target.dumps(defaults=False)
+    )
 
 
 def _read_sample(table: Table, target: Design | None, row_count: int) -> _SampleFigures:
@@ -200,7 +266,6 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
     step = -(-len(regions) // MAX_SAMPLED_REGIONS)
     chosen = regions[::step]
     limit = max(row_count // len(chosen), 1)
-    layout = table.get_state().combined_design.layout
     selection = CellSelection(limit=limit, expected_rows=limit)
     ranges = [ScanRange(region.start, region.stop) for region in chosen]
     is_complete = len(chosen) == len(regions)
@@ -210,24 +275,43 @@ def _read_sample(table: Table, target: Design | None, row_count: int) -> _Sample
                 list(cursor)
         cursors = [stack.enter_context(one) for one in table.store.scan(ranges, selection)]
         for cursor in cursors:
-            started_s = time.perf_counter()
-            rows = list(cursor)
-            figures.seconds += time.perf_counter() - started_s
-            is_complete &= len(rows) < limit
-            for row in rows:
-                figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
-                figures.source_bytes += _measure_cells(row.row, row.cells)
-                try:
-                    events = layout.decode_events(row.row, row.cells)
-                except RowError as refusal:
-                    _note_refusal(figures, refusal)
-                    continue
-                figures.rows += len(events)
-                if target is not None:
-                    for event in events:
-                        _encode_event(figures, target, event)
+            last_bytes = figures.source_bytes + SAMPLE_BYTES // len(chosen)
+            read_count, remaining = 0, iter(cursor)
+            while figures.source_bytes < last_bytes:
+                started_s = time.perf_counter()
+                rows = list(islice(remaining, PIECE_ROWS))
+                figures.seconds += time.perf_counter() - started_s
+                read_count += len(rows)
+                for row in rows:
+                    _measure_row(figures, table, target, row)
+                if not rows:
+                    break
+            else:
+                is_complete = False
+            is_complete &= read_count < limit
     figures.is_everything = is_complete and not table.get_state().has_row_copies
     return figures
+
+
+def _measure_row(
+    figures: _SampleFigures, table: Table, target: Design | None, row: RowCells
+) -> None:
+    """Add what one row of the sample tells."""
+    layout = table.get_state().combined_design.layout
+    figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
+    figures.source_bytes += _measure_cells(row.row, row.cells)
+    try:
+        for cell in layout.find_unknown_cells(row.row, row.cells):
+            figures.unknown_cell_count += 1
+            figures.unknown_cell = figures.unknown_cell or cell
+        events = layout.decode_events(row.row, row.cells)
+    except RowError as refusal:
+        _note_refusal(figures, refusal)
+        return
+    figures.rows += len(events)
+    if target is not None:
+        for event in events:
+            _encode_event(figures, target, event)
 
 
 def _encode_event(figures: _SampleFigures, target: Design, event: dict[str, Any]) -> None:
@@ -286,23 +370,58 @@ def _describe_sample(
     plan: MovePlan, table: Table, figures: _SampleFigures
 ) -> Iterator[MoveFinding]:
     """Yield what the rows that were read say against the move."""
+    build = MoveFinding.build
     if figures.refused_count:
-        shown = "; ".join(figures.refusals)
-        count = pluralize(figures.refused_count, "row")
-        what = f"{count} of the sample cannot be moved: {shown}"
-        remedy = "Widen the fields of the target, or correct these rows first."
-        yield MoveFinding.build(BLOCKING, "rows", what, "rows that both designs allow", remedy)
+        what = Message(
+            "move.refused_sample",
+            "{count:,} of the rows that were read cannot be moved: {reasons}",
+            count=figures.refused_count,
+            reasons="; ".join(figures.refusals),
+        )
+        allowed = Message("move.rows_of_both", "rows that both designs allow")
+        remedy = Message(
+            "move.correct_sample", "Widen the fields of the target, or correct these rows first."
+        )
+        yield build(BLOCKING, "rows", what, allowed, remedy)
     if table.engine.is_shared:
-        what = "cells with a time to live of their own lose it: HBase does not return it to clients"
-        yield MoveFinding.build(WARNING, "cells", what, "", "Set a TTL of the family if needed.")
+        what = Message(
+            "move.lost_ttl",
+            "cells with a time to live of their own lose it: HBase does not return it to clients",
+        )
+        remedy = Message("move.set_ttl", "Set a TTL of the family if needed.")
+        yield build(WARNING, "cells", what, remedy=remedy)
     elif figures.cells_with_ttl:
-        count = pluralize(figures.cells_with_ttl, "cell")
-        what = f"{count} of the sample have a time to live of their own, which is kept"
-        yield MoveFinding.build(NOTE, "cells", what)
+        what = Message(
+            "move.kept_ttl",
+            "{count:,} of the cells that were read have a time to live of their own, which is kept",
+            count=figures.cells_with_ttl,
+        )
+        yield build(NOTE, "cells", what)
+    if (cell := figures.unknown_cell) is not None:
+        what = Message(
+            "move.unknown_cells",
+            "{count:,} of the cells that were read are in no column of the design, such as "
+            "{column}, and are not moved",
+            count=figures.unknown_cell_count,
+            column=f"{cell.family}:{to_string_binary(cell.qualifier)}",
+        )
+        remedy = Message(
+            "move.declare_cells", "Declare their fields in both designs, or copy them yourself."
+        )
+        yield build(WARNING, "cells", what, remedy=remedy)
     if plan.free_bytes is not None and plan.target_bytes > plan.free_bytes:
-        what = f"the target needs about {plan.target_bytes:,} bytes before compression"
-        allowed = f"at most {plan.free_bytes:,} bytes, which are free"
-        yield MoveFinding.build(WARNING, "disk", what, allowed, "Free some space first.")
+        what = Message(
+            "move.disk",
+            "the target needs about {count:,} bytes before compression",
+            count=plan.target_bytes,
+        )
+        allowed = Message(
+            "move.free_bytes",
+            "at most {count:,} bytes, which are free",
+            count=plan.free_bytes,
+        )
+        remedy = Message("move.free_space", "Free some space first.")
+        yield build(WARNING, "disk", what, allowed, remedy)
 
 
 def _check_collisions(
@@ -314,43 +433,80 @@ def _check_collisions(
     checks_collisions: bool,
 ) -> Iterator[MoveFinding]:
     """Yield whether rows would have the same place in the target."""
-    state = table.get_state()
-    lossy = ", ".join(target.layout.lossy_key_fields)
+    lossy = target.layout.lossy_key_fields
     if not checks_collisions and lossy:
-        what = f"the key of the target has only a part of {lossy}, so rows may collide"
-        remedy = "Look for collisions before the move: it reads the whole table."
-        yield MoveFinding.build(WARNING, "key", what, "", remedy)
-        return
-    plan.collisions = found = find_collisions(state, target, progress=progress)
-    if found.place_count:
-        first = found.collisions[0]
-        rows = " and ".join(str(one) for one in first.identities[:2])
-        what = (
-            f"{found.row_count:,} rows would have only {found.place_count:,} places; under row key "
-            f"{first.row_key.hex()}: {rows}"
+        what = Message(
+            "move.unchecked_collisions",
+            "the key of the target has only a part of {fields}, so rows may collide",
+            fields=", ".join(lossy),
         )
-        remedy = f"Add the whole field to the key, such as [{lossy.partition(',')[0]}]."
-        yield MoveFinding.build(BLOCKING, "key", what, "a place for each row", remedy)
+        remedy = Message(
+            "move.check_collisions",
+            "Look for collisions before the move: it reads the whole table.",
+        )
+        yield MoveFinding.build(WARNING, "key", what, remedy=remedy)
+        return
+    plan.collisions = found = find_collisions(table.get_state(), target, progress=progress)
+    if found.place_count:
+        # Clients may have deleted these rows since they were counted.
+        example = next(map(_describe_collision, found.collisions), "")
+        what = Message(
+            "move.collisions",
+            "{rows:,} rows would share their places with others, and {lost:,} of them would be "
+            "overwritten{example}",
+            rows=found.row_count,
+            lost=found.row_count - found.place_count,
+            example=example,
+        )
+        allowed = Message("move.own_place", "a place for each row")
+        remedy = Message(
+            "move.add_field", "Add the whole field to the key, such as [{field}].", field=lossy[0]
+        )
+        yield MoveFinding.build(BLOCKING, "key", what, allowed, remedy)
     if found.refused_count:
-        what = f"{pluralize(found.refused_count, 'row')} have no place: {found.refusals[0]}"
-        remedy = "Correct or delete these rows first."
-        yield MoveFinding.build(BLOCKING, "rows", what, "rows that the key can encode", remedy)
+        what = Message(
+            "move.refused_rows",
+            "{count:,} of all rows have no place in the target: {reason}",
+            count=found.refused_count,
+            reason=found.refusals[0],
+        )
+        allowed = Message("move.encodable_rows", "rows that the key can encode")
+        remedy = Message("move.correct_rows", "Correct or delete these rows first.")
+        yield MoveFinding.build(BLOCKING, "rows", what, allowed, remedy)
+
+
+def _describe_collision(collision: Collision) -> Message:
+    """Return two of the rows that would have one place."""
+    first, second = collision.identities[:2]
+    return Message(
+        "move.colliding_rows",
+        "; under row key {key}: {first} and {second}",
+        key=collision.row_key.hex(),
+        first=first,
+        second=second,
+    )
 
 
 def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
     """Yield what each kind of client can rely on."""
-    what = (
+    what = Message(
+        "move.clients",
         "clients that use this version of rowkey lose no change and see no missing row; those that "
-        "open the table with an older version stop with an error within the lease time"
+        "open the table with an older version stop with an error within the lease time",
     )
     yield MoveFinding.build(NOTE, "clients", what)
     if table.engine.is_shared:
-        what = (
+        what = Message(
+            "move.other_clients",
             "clients that write to HBase without rowkey do not follow: what they write before the "
-            "cutover is copied by its timestamp, what they write after it stays in the source alone"
+            "cutover is copied by its timestamp, what they write after it stays in the source "
+            "alone",
         )
-        remedy = "Stop them at the cutover (--stop-writers); start them again with the new keys."
-        yield MoveFinding.build(WARNING, "clients", what, "", remedy)
+        remedy = Message(
+            "move.stop_clients",
+            "Stop them at the cutover (--stop-writers); start them again with the new keys.",
+        )
+        yield MoveFinding.build(WARNING, "clients", what, remedy=remedy)
 
 
 def _build_steps(plan: MovePlan, table: Table) -> list[MoveStep]:

@@ -66,8 +66,8 @@ class RateLimit:
     ) -> None:
         self._clock, self._sleep = clock, sleep
         self._lock = Lock()
-        self._rows_per_s = _check_limit("rows_per_s", rows_per_s)
-        self._max_p99_ms = _check_limit("max_p99_ms", max_p99_ms)
+        self._rows_per_s = validate_limit("rows_per_s", rows_per_s)
+        self._max_p99_ms = validate_limit("max_p99_ms", max_p99_ms)
         self._adapted_rows_per_s: float | None = None
         self._credit = 0.0
         """Rows that may be written now; below 0 while they are owed."""
@@ -86,7 +86,7 @@ class RateLimit:
     def rows_per_s(self, rows_per_s: float | None) -> None:
         with self._lock:
             self._update_credit()
-            self._rows_per_s = _check_limit("rows_per_s", rows_per_s)
+            self._rows_per_s = validate_limit("rows_per_s", rows_per_s)
 
     @property
     def max_p99_ms(self) -> float | None:
@@ -96,7 +96,7 @@ class RateLimit:
     @max_p99_ms.setter
     def max_p99_ms(self, max_p99_ms: float | None) -> None:
         with self._lock:
-            self._max_p99_ms = _check_limit("max_p99_ms", max_p99_ms)
+            self._max_p99_ms = validate_limit("max_p99_ms", max_p99_ms)
             self._adapted_rows_per_s = None
             self._call_ms.clear()
 
@@ -184,8 +184,12 @@ class RateLimit:
             self._judged_at, self._rows_since_judged = now, 0
 
 
-def _check_limit(name: str, value: float | None) -> float | None:
-    """Return a limit, after checking that it is above 0."""
+def validate_limit(name: str, value: float | None) -> float | None:
+    """Return a limit, after checking that it is above 0.
+
+    Raises:
+        InvalidArgument: it is not.
+    """
     if value is not None and not 0 < value < math.inf:
         what = f"{format_value(value)} is no limit"
         raise InvalidArgument(f"argument {name}", what, "a number above 0, or None")

@@ -68,6 +68,8 @@ class MoveStatus:
         ruling: the table that clients read.
         row_count: rows that are copied; None before the copy has begun.
         copied_share: the share of the source's key intervals that is copied, 0..1; None before.
+        left_out_rows: rows that the copy left out, because a design cannot read or store them.
+        left_out_cells: cells that it left out, in columns that the source's design does not have.
         verification: the note of the last verification; empty if there was none.
         settings: the limits of the copy.
         has_mover: whether some process works on the move, or did when it died.
@@ -81,6 +83,8 @@ class MoveStatus:
     ruling: str
     row_count: int | None
     copied_share: float | None
+    left_out_rows: int
+    left_out_cells: int
     verification: Mapping[str, Any]
     settings: MoveSettings
     has_mover: bool
@@ -96,13 +100,17 @@ def read_status(record: MoveRecord) -> MoveStatus:
     """
     move = record.read()
     progress = load_progress(record.catalog, record.source)
-    is_copied = bool(record.read_note(CAUGHT_UP_NOTE).get("is_copied"))
+    note = record.read_note(CAUGHT_UP_NOTE)
+    is_copied = bool(note.get("is_copied"))
     row_count = share = None
+    left_out = {"rows": 0, "cells": 0}
     if progress is not None:
         done = sum(one.is_done for one in progress.intervals)
         row_count, share = progress.row_count, done / len(progress.intervals)
+        left_out = {"rows": progress.left_out_rows, "cells": progress.left_out_cells}
     if is_copied:
-        row_count, share = record.read_note(CAUGHT_UP_NOTE).get("row_count"), 1.0
+        row_count, share = note.get("row_count"), 1.0
+        left_out = {what: note.get(f"left_out_{what}", 0) for what in left_out}
     step = "none"
     if move is not None:
         if move.phase is MovePhase.SWITCHING:
@@ -124,6 +132,8 @@ def read_status(record: MoveRecord) -> MoveStatus:
         ruling=move.target if move is not None and move.is_target_ruling else record.source,
         row_count=row_count,
         copied_share=share,
+        left_out_rows=left_out["rows"],
+        left_out_cells=left_out["cells"],
         verification=record.read_note(VERIFICATION_NOTE),
         settings=MoveSettings.read(record),
         has_mover=move is not None and bool(move.mover),

@@ -142,7 +142,7 @@ class Switch:
                 what = "the switch took so long that clients have ended it"
                 raise Conflict(f"table {self.record.source}", what, remedy="Run it again.")
             other = move.advance(phase=MovePhase.BOTH, is_target_ruling=not move.is_target_ruling)
-            return _restore_stale_time(replace(entry, move=other))
+            return restore_stale_time(replace(entry, move=other))
 
         self.progress("switch", 0, 0)
         entry = self.lock.change(begin)
@@ -158,8 +158,8 @@ class Switch:
         def end(entry: CatalogEntry) -> CatalogEntry:
             move = entry.move
             if move is None or move.phase is not MovePhase.SWITCHING:
-                return _restore_stale_time(entry)
-            return _restore_stale_time(replace(entry, move=move.advance(phase=MovePhase.BOTH)))
+                return restore_stale_time(entry)
+            return restore_stale_time(replace(entry, move=move.advance(phase=MovePhase.BOTH)))
 
         self.lock.change(end)
 
@@ -180,7 +180,7 @@ def _require_both(entry: CatalogEntry) -> TableMove:
     return move
 
 
-def _restore_stale_time(entry: CatalogEntry) -> CatalogEntry:
+def restore_stale_time(entry: CatalogEntry) -> CatalogEntry:
     """Return an entry with the time that clients may go on without it as before the switch."""
     assert entry.move is not None, "called during a move"
     usual_s = entry.move.usual_stale_s

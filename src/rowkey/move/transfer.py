@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.catalog import MovePhase
 from rowkey.engines import get_time_ms
-from rowkey.errors import InvalidDesign
+from rowkey.errors import Conflict, InvalidDesign
 from rowkey.move.copier import RowCopier
 from rowkey.move.copy_progress import load_progress, save_progress
 from rowkey.move.copying import LATE_MARGIN_MS
@@ -40,6 +41,7 @@ def transfer_table(
 
     Raises:
         InvalidDesign: with everything in the two designs that a copy cannot bridge.
+        Conflict: the rows of the source are being moved.
         Unavailable: an engine or a catalog does not answer; call it again to go on.
 
     Cost: as `RowCopier` and `verify_move`.
@@ -57,11 +59,17 @@ def transfer_table(
     """
     report = progress or (lambda *_: None)
     name = source.design.table
-    compared = compare_designs(source.design, rename_design(target.design, f"{name}_2"))
+    renamed = rename_design(target.design, f"{name}_2")
+    compared = compare_designs(source.design, renamed, has_splits=True)
     blocking = [one.mistake for one in compared if one.level is FindingLevel.BLOCKING]
     if blocking:
         raise InvalidDesign(blocking)
     record, target_id = MoveRecord(source.catalog, name), target.lease.last_entry.table_id
+    move = record.read()
+    if move is not None and move.phase is not MovePhase.FINISHED:
+        what = f"its rows are being moved to {move.target}"
+        remedy = "End that move first: rowkey move status shows how far it is."
+        raise Conflict(f"table {name}", what, remedy=remedy)
     note = record.read_note(CAUGHT_UP_NOTE)
     is_known = note.get("target_id") == target_id
     stored = load_progress(source.catalog, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.table import GenerationState
 
 DEFAULT_LISTED = 100
-"""Differences that a result lists in full."""
+"""Differences that a result lists, and at most so many with their fields."""
 MAX_EXAMINED_ROWS = 100_000
 """Rows that are read one by one at most: some minutes; so many differences have one cause."""
 
@@ -36,13 +36,14 @@ class VerificationResult:
         source: what was read of the source.
         target: what was read of the target.
         unequal_bins: bins of rows that differed at first, by faults or by changes on their way.
-        differences: the first rows that differ, in full.
+        differences: the first rows that differ, and of the first hundred the fields that differ.
         difference_counts: how many rows differ, by the kind of difference.
         unsettled: identities of rows that clients changed in every attempt to compare them.
-        unexamined_count: rows whose hashes differ, which were too many to be read one by one.
+        unexamined_count: rows that differ, which were too many to be read one by one; there may be
+            more of them.
         fields_without_timestamp: the fields of which only the newest value was compared, because
             both tables pack them into cells with different other fields.
-        sample_share: the share of the bins that was compared; 1 for all.
+        sample_share: the share of the rows that was compared; 1 for all.
         repair_counts: how many rows were repaired before this comparison, by outcome.
         seconds: how long it took.
     """
@@ -120,9 +121,11 @@ def verify_move(
     Args:
         source: the state of the source.
         target: the state of the target, which has the same fields and fields of identity.
-        sample_share: the share of the bins that is compared, such as 0.01: still reads all rows.
+        sample_share: the share of the rows that is compared, such as 0.01: still reads all rows.
+            The least is 1 of 4,096.
         seed: chooses the bins of a sample.
-        listed: how many differences and unreadable rows are listed in full; all are counted.
+        listed: how many differences and unreadable rows are listed; all are counted. Fields are
+            listed of the first hundred only.
         max_examined: how many rows are read one by one at most.
         progress: called with how many rows are read, and with 0; what it raises ends the work.
         pause: waits for some seconds; for tests.
@@ -130,18 +133,22 @@ def verify_move(
     Raises:
         InvalidArgument: the share is none.
 
-    Cost: per million rows of 100 bytes about 1.5 s a table on an embedded engine; a second scan of
-    both tables if some bin differs. Memory for a block of rows, and 128 MB while bins differ.
+    Cost: per million rows of 100 bytes about 1.5 s a table on an embedded engine. If bins differ, a
+    second scan of both tables, or one for each 128 MB of the identities and hashes of their rows
+    until `max_examined` rows were found. Memory for a block of rows, and up to 1 GB while bins
+    differ.
     """
     if not 0 < sample_share <= 1:
         what = f"{format_value(sample_share)} is not a share of the rows"
         raise InvalidArgument("sample_share", what, "a number above 0, at most 1")
+    from rowkey.move.bin_digest import BIN_COUNT
     from rowkey.move.difference_search import DifferenceSearch
 
     started_s = time.monotonic()
     rules = build_comparison_rules(source, target)
     result = VerificationResult(
-        sample_share=sample_share, fields_without_timestamp=rules.fields_without_timestamp
+        sample_share=max(sample_share, 1 / BIN_COUNT),
+        fields_without_timestamp=rules.fields_without_timestamp,
     )
     bins = choose_bins(sample_share, seed)
     report = progress or _ignore_progress
@@ -163,7 +170,8 @@ def verify_move(
         for difference in search.find_differences(unequal, digests):
             result.difference_counts[difference.kind] += 1
             if len(result.differences) < listed:
-                result.differences.append(difference)
+                is_full = len(result.differences) < DEFAULT_LISTED
+                result.differences.append(difference if is_full else replace(difference, fields=()))
         result.unsettled = search.unsettled
         result.unexamined_count = search.unexamined_count
     result.seconds = time.monotonic() - started_s

@@ -45,8 +45,10 @@ MOVE_STATUS_FIELDS = {
     "`finished`",
     "read": "name of the table that clients read",
     "started_ms": "when the move was announced, milliseconds since 1970; null if it is not moved",
-    "rows": "rows that are copied; null before the copy",
+    "rows": "stored rows that are copied, with deleted ones; null before the copy",
     "share": "share of the table's key intervals that is copied, 0 to 1; null before the copy",
+    "left_out.rows": "rows that the copy left out: a design cannot read or store them",
+    "left_out.cells": "cells that it left out: the design of the table does not have their columns",
     "verification.started_ms": "when the last verification began; `verification` is null without",
     "verification.passed": "whether all rows were equal",
     "verification.rows": "rows that were compared",
@@ -76,8 +78,10 @@ MOVE_VERIFICATION_FIELDS = {
     "differences[].kind": "one of these",
     "differences[].row.*": "the fields that identify the row",
     "differences[].fields[]": "names of the fields that differ",
+    "left_out.rows": "rows that the copy left out: a design cannot read or store them",
+    "left_out.cells": "cells that it left out: the design of the table does not have their columns",
     "unsettled": "rows that clients changed in every attempt to compare them",
-    "unexamined": "rows that differ which were too many to be read one by one",
+    "unexamined": "rows that differ besides, too many to be read one by one; at least so many",
     "repaired.*": "rows that were repaired before this comparison, by outcome",
     "seconds": "how long the comparison took",
     "next[]": "commands that go on",
@@ -152,6 +156,7 @@ def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:
         "started_ms": status.started_ms,
         "rows": status.row_count,
         "share": status.copied_share,
+        "left_out": {"rows": status.left_out_rows, "cells": status.left_out_cells},
         "verification": {
             "started_ms": note.get("started_ms"),
             "passed": bool(note.get("has_passed")),
@@ -186,6 +191,8 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
         yield f"table     {status.source}, moved to {status.target}"
         yield f"step      {_format_step(status)}"
         yield f"read      {status.ruling}"
+    if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
+        yield f"copy      {left_out}"
     if status.step not in ("none", "finished"):
         yield f"verified  {_format_verification_note(status.verification)}"
         yield f"limits    {format_move_limits(status)}"
@@ -203,9 +210,8 @@ def _format_history_step(step: Mapping[str, Any]) -> str:
         case "announced":
             return f"announced; rows are moved to {step['target']}"
         case "copied":
-            left_out = step["left_out"]
-            note = f"; {left_out:,} cells are of no row of the design" if left_out else ""
-            return f"copied {pluralize(step['rows'], 'row')}{note}"
+            left_out = _format_left_out(step["left_out_rows"], step["left_out_cells"])
+            return f"copied {pluralize(step['rows'], 'row')}{left_out and f'; {left_out}'}"
         case "verified":
             share = step["sample_share"]
             part = "" if share == 1 else f" in a sample of {100 * share:g}%"
@@ -218,6 +224,16 @@ def _format_history_step(step: Mapping[str, Any]) -> str:
             return "cut over without a passed verification"
     details = ", ".join(f"{value:,} {name}" for name, value in _select_details(step).items())
     return f"{step['step']}{details and f': {details}'}"
+
+
+def _format_left_out(rows: int, cells: int) -> str:
+    """Return what a copy has left out; an empty text if nothing."""
+    counts = []
+    if rows:
+        counts.append(f"{pluralize(rows, 'row')} that a design cannot read or store")
+    if cells:
+        counts.append(f"{pluralize(cells, 'cell')} in columns that the design does not have")
+    return f"left out {' and '.join(counts)}" if counts else ""
 
 
 def _select_details(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,6 +299,7 @@ def build_move_verification_document(
             }
             for one in result.differences
         ],
+        "left_out": {"rows": status.left_out_rows, "cells": status.left_out_cells},
         "unsettled": len(result.unsettled),
         "unexamined": result.unexamined_count,
         "repaired": dict(result.repair_counts),
@@ -295,17 +312,11 @@ def format_move_verification(result: VerificationResult, status: MoveStatus) -> 
     """Yield what the comparison of two tables found; rows that differ are listed."""
     for outcome, count in result.repair_counts.items():
         yield f"{status.source}: {pluralize(count, 'row')} {outcome}"
-    share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
+    if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
+        yield f"{status.source}: the copy {left_out}: they are lost if {status.source} is dropped"
+    yield _format_comparison(result, status)
     if result.has_passed:
-        rows = pluralize(result.source.rows, "row")
-        verb = "is" if result.source.rows == 1 else "are"
-        yield f"{status.source}: {rows}{share} {verb} equal in {status.target}"
         return
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
-    yield (
-        f"{status.source}: {pluralize(result.difference_count, 'row')} of "
-        f"{result.source.rows:,}{share} not equal in {status.target}{kinds and f': {kinds}'}"
-    )
     for one in result.differences[:MAX_SHOWN_DIFFERENCES]:
         yield f"  {_format_difference(one)}"
     if (hidden := result.difference_count - MAX_SHOWN_DIFFERENCES) > 0:
@@ -320,7 +331,23 @@ def format_move_verification(result: VerificationResult, status: MoveStatus) -> 
     if result.unsettled:
         yield f"  {pluralize(len(result.unsettled), 'row')} changed during every comparison"
     if result.unexamined_count:
-        yield f"  {pluralize(result.unexamined_count, 'row')} more differ and are not listed"
+        yield f"  {pluralize(result.unexamined_count, 'row')} or more differ besides"
+
+
+def _format_comparison(result: VerificationResult, status: MoveStatus) -> str:
+    """Return how many rows are equal, or differ."""
+    share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
+    rows = pluralize(result.source.rows, "row")
+    if result.has_passed:
+        verb = "is" if result.source.rows == 1 else "are"
+        return f"{status.source}: {rows}{share} {verb} equal in {status.target}"
+    if not result.difference_count:
+        return f"{status.source}: {rows}{share} compared with {status.target}, some could not be"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
+    return (
+        f"{status.source}: {pluralize(result.difference_count, 'row')} of {result.source.rows:,}"
+        f"{share} not equal in {status.target}: {kinds}"
+    )
 
 
 def _format_difference(difference: RowDifference) -> str:

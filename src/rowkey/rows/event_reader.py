@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import FieldType
 from rowkey.regions import to_string_binary
@@ -178,6 +179,26 @@ class EventReader:
             event.update(values)
             events.append(event)
         return events
+
+    def find_unknown_cells(self, row_key: bytes, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield the puts of a row in unknown columns; see `Layout.find_unknown_cells`."""
+        prefix, end = self.qualifier_prefix, 0
+        starts = None if prefix is None else self._find_slice_starts(prefix, row_key)
+        fronts: set[bytes] = set()
+        for cell in cells:
+            if cell.cell_type != CellType.PUT:
+                continue
+            if prefix is not None and starts is not None:
+                try:
+                    end = prefix.find_end(cell.qualifier)
+                    if (front := cell.qualifier[:end]) not in fronts:
+                        prefix.decode(front, starts)
+                        fronts.add(front)
+                except (InvalidArgument, RowError):
+                    yield cell
+                    continue
+            if cell.qualifier[end:] not in self.readers.get(cell.family, ()):
+                yield cell
 
     def _find_slice_starts(
         self, qualifier_prefix: QualifierPrefix, row_key: bytes

@@ -174,7 +174,13 @@ def create_table(
 
 
 @explain_shortage
-def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> list[str]:
+def drop_table(
+    table: Design | str,
+    url: str,
+    *,
+    catalog: str | None = None,
+    confirm: Callable[[str], None] = lambda _: None,
+) -> list[str]:
     """Drop a table, its rows and its catalog entry, then its companions; it may be damaged.
 
     Args:
@@ -182,6 +188,8 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
             that its design declares: by its name alone only the engine's own catalog forgets it.
         url: where it lives.
         catalog: as for `rowkey.open`.
+        confirm: called with the table's name before it is dropped, which is another one if its rows
+            were moved; what it raises keeps the table.
 
     Returns:
         The names of the tables that were dropped.
@@ -204,6 +212,7 @@ def drop_table(table: Design | str, url: str, *, catalog: str | None = None) -> 
             what = f"the table {name} is the catalog, which stores the designs of all other tables"
             remedy = "Drop the other tables first, then this one in HBase's shell."
             raise InvalidArgument(url, what, "another table", remedy)
+        confirm(name)
         entry = _drop_one_table(engine, table, url, catalog) if engine.has_table(name) else None
         companions: dict[str, Design | str] = {}
         with suppress(InvalidDesign):  # of a later version of rowkey

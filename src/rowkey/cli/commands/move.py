@@ -22,6 +22,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
+    confirm_drop,
     find_table_name,
     get_catalog_url,
     read_design_or_name,
@@ -244,6 +245,7 @@ class _StepRunner:
 
         limits = self._parse_limits()
         share = _parse_share(self.options["share"])
+        self._tell_of_pause()
         with _StepProgress(self.mode) as progress:
             if step == "run":
                 if design is not None:
@@ -286,6 +288,7 @@ class _StepRunner:
         """Drop the table that is not read, once its name was typed."""
         status = self.move.status
         is_new_read = status.target == status.ruling
+        name: str | None = None
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
@@ -294,9 +297,10 @@ class _StepRunner:
                     f"{fitting}, or make the other one the table that is read: rowkey move "
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
-            self._confirm(status.source if is_new_read else status.target)
+            name = status.source if is_new_read else status.target
+            confirm_drop(name, self.url, self.options["yes"])
         with _StepProgress(self.mode) as progress:
-            dropped = self.move.finish(progress=progress)
+            dropped = self.move.finish(drop=name, progress=progress)
         status = self.move.status
         if self.is_json:
             self._print_status(status)
@@ -306,20 +310,6 @@ class _StepRunner:
             _print_advice(
                 [f"{dropped} is now a name of {status.ruling}. Next: keep the new design file."]
             )
-
-    def _confirm(self, name: str) -> None:
-        """Have the name of a table typed before it is dropped.
-
-        Raises:
-            UsageError: it was not.
-        """
-        typed = self.options["yes"]
-        if typed is None and sys.stdin.isatty():
-            print_errors([f"This removes the table {name} on {self.url} and all its rows."])
-            typed = click.prompt("Type the table's name to confirm", err=True)
-        if typed != name:
-            reason = "no name was typed" if typed is None else f"{typed[:40]!r} is not its name"
-            raise click.UsageError(f"{name} is not dropped: {reason}. Give --yes {name}.")
 
     def _change_settings(self, step: str) -> None:
         """Show the status, after a change of the limits of the copy."""
@@ -372,6 +362,15 @@ class _StepRunner:
         from rowkey.render import format_next_commands
 
         _print_advice(format_next_commands(status, self.url))
+
+    def _tell_of_pause(self) -> None:
+        """Print that a copy waits because it was paused, with the command that resumes it."""
+        import shlex
+
+        status = self.move.status
+        if status.settings.is_paused:
+            words = ["rowkey", "move", "resume", status.source, "--on", self.url]
+            _print_advice(["The copy is paused.", f"Next: {shlex.join(words)}"])
 
 
 def _print_advice(lines: Iterable[str]) -> None:

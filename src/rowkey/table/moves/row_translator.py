@@ -66,8 +66,8 @@ class RowTranslator:
         self._source_key = source.combined_design.key
         self._target_key = target.active_design.key
         self._source_key.check_decodable()
-        source_layout = source.combined_design.layout
-        _check_copies(source_layout)
+        self._source_layout = source_layout = source.combined_design.layout
+        self.check_row_copies(source_layout)
         self._source_prefix = source_layout.qualifier_prefix
         self._target_prefix = target.active_design.layout.qualifier_prefix
         self._events = EventTranslator(source_layout, target.active_design.layout)
@@ -97,6 +97,27 @@ class RowTranslator:
         """The key of the first of them."""
         self.untranslatable_reason = ""
         """Why it was left out."""
+        self.unknown_cell_count = 0
+        """The number of cells that were left out because the source's design does not have their
+        columns; of rows that are translated several times they count each time."""
+
+    @staticmethod
+    def check_row_copies(source: Layout) -> None:
+        """Raise if a delete of one copy of a row would hide the other copy in the target.
+
+        A replace deletes the other copies at the time of the new one, which the target cannot tell.
+
+        Raises:
+            DesignRefused: the source has a random salt and a field that is the cell timestamp.
+        """
+        stamp = source.cell_timestamp
+        if stamp is not None and source.key.is_salted:
+            what = (
+                f"the key has a random salt, and {stamp.field.name} is the cell timestamp, so a "
+                "delete of one copy of a row cannot be told from a delete of the row"
+            )
+            remedy = "Read the rows and load them into the new table while nothing writes them."
+            raise DesignRefused("key", what, remedy=remedy)
 
     @property
     def is_direct(self) -> bool:
@@ -120,7 +141,7 @@ class RowTranslator:
         Returns:
             Puts under the active row key of each event, deletes under all its row keys: for each
             event the mutation of the active row key comes last. Rows that cannot be translated are
-            left out and counted; cells that the source's design does not have are left out.
+            left out and counted, as are cells that the source's design does not have.
 
         Raises:
             Unavailable: the copies of a row must be read in the source, which does not answer.
@@ -198,6 +219,7 @@ class RowTranslator:
         mutations: list[RowCells] = []
         try:
             events = [*self._split_events(row)]
+            unknown_cells = [*self._source_layout.find_unknown_cells(*row)]
             found = next((one for one in events if isinstance(one, StoredEvent)), None)
             if self._must_join_copies and found is not None:
                 keys = self.source.writer.encode_row_keys(found.values)
@@ -208,6 +230,9 @@ class RowTranslator:
         except (RowError, InvalidArgument) as error:
             self._leave_out(row.row, error)
             return []
+        if unknown_cells:
+            with self._lock:
+                self.unknown_cell_count += len(unknown_cells)
         for event in events:
             try:
                 if not isinstance(event, StoredEvent):
@@ -288,21 +313,6 @@ class RowTranslator:
             row_keys = self.target.writer.encode_row_keys(values)
             mutations = [RowCells(one, deletes) for one in row_keys if one != active_key]
         return [*mutations, RowCells(active_key, cells)]
-
-
-def _check_copies(source: Layout) -> None:
-    """Raise if a delete of one copy of a row would hide the other copy in the target.
-
-    A replace deletes the other copies at the time of the new one, which the target cannot tell.
-    """
-    stamp = source.cell_timestamp
-    if stamp is not None and source.key.is_salted:
-        what = (
-            f"the key has a random salt, and {stamp.field.name} is the cell timestamp, so a delete "
-            "of one copy of a row cannot be told from a delete of the row"
-        )
-        remedy = "Read the rows and load them into the new table while nothing writes them."
-        raise DesignRefused("key", what, remedy=remedy)
 
 
 def _cut_qualifier(cell: Cell, start: int) -> Cell:

@@ -1,0 +1,196 @@
+"""The steps of a move at moments at which they are not expected, in one process."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from secrets import token_hex
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from rowkey.catalog import MOVE_ATTRIBUTES
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.move import Move, transfer_table
+from rowkey.move.copying import LimitFollower
+from rowkey.move.mover_lock import MoverLock
+from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.table import Table
+
+FIELDS: dict[str, Any] = {"host": "text", "ts": "timestamp_ms", "note": "text"}
+OLD = rowkey.Design("logs", "[ts][host]", fields=FIELDS)
+NEW = rowkey.Design("logs", "[host][ts]", fields=FIELDS)
+OTHER = rowkey.Design("logs", "[bucket(host, 4)][host][ts]", fields=FIELDS)
+STALE_S = 0.01
+
+
+@contextmanager
+def open_move(stale_s: float = STALE_S) -> Iterator[tuple[Table, Move]]:
+    """Open a new table of one row, and its move."""
+    url = f"memory:{token_hex(4)}"
+    with rowkey.open(OLD, url, max_stale=stale_s) as table:
+        table.put({"host": "a", "ts": 1, "note": "x"})
+        with Move("logs", url) as move:
+            yield table, move
+
+
+def interrupt(*_arguments: object, **_options: object) -> None:
+    """Interrupt a step."""
+    raise KeyboardInterrupt
+
+
+def test_another_design_after_an_interrupted_start_is_not_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A start that was interrupted leaves a table; a start with another design does not use it."""
+    with open_move() as (_, move):
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.move_record.MoveRecord.remove_notes", interrupt)
+            move.start(NEW)
+        with pytest.raises(InvalidDesign, match=r"has a table logs_2 already.*Drop logs_2"):
+            move.start(OTHER)
+        assert ["logs_2"] == drop_table("logs_2", move.url)
+        move.run(OTHER)
+        assert str(OTHER.key) == str(move.target.declared_design.key)
+
+
+def test_deletes_are_kept_after_an_interrupted_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run goes on where the start was interrupted, also if it is not given the design."""
+    with open_move() as (_, move):
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.move.Move._keep_deletes", interrupt)
+            move.start(NEW)
+        move.run()
+        attributes = move.source.store.families_and_attributes[1]
+        assert PURGE_DELAY_ATTRIBUTE in attributes
+        assert MOVE_ATTRIBUTES & attributes.keys()
+
+
+def test_a_switch_that_was_interrupted_leaves_the_lease_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After an interrupted cutover and a finish, clients have the lease time of before."""
+    monkeypatch.setattr("rowkey.move.move.Move._wait_for_clients", lambda *_: None)
+    monkeypatch.setattr("rowkey.move.switch.Switch._wait", lambda *_: None)
+    with open_move(stale_s=7.0) as (_, move):
+        move.run(NEW)
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.switch.Switch._catch_up_before", interrupt)
+            move.cut_over()
+        assert 5.0 == move.record.read_entry().max_stale_s
+        assert "logs_2" == move.finish()
+        assert 7.0 == move.record.read_entry().max_stale_s
+
+
+def test_limits_that_did_not_change_leave_what_was_learned() -> None:
+    """The rate that slow writes have lowered stays until a limit is changed."""
+    with open_move() as (_, move):
+        move.start(NEW)
+        move.throttle(rows_per_s=1_000.0, max_p99_ms=10.0)
+        with MoverLock(move.record) as lock:
+            follower = LimitFollower(move.record, lock)
+            list(follower.limit.iterate_slices(range(100)))
+            for _ in range(20):
+                follower.limit.record_call(1.0)
+            lowered = follower.limit.effective_rows_per_s
+            assert lowered is not None
+            assert lowered <= 500.0
+            follower.read_at_s = 0.0
+            follower.update()
+            assert lowered == follower.limit.effective_rows_per_s
+            move.throttle(rows_per_s=2_000.0)
+            follower.read_at_s = 0.0
+            follower.update()
+            assert 2_000.0 == follower.limit.effective_rows_per_s
+
+
+@pytest.mark.parametrize("limit", [-1.0, 0.0, float("nan"), float("inf")])
+def test_a_limit_that_is_none_is_refused_at_once(limit: float) -> None:
+    """A throttle with an impossible limit is refused, rather than the copy that reads it."""
+    with open_move() as (_, move):
+        move.start(NEW)
+        with pytest.raises(InvalidArgument, match="a number above 0"):
+            move.throttle(rows_per_s=limit)
+        with pytest.raises(InvalidArgument, match="a number above 0"):
+            move.throttle(rows_per_s=None, max_p99_ms=limit)
+
+
+def test_a_move_that_ends_while_another_process_waits_is_a_conflict() -> None:
+    """A process that waits for the lock of a move is told that the move has ended."""
+    with open_move() as (_, move):
+        move.run(NEW)
+        move.record.change(
+            lambda entry: replace(entry, move=entry.move and entry.move.advance(mover="other"))
+        )
+
+        def end_move(_: float) -> None:
+            move.record.change(lambda entry: replace(entry, move=None))
+
+        move.pause = end_move
+        with pytest.raises(Conflict, match="has ended this move"):
+            move.verify()
+
+
+@pytest.mark.parametrize("is_cut_over", [False, True])
+def test_a_move_that_is_finished_takes_no_other_step(
+    monkeypatch: pytest.MonkeyPatch, *, is_cut_over: bool
+) -> None:
+    """After an interrupted finish every step but finish is refused, and finish ends the move."""
+    with open_move() as (table, move):
+        move.run(NEW)
+        if is_cut_over:
+            move.cut_over()
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.move.Move._drop_unread_table", interrupt)
+            move.finish()
+        for step in (move.run, move.verify, move.cut_over, move.roll_back, move.pause_copy):
+            with pytest.raises(Conflict, match="finish it first"):
+                step()
+        assert ("logs" if is_cut_over else "logs_2") == move.finish()
+        assert 1 == table.count()
+
+
+def test_the_only_copy_of_the_rows_is_not_dropped() -> None:
+    """If the table that is read is missing, a finish keeps the other one."""
+    with open_move() as (_, move):
+        move.run(NEW)
+        move.cut_over()
+        move.engine.drop_table("logs_2")
+        with pytest.raises(Unavailable, match="logs has the only rows"):
+            move.finish()
+        assert move.engine.has_table("logs")
+
+
+def test_a_transfer_and_a_move_do_not_mix() -> None:
+    """A table whose rows are being moved is not transferred, as both keep notes of a copy."""
+    with open_move() as (table, move), rowkey.open(NEW, f"memory:{token_hex(4)}") as other:
+        move.run(NEW)
+        with pytest.raises(Conflict, match="being moved to logs_2"):
+            transfer_table(table, other)
+        assert ("copied", 0) == (move.status.step, other.count())
+        move.cut_over()
+        move.finish()
+        assert transfer_table(table, other).has_passed
+
+
+def test_changed_rows_keep_to_the_limits() -> None:
+    """A verification waits with the rows that have changed while the copy is paused."""
+    with open_move() as (_, move):
+        move.run(NEW)
+        move.pause_copy()
+        is_copying = Event()
+        verifier = Thread(target=move.verify, kwargs={"progress": lambda *_: is_copying.set()})
+        verifier.start()
+        is_copying.wait()
+        verifier.join(0.2)
+        assert verifier.is_alive()
+        move.resume_copy()
+        verifier.join()
+        assert 2 == sum(one["step"] == "verified" for one in move.status.history)
