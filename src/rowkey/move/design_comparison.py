@@ -55,6 +55,11 @@ def compare_designs(
 def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Iterator[MoveFinding]:
     """Yield what speaks against the target as a table: its name, companions, key and regions."""
     build = MoveFinding.build
+    designs = (source, target)
+    declared = [one.declaration.model_dump(exclude={"table"}) for one in designs]
+    if declared[0] == declared[1] and not has_splits:
+        what = "the target has the design of the table, so the move would change nothing"
+        yield build(BLOCKING, "design", what, "another design", "Give the file of the new design.")
     if source.table == target.table:
         what = f"{target.table} is the name of the table itself"
         yield build(BLOCKING, "table", what, "another name", "Give the target a name of its own.")
@@ -145,7 +150,7 @@ def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
         if len(slot.field_names) > 1 and frozenset(slot.field_names) not in old:
             names = ", ".join(slot.field_names)
             what = f"the target packs {names} into one cell, which is written whole"
-            remedy = "Clients that write only some of them delete the others once it rules."
+            remedy = "After the cutover, give all of them in each put; one of only some is refused."
             yield MoveFinding.build(WARNING, f"fields.{slot.field_names[0]}.pack", what, "", remedy)
 
 

@@ -164,6 +164,10 @@ class Move:
         """
         move = self.record.read()
         if move is None:
+            if (status := self.status).step == "finished":
+                what = f"the move of {status.source} to {status.target} is finished"
+                remedy = f"To go back, move again: rowkey move run {status.target} OLD_DESIGN."
+                raise InvalidArgument("table", what, remedy=remedy)
             what = f"no move of the table {self.source_name} is under way"
             remedy = f"Begin one: rowkey move run OLD NEW --on {self.url}."
             raise InvalidArgument("table", what, remedy=remedy)
@@ -296,15 +300,18 @@ class Move:
         """
         if move.phase is MovePhase.FINISHED:
             what = f"its move to {move.target} was being finished when that was interrupted"
-            remedy = "Finish it first: rowkey move finish."
+            option = "--drop-old" if move.is_target_ruling else "--drop-new"
+            remedy = f"Finish it first: rowkey move finish {self.source_name} {option}."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         target = self.record.catalog.read(move.target)
         renamed = rename_design(design, move.target)
         if target is not None and target.declaration != renamed.dumps(defaults=False):
             what = f"its rows are being moved to {move.target}, which has another design"
+            name = self.source_name
+            back = f"rowkey move rollback {name}, then " if move.is_target_ruling else ""
             remedy = (
-                "Go on with that design; or give the move up: rowkey move rollback, then rowkey "
-                "move finish --drop-new."
+                f"Go on with that design; or give the move up: {back}rowkey move finish {name} "
+                "--drop-new."
             )
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
 
@@ -338,7 +345,10 @@ class Move:
         move = self._require_move()
         if move.is_target_ruling or move.phase is MovePhase.FINISHED:
             what = f"clients read {move.target} already, so nothing is left to be copied"
-            remedy = "End the move by rowkey move finish, or go back by rowkey move rollback."
+            remedy = (
+                f"End the move by rowkey move finish {self.source_name} --drop-old, or go back by "
+                f"rowkey move rollback {self.source_name}."
+            )
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         with MoverLock(self.record, self.pause) as lock:
             self._copy(lock, progress)

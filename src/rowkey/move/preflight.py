@@ -172,7 +172,7 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
         yield MoveFinding.build(NOTE, "buckets", what)
     if entry.move is not None or entry.moved_from:
         what = "the table is moving already" if entry.move else "it is the target of another move"
-        remedy = "Finish that move, or roll it back."
+        remedy = f"End that move first: rowkey move status {name} says how far it is."
         yield MoveFinding.build(BLOCKING, "table", what, "no other move", remedy)
     if target.declaration.catalog != table.design.declaration.catalog:
         what = f"the catalog of the target is {target.declaration.catalog or 'that of the engine'}"
@@ -340,13 +340,13 @@ def _check_collisions(
 def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
     """Yield what each kind of client can rely on."""
     what = (
-        "clients that use this version of rowkey lose no change and see no missing row; those that "
+        "those that use this version of rowkey lose no change and see no missing row; those that "
         "open the table with an older version stop with an error within the lease time"
     )
     yield MoveFinding.build(NOTE, "clients", what)
     if table.engine.is_shared:
         what = (
-            "clients that write to HBase without rowkey do not follow: what they write before the "
+            "those that write to HBase without rowkey do not follow: what they write before the "
             "cutover is copied by its timestamp, what they write after it stays in the source alone"
         )
         remedy = "Stop them at the cutover (--stop-writers); start them again with the new keys."
