@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -184,7 +185,12 @@ def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
         (("throttle", "things", "--rows", "0/s"), "0/s copies nothing"),
         (("verify", "things", "--share", "0%"), "'0%' is not a share"),
         (("run", "things", "--force"), "--force belongs to move cutover"),
-        (("finish", "things"), "Give --drop-old after a cutover"),
+        (("finish", "things"), "none is given to drop. Give --drop-old after a cutover"),
+        (("finish", "things", "--drop-old", "--drop-new"), "two tables to drop are given"),
+        (("start", "things"), "Invalid value for 'STEP': 'start' is not one of 'plan', 'run'"),
+        (("plan", "new.toml", "things.toml"), "the table comes first, then the new design"),
+        (("run", "new.toml", "things.toml"), "the table comes first, then the new design"),
+        (("run", "things", "things.toml"), "the target has the design of the table"),
         (("cutover", "things"), "no move of the table things is under way"),
         (("run", "nothing", "new.toml"), "there is no table nothing"),
         (("finish", "things", "--drop-old"), "the old table, things, is the one that clients read"),
@@ -194,10 +200,10 @@ def test_an_interrupted_step_goes_on(designs_folder: Path) -> None:
 )
 def test_mistakes_are_explained(designs_folder: Path, words: tuple[str, ...], told: str) -> None:
     """A step that is called wrongly, or at the wrong time, says what to do."""
-    if words[0] in ("throttle", "verify") or words[2:3] in [
+    if words[0] in ("throttle", "verify") or words[2:] in [
         ("--drop-old",),
         ("--drop-new",),
-        ("--stop-writers",),
+        ("--stop-writers", "exit 7"),
     ]:
         with Move("things", "rocks:data") as opened:
             opened.start(rowkey.Design.read(designs_folder / "new.toml"))
@@ -205,6 +211,41 @@ def test_mistakes_are_explained(designs_folder: Path, words: tuple[str, ...], to
     found = move(*words)
     assert (4 if "--stop-writers" in words else 2, "") == (found.code, found.out)
     assert told in found.err
+
+
+def test_steps_at_the_wrong_time_name_what_to_do(designs_folder: Path) -> None:
+    """A step that comes too late, or a plan during a move, names the table and the next command."""
+    text = (designs_folder / "new.toml").read_text()
+    (designs_folder / "third.toml").write_text(text.replace("host, ts, 8", "host, ts, 16"))
+    assert 0 == move("run", "things", "new.toml").code
+    planned = move("plan", "things", "third.toml")
+    assert (1, True) == (planned.code, "rowkey move status things says" in planned.out)
+    assert "Next: rowkey move cutover things --on rocks:data\n" == planned.err
+    other = move("run", "things", "third.toml").err
+    assert "give the move up: rowkey move finish things --drop-new." in other
+    assert 0 == move("cutover", "things").code
+    other = move("run", "things", "third.toml").err
+    assert "rowkey move rollback things, then rowkey move finish things --drop-new." in other
+    assert "rowkey move finish things --drop-old" in move("run", "things", "new.toml").err
+    assert 0 == move("finish", "things", "--drop-old", "--yes", "things").code
+    for words in (("finish", "--drop-old"), ("rollback",), ("cutover",), ("run",)):
+        late = move(words[0], "things", *words[1:])
+        assert (2, True) == (late.code, "the move of things to things_2 is finished" in late.err)
+        assert "rowkey move run things_2 OLD_DESIGN" in late.err
+
+
+def test_a_step_after_a_dead_one_says_why_it_waits(designs_folder: Path) -> None:
+    """A step that waits until it knows whether another process works on the move says so."""
+    del designs_folder
+    assert 0 == move("run", "things", "new.toml").code
+    with Move("things", "rocks:data") as opened:
+        opened.record.change(
+            lambda entry: replace(entry, move=entry.move and entry.move.advance(mover="dead"))
+        )
+    with patch("rowkey.move.Move.verify", side_effect=KeyboardInterrupt):
+        found = move("verify", "things")
+    notice = "things: another process works on the move, or has died"
+    assert (130, True) == (found.code, found.err.startswith(notice))
 
 
 def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:

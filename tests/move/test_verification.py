@@ -132,6 +132,20 @@ def compare_models(old: Model, new: Model) -> dict[tuple[Any, ...], str]:
     )
 
 
+@pytest.mark.parametrize("design", [*DESIGNS])
+@pytest.mark.parametrize("is_source", [True, False])
+def test_a_row_of_one_table_is_found_in_every_design(design: str, is_source: bool) -> None:
+    """A row that only one table has is a difference, whichever design either table has."""
+    names = (design, "by_user") if is_source else ("by_user", design)
+    with open_twins(*names) as twins:
+        twins.write(build_row(1), AT)
+        twins.write(build_row(2), AT, "s")
+        twins.write(build_row(3), AT, "t")
+        found = find_kinds(verify_move(*twins.states, pause=skip_pause))
+    expected = {get_identity(build_row(2)): "missing", get_identity(build_row(3)): "extra"}
+    assert expected == found
+
+
 @engines
 def test_planted_faults_are_found_and_named(engine: str, tmp_path: Path) -> None:
     """Six faults among many rows are found, each with its row."""

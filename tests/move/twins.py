@@ -29,6 +29,7 @@ PACKED = {
     "amount": {"type": "i64", "nullable": True, "pack": "p"},
 }
 WIDE = {**FIELDS, "number": {"type": "u64", "at": "qualifier"}}
+AT_IN_QUALIFIER = {**FIELDS, "at": {"type": "timestamp_s", "at": "qualifier"}}
 MADE_EARLIER_MS = 1_000_000_000_000
 """The timestamps of rows begin here."""
 
@@ -51,6 +52,7 @@ DESIGNS: dict[str, Design] = {
         ("by_number", "[reverse(number)][at][user]", FIELDS),
         ("by_digest", "[digest(user, 8)][number][at]", FIELDS),
         ("wide", "[user][at]", WIDE),
+        ("in_buckets_of_time", "[user][time_bucket(at, 1h)][number]", AT_IN_QUALIFIER),
         ("sliced", "[time_slice(at, 1h)][user][number]", FIELDS),
         ("packed", "[number][user][at]", PACKED),
         ("coded", "[code(user)][number][at]", FIELDS),

@@ -142,7 +142,7 @@ def derive_properties(
         can_decode=not ambiguous,
         ambiguities=ambiguous,
         recovered_fields=recovered if not ambiguous else (),
-        stored_fields=design.layout.lossy_key_fields,
+        stored_fields=design.layout.key_fields_in_columns,
         is_unique=not ambiguous and not lossy,
         losses=lossy,
         row_order=tuple(map(str, compute_merged_order(key, count_spreading_parts(key)))),

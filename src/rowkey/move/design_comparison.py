@@ -58,6 +58,16 @@ def compare_designs(
 def _compare_names(source: Design, target: Design, *, has_splits: bool) -> Iterator[MoveFinding]:
     """Yield what speaks against the target as a table: its name, companions and regions."""
     build = MoveFinding.build
+    designs = (source, target)
+    declared = [one.declaration.model_dump(exclude={"table"}) for one in designs]
+    if declared[0] == declared[1] and not has_splits:
+        what = Message(
+            "move.same_design",
+            "the target has the design of the table, so the move would change nothing",
+        )
+        allowed = Message("move.other_design", "another design")
+        remedy = Message("move.give_new_file", "Give the file of the new design.")
+        yield build(BLOCKING, "design", what, allowed, remedy)
     if source.table == target.table:
         what = Message(
             "move.own_name", "{table} is the name of the table itself", table=target.table
@@ -233,7 +243,7 @@ def _compare_packing(source: Design, target: Design) -> Iterator[MoveFinding]:
             )
             remedy = Message(
                 "move.write_packed",
-                "Clients that write only some of them delete the others once the target is read.",
+                "After the cutover, give all of them in each put; one of only some is refused.",
             )
             yield MoveFinding.build(WARNING, f"fields.{slot.field_names[0]}.pack", what, "", remedy)
 

@@ -161,6 +161,10 @@ class Move:
         """
         move = self.record.read()
         if move is None:
+            if (status := self.status).step == "finished":
+                what = f"the move of {status.source} to {status.target} is finished"
+                remedy = f"To go back, move again: rowkey move run {status.target} OLD_DESIGN."
+                raise InvalidArgument("table", what, remedy=remedy)
             what = f"no move of the table {self.source_name} is under way"
             remedy = f"Begin one: rowkey move run OLD NEW --on {self.url}."
             raise InvalidArgument("table", what, remedy=remedy)
@@ -176,7 +180,8 @@ class Move:
         move = self._require_move()
         if move.phase is MovePhase.FINISHED:
             what = f"its move to {move.target} was being finished, or is finished"
-            remedy = "If it was interrupted, finish it first: rowkey move finish."
+            option = "--drop-old" if move.is_target_ruling else "--drop-new"
+            remedy = f"Finish it first: rowkey move finish {self.source_name} {option}."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         return move
 
@@ -309,9 +314,11 @@ class Move:
         renamed = rename_design(design, move.target)
         if target is not None and target.declaration != renamed.dumps(defaults=False):
             what = f"its rows are being moved to {move.target}, which has another design"
+            name = self.source_name
+            back = f"rowkey move rollback {name}, then " if move.is_target_ruling else ""
             remedy = (
-                "Go on with that design; or give the move up: rowkey move rollback, then rowkey "
-                "move finish --drop-new."
+                f"Go on with that design; or give the move up: {back}rowkey move finish {name} "
+                "--drop-new."
             )
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
 
@@ -345,7 +352,10 @@ class Move:
         move = self._require_open_move()
         if move.is_target_ruling:
             what = f"clients read {move.target} already, so nothing is left to be copied"
-            remedy = "End the move by rowkey move finish, or go back by rowkey move rollback."
+            remedy = (
+                f"End the move by rowkey move finish {self.source_name} --drop-old, or go back by "
+                f"rowkey move rollback {self.source_name}."
+            )
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         self._keep_deletes()  # a start that was interrupted may not have come so far
         with MoverLock(self.record, self.pause) as lock:

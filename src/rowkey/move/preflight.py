@@ -200,7 +200,11 @@ def _check_catalog(table: Table, target: Design) -> Iterator[MoveFinding]:
             else Message("move.is_target", "it is the target of another move")
         )
         allowed = Message("move.no_move", "no other move")
-        remedy = Message("move.end_move", "Finish that move, or roll it back.")
+        remedy = Message(
+            "move.end_move",
+            "End that move first: rowkey move status {table} says how far it is.",
+            table=name,
+        )
         yield build(BLOCKING, "table", what, allowed, remedy)
     if target.declaration.catalog != table.design.declaration.catalog:
         own = Message("move.own_catalog", "that of the engine")
@@ -491,16 +495,15 @@ def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
     """Yield what each kind of client can rely on."""
     what = Message(
         "move.clients",
-        "clients that use this version of rowkey lose no change and see no missing row; those that "
+        "those that use this version of rowkey lose no change and see no missing row; those that "
         "open the table with an older version stop with an error within the lease time",
     )
     yield MoveFinding.build(NOTE, "clients", what)
     if table.engine.is_shared:
         what = Message(
             "move.other_clients",
-            "clients that write to HBase without rowkey do not follow: what they write before the "
-            "cutover is copied by its timestamp, what they write after it stays in the source "
-            "alone",
+            "those that write to HBase without rowkey do not follow: what they write before the "
+            "cutover is copied by its timestamp, what they write after it stays in the source alone",
         )
         remedy = Message(
             "move.stop_clients",

@@ -56,7 +56,9 @@ class RowImageReader:
         self.layout = state.combined_design.layout
         self._slots = {(slot.family, slot.qualifier): slot for slot in self.layout.slots}
         self._readers = {column: slot.compile_reader() for column, slot in self._slots.items()}
-        self._lossy_fields = [self.layout.fields[name] for name in self.layout.lossy_key_fields]
+        self._lossy_fields = {
+            name: self.layout.fields[name] for name in self.layout.key_fields_in_columns
+        }
         self._codecs = {name: ColumnCodec(one) for name, one in self.layout.fields.items()}
 
     def read_images(self, rows: Sequence[Mapping[str, Any]]) -> list[RowImage | None]:
@@ -139,15 +141,14 @@ class RowImageReader:
             return True
         event: Event = {}
         for column, found in columns.items():
-            if {*self._slots[column].field_names} & {*self.layout.lossy_key_fields}:
+            if self._lossy_fields.keys() & {*self._slots[column].field_names}:
                 try:
                     self._readers[column](found[0].value, event)
                 except InvalidArgument:
                     return False
         return all(
-            event.get(field.name)
-            == (None if values[field.name] is None else field.normalize(values[field.name]))
-            for field in self._lossy_fields
+            event.get(name) == (None if values[name] is None else field.normalize(values[name]))
+            for name, field in self._lossy_fields.items()
         )
 
     def _read_fields(self, slot: CellSlot, cell: Cell) -> Iterable[tuple[str, bytes]]:

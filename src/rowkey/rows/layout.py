@@ -40,8 +40,8 @@ class Layout:
         key: the bound row key.
         family: the first family.
         placed_fields: names of the fields in each placement, by the placement's name.
-        lossy_key_fields: fields of the key that are also stored as columns, because the key has
-            only a part of their values.
+        lossy_key_fields: fields of the key that are also stored elsewhere, mostly as columns,
+            because the key has only a part of their values.
         time_remainders: the remainders of time slices, which the qualifier holds.
         fields: every declared field.
     """
@@ -57,6 +57,23 @@ class Layout:
     def has_shared_rows(self) -> bool:
         """Whether a row may hold several events, told apart by their qualifiers."""
         return self.qualifier_prefix is not None
+
+    @cached_property
+    def key_fields_in_columns(self) -> tuple[str, ...]:
+        """Fields of the key whose values only a column has whole.
+
+        What the key loses of a field may also be in the qualifier or in the timestamp of cells.
+
+        >>> from rowkey.design import Design
+        >>> for ts in ("timestamp_ms", {"type": "timestamp_ms", "at": "qualifier"}):
+        ...     fields = {"host": "text", "ts": ts}
+        ...     layout = Design("t", "[digest(host, 4)][time_bucket(ts, 1h)]", fields=fields).layout
+        ...     print(layout.lossy_key_fields, layout.key_fields_in_columns)
+        ('host', 'ts') ('host', 'ts')
+        ('host', 'ts') ('host',)
+        """
+        stored = {name for slot in self.slots for name in slot.field_names}
+        return tuple(name for name in self.lossy_key_fields if name in stored)
 
     @property
     def has_one_family(self) -> bool:

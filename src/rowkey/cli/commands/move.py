@@ -59,6 +59,8 @@ OPTION_STEPS = {
     "--yes": ("finish",),
 }
 """The steps that each option belongs to."""
+LOCKING_STEPS = ("run", "verify", "cutover", "rollback", "finish")
+"""The steps that only one process at a time can work on."""
 NO_LIMIT = "none"
 STDERR = 2
 """The file descriptor of standard error."""
@@ -71,6 +73,7 @@ STDERR = 2
         ["plan", "run", "status", "throttle", "pause", "resume", "verify", "cutover", "rollback",
          "finish"]
     ),
+    metavar="STEP",
 )  # fmt: skip
 @click.argument("table", type=FILE_PATH)
 @click.argument("new", required=False, type=FILE_PATH)
@@ -134,12 +137,12 @@ def command(
     rowkey move finish logs --drop-old --yes logs --on rocks:./data
     """
     _check_usage(step, table, new, options)
-    with _open_move(table, url) as move:
+    with _open_move(step, table, url) as move:
         runner = _StepRunner(move, url, output, progress, options)
         try:
             return runner.run(step, None if new is None else _read_new_design(new), table, new)
         except KeyboardInterrupt:
-            if step in ("run", "verify", "cutover", "rollback", "finish"):
+            if step in LOCKING_STEPS:
                 again = f"The same command goes on: rowkey move {step} {move.source_name} …"
                 print_errors([f"{move.source_name}: no row is lost. {again}"])
             raise
@@ -161,15 +164,19 @@ def _check_usage(step: str, table: str, new: str | None, options: Mapping[str, A
     if step == "throttle" and options["rows"] is None and options["max_p99"] is None:
         raise click.UsageError("the limit is missing. Give --rows 20000/s, or --rows none.")
     if step == "finish" and options["drop_old"] == options["drop_new"]:
+        problem = "two tables to drop are given" if options["drop_old"] else "none is given to drop"
         raise click.UsageError(
-            "the dropped table is missing. Give --drop-old after a cutover, or --drop-new "
-            "to give the move up."
+            f"{problem}. Give --drop-old after a cutover, or --drop-new to give the move up."
         )
 
 
 @contextmanager
-def _open_move(table: str, url: str) -> Iterator[Move]:
-    """Open the move of a table, given by its design file or its name."""
+def _open_move(step: str, table: str, url: str) -> Iterator[Move]:
+    """Open the move of a table, given by its design file or its name.
+
+    Raises:
+        CatalogMismatch: a move is to begin, and the table has another design than the file.
+    """
     from rowkey.move import Move
 
     design = read_design_or_name(table)
@@ -177,7 +184,33 @@ def _open_move(table: str, url: str) -> Iterator[Move]:
     if not isinstance(design, str):
         catalog = catalog or design.declaration.catalog
     with Move(find_table_name(table), url, catalog=catalog) as move:
+        if step in ("plan", "run") and not isinstance(design, str):
+            _require_design_of_table(move, design)
         yield move
+
+
+def _require_design_of_table(move: Move, design: Design) -> None:
+    """Raise unless a table that is not moving has the design of the file that was given for it.
+
+    Raises:
+        CatalogMismatch: it has another one, as if both files were given in the wrong order.
+    """
+    from rowkey.catalog import evolve_entry
+    from rowkey.errors import CatalogMismatch
+    from rowkey.table import rename_design
+
+    name = move.source_name
+    entry = move.record.catalog.read(name)
+    if entry is None or entry.move is not None:
+        return
+    try:
+        evolve_entry(entry, rename_design(design, name))
+    except CatalogMismatch as problem:
+        remedy = (
+            f"Write rowkey move plan {name} NEW: the table comes first, then the new design; are "
+            "both files in the wrong order?"
+        )
+        raise CatalogMismatch(name, problem.differences, remedy) from None
 
 
 def _read_new_design(path: str) -> Design:
@@ -206,6 +239,9 @@ class _StepRunner:
 
     def run(self, step: str, design: Design | None, table: str, new: str | None) -> int:
         """Run a step; return the exit code."""
+        if step in LOCKING_STEPS and self.move.status.has_mover:
+            what = "another process works on the move, or has died: which of both is known in 18 s"
+            print_notes([f"{self.move.source_name}: {what}"])
         match step:
             case "plan":
                 assert design is not None
@@ -235,6 +271,8 @@ class _StepRunner:
         if plan.is_possible:
             words = ["rowkey", "move", "run", table, new, "--on", self.url]
             _print_advice([f"Next: {shlex.join(words)}"])
+        elif (status := self.move.status).step not in ("none", "finished"):
+            self._print_next(status)
         else:
             _print_advice(["The move is not possible. Next: correct what is blocking."])
         return int(not plan.is_possible)
