@@ -205,7 +205,7 @@ PLANTED_BUGS: dict[str, Callable[[], Any]] = {
     "the switch does not wait for clients": lambda: plant(
         rowkey.move.switch, "compute_wait_s", lambda *_: 0.0
     ),
-    "the switch copies nothing": lambda: plant(rowkey.move.switch.Switch, "_catch_up", lambda _: 0),
+    "the switch copies nothing": lambda: plant(rowkey.move.copying.CatchUp, "run", lambda _: 0),
 }
 
 
