@@ -12,6 +12,8 @@ from move.test_sleeping_clients import BEFORE, KEY, NEW, OLD, PUT, STALE_S, read
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.move import Move
+from rowkey.move.copying import CatchUp
+from rowkey.move.mover_lock import MoverLock
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.table_location import KEEP_ALL_DELETES
 
@@ -30,6 +32,25 @@ def test_a_verification_mends_what_a_dead_client_wrote_to_one_table(tmp_path: Pa
         assert [BEFORE, PUT] == read_both(move)[::-1]
         assert move.verify().has_passed
         assert [PUT, PUT] == read_both(move)
+
+
+def test_a_catch_up_writes_only_what_is_missing(tmp_path: Path) -> None:
+    """A row that its client has written to both tables is not written again."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S) as table, Move("logs", url) as move:
+        assert move.run(NEW).has_passed
+        table.put(BEFORE)
+        source, target = move.source.get_state(), move.target.get_state()
+        with MoverLock(move.record) as lock:
+            catch_up = CatchUp(source, target, lock)
+            source.apply_changes([source.build_change(RowWriter.build_put, PUT)])
+            with patch.object(target.writer, "send_mutations", wraps=target.writer.send_mutations):
+                assert 1 == catch_up.run()
+                sent = target.writer.send_mutations.call_args_list  # type: ignore[attr-defined]
+            assert [PUT, PUT] == read_both(move)
+            with patch.object(target.writer, "send_mutations", side_effect=AssertionError):
+                CatchUp(source, target, lock).run()
+    assert [1] == [len(one.args[0]) for one in sent]
 
 
 def test_a_repeated_start_lets_the_source_keep_deletes(tmp_path: Path) -> None:

@@ -2,87 +2,120 @@
 
 from __future__ import annotations
 
-import threading
+import json
+import subprocess
+import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from secrets import token_hex
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
 from move.mover_loop import build_designs
+from move.paced_client import CLIENTS
 from reliability.record import record
 from rowkey.move import Move
 from rowkey.table import drop_table
 from table.linear_history import build_design
 
-WRITERS, OPERATIONS_PER_S, CUT_OVERS = 8, 500, 5
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Self
+
+SWITCHES = 5
 STALE_S = 1.0
+BUSY_S = 10.0
+"""Seconds for which clients write before the first switch."""
+HERE = Path(__file__).parent
 
 
-class PacedWriter(threading.Thread):
-    """Puts rows at a rate, and notes how long each took.
+class PacedClients:
+    """The processes that put rows, in a `with` block.
 
     Args:
-        table: the table.
-        number: the number of the writer.
+        url: the cluster.
+        table: the name of the table.
     """
 
-    def __init__(self, table: rowkey.Table, number: int) -> None:
-        super().__init__()
-        self.table, self.number = table, number
-        self.times_s: list[float] = []
-        self.is_over = False
+    def __init__(self, url: str, table: str) -> None:
+        script = str(HERE / "paced_client.py")
+        self._stack = ExitStack()
+        self._clients = [
+            self._stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, script, url, table, str(number)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    encoding="utf-8",
+                )
+            )
+            for number in range(CLIENTS)
+        ]
 
-    def run(self) -> None:
-        due = time.perf_counter()
-        while not self.is_over:
-            due = max(due + 1 / OPERATIONS_PER_S, time.perf_counter() - 0.1)
-            time.sleep(max(0.0, due - time.perf_counter()))
-            start = time.perf_counter()
-            self.table.put({"id": self.number + WRITERS * len(self.times_s), "a": self.number})
-            self.times_s.append(time.perf_counter() - start)
+    def __enter__(self) -> Self:
+        assert ["ready\n"] * CLIENTS == [
+            one.stdout.readline() for one in self._clients if one.stdout
+        ]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._clients:
+            one.kill()
+        self._stack.close()
+
+    def stop(self) -> Iterator[dict[str, Any]]:
+        """End all clients, and yield the figures of each."""
+        for one in self._clients:
+            assert one.stdin is not None
+            one.stdin.close()
+        for one in self._clients:
+            assert one.stdout is not None
+            yield json.loads(one.stdout.read())
 
 
 @pytest.mark.long
 def test_writers_wait_a_short_time_for_a_cut_over(hbase_url: str) -> None:
-    """Eight writers lose no row in five switches to and fro; the longest waits are recorded."""
+    """Eight clients lose no row in five switches to and fro; the longest waits are recorded."""
     name = f"window.{token_hex(4)}"
-    longest_s, windows_s = [], []
+    windows_s, spans = [], []
     try:
-        with ExitStack() as held:
-            table = held.enter_context(
-                rowkey.open(build_design(name), hbase_url, max_stale=STALE_S)
-            )
-            writers = [PacedWriter(table, number) for number in range(WRITERS)]
-            for writer in writers:
-                writer.start()
-            with Move(name, hbase_url) as move:
+        with (
+            rowkey.open(build_design(name), hbase_url, max_stale=STALE_S) as table,
+            Move(name, hbase_url) as move,
+        ):
+            with PacedClients(hbase_url, name) as clients:
                 assert move.run(build_designs(name)[1]).has_passed
-                began = time.perf_counter()
-                before = sum(len(one.times_s) for one in writers)
-                for number in range(CUT_OVERS):
-                    counts = [len(one.times_s) for one in writers]
+                time.sleep(BUSY_S)
+                for number in range(SWITCHES):
+                    began_s = time.perf_counter()
                     result = move.roll_back() if number % 2 else move.cut_over()
                     windows_s.append(round(result.window_s, 2))
                     time.sleep(1.0)
-                    waits = zip(writers, counts, strict=True)
-                    longest_s.append(round(max(max(one.times_s[at:]) for one, at in waits), 2))
-                written = sum(len(one.times_s) for one in writers) - before
-                rate = round(written / (time.perf_counter() - began))
-                for writer in writers:
-                    writer.is_over = True
-                    writer.join()
-                assert move.verify().has_passed
-                move.finish()
-            rows = [
-                {"id": one.number + WRITERS * step}
-                for one in writers
-                for step in range(len(one.times_s))
-            ]
-            assert len(rows) == table.count()
+                    spans.append((began_s, time.perf_counter()))
+                found = list(clients.stop())
+            rows = sum(one["rows"] for one in found)
+            assert rows == table.count()
+            assert move.verify().has_passed
+            move.finish()
+            assert rows == table.count()
     finally:
         drop_table(name, hbase_url)
-    figures = {"longest_s": longest_s, "windows_s": windows_s, "operations per s": rate}
+    calls = sorted((start, took) for one in found for start, took in one["calls"])
+    took_s = calls[-1][0] - calls[0][0]
+    figures = {
+        "windows_s": windows_s,
+        "longest_s": [
+            round(max(took for start, took in calls if begin <= start <= end), 2)
+            for begin, end in spans
+        ],
+        "median_s": round(median(took for _, took in calls), 3),
+        "rows per s": round(rows / took_s),
+        "cores of the clients": round(sum(one["cpu_s"] for one in found) / took_s, 2),
+    }
     record("cut-over window on HBase", figures)
     print(figures)

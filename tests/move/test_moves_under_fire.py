@@ -206,7 +206,7 @@ PLANTED_BUGS: dict[str, Callable[[], Any]] = {
     "increments are repeated in the other table": lambda: plant(
         MoveFollower, "run_pinned", repeat_in_both_tables
     ),
-    "the switch copies nothing": lambda: plant(rowkey.move.switch.Switch, "_catch_up", lambda _: 0),
+    "the switch copies nothing": lambda: plant(rowkey.move.copying.CatchUp, "run", lambda _: 0),
 }
 
 

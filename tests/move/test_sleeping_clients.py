@@ -15,7 +15,7 @@ import rowkey
 from rowkey.errors import Conflict, RowkeyError
 from rowkey.move import Move
 from table.buckets import advance_clock
-from table.clients import ManualClock, open_client
+from table.clients import ManualClock, open_client, set_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,13 +102,11 @@ def open_client_that_sleeps(url: str, sleep: Callable[[], None]) -> Iterator[Tab
         stores = {id(table.store): table.store}
         if (following := table.follower._route.following) is not None:
             stores[id(following.store)] = following.store
+        trackers = [table.follower._source]
         if table.follower._target is not None:
-            tracker = table.follower._target[1]
-            tracker.lease.clock = table.lease.clock
-            tracker.lease._read_at_s = tracker.lease._next_try_s = 0.0
-        source = table.follower._source
-        source.lease.clock = table.lease.clock
-        source.lease._read_at_s = source.lease._next_try_s = 0.0
+            trackers.append(table.follower._target[1])
+        for tracker in trackers:
+            set_clock(tracker.lease, table.lease.clock)
         is_asleep = False
 
         def wrap(store: Any, name: str) -> None:

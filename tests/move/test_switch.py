@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
@@ -11,6 +13,7 @@ import rowkey
 from rowkey.catalog import CatalogEntry, MovePhase
 from rowkey.errors import Conflict
 from rowkey.move import Move
+from rowkey.move.switch import Switch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +25,8 @@ FIELDS: dict[str, Any] = {"id": "u64", "note": "text"}
 OLD = rowkey.Design("notes", "[id]", fields=FIELDS)
 NEW = rowkey.Design("notes", "[bucket(id, 4)][id]", fields=FIELDS)
 ROW = {"id": 1, "note": "new"}
+MAX_LEASE_WAIT_S = 1.5
+"""Seconds for which clients may wait for each other to notice a switch."""
 
 
 @pytest.fixture
@@ -68,3 +73,25 @@ def test_a_switch_of_a_dead_mover_is_begun_again(opened: tuple[Table, Move]) -> 
     move.record.change(begin)
     assert "notes_2" == move.cut_over().ruling
     assert {"id": 1, "note": "old"} == table.get(id=1)
+
+
+def test_clients_of_a_cluster_wait_shortly_for_each_other(tmp_path: Path) -> None:
+    """A switch lasts no longer for clients that may go on without the catalog for a minute."""
+    url, waits_s = f"memory:{tmp_path}", defaultdict[str, list[float]](list)
+
+    def note_wait(_: Switch, step: str, seconds: float) -> None:
+        waits_s[step].append(seconds)
+
+    with (
+        rowkey.open(OLD, url) as table,
+        patch.object(Move, "_wait_for_clients"),
+        patch.object(Switch, "_wait", note_wait),
+        Move("notes", url) as move,
+    ):
+        usual_s = table.tracker.lease.max_stale_s
+        move.run(NEW)
+        move.cut_over()
+        entry = move.record.read_entry()
+    assert waits_s["prepare"][0] > usual_s
+    assert waits_s["switch"][0] <= MAX_LEASE_WAIT_S
+    assert (usual_s, usual_s) == (entry.max_stale_s, entry.longest_stale_s)

@@ -12,6 +12,7 @@ from rowkey.table.generations.bucket_change import BucketChange
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rowkey.catalog import Lease
     from rowkey.table import Table
     from rowkey.table.generations.bucket_change import BucketChangeResult
 
@@ -35,10 +36,17 @@ def open_client(
 ) -> Table:
     """Open a table with a manual clock."""
     table = rowkey.open(design, url, clock=clock)
-    table.lease.clock = time
-    table.lease._read_at_s = table.lease._next_try_s = time.now
+    set_clock(table.lease, time)
     table.tracker.pause = time.pause
     return table
+
+
+def set_clock(lease: Lease, clock: Callable[[], float]) -> None:
+    """Give a lease another clock, by which its entry was read now."""
+    while (thread := lease._thread) is not None:
+        thread.join()  # it would note a time of the former clock
+    lease.clock = clock
+    lease._read_at_s = lease._next_try_s = clock()
 
 
 def set_buckets(table: Table, count: int, part: Any = None, **words: Any) -> BucketChangeResult:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rowkey.cells import RowCells
     from rowkey.engines import CellSelection
     from rowkey.move.copy_progress import CopyInterval
+    from rowkey.move.recent_rows import RecentRows
     from rowkey.table import GenerationState
 
 CHUNK_ROWS = 8_192
@@ -103,9 +104,10 @@ class RowCopier:
         source: the state of the table that is read.
         target: the state of the table that is written; its attribute
             `hbase.hstore.time.to.purge.deletes` must outlast the copy if clients write meanwhile.
-        catalog: where the progress is kept, as a note of the source.
+        catalog: where the progress is kept, as a note of the source; None to keep none.
         since_ms: copy only rows with a cell that is not older, for a pass that catches up with
             writers that do not use rowkey; None for all rows.
+        recent_rows: what the target has of them; rows of which it has all cells are not written.
         limit: the rate, which may be changed while the copier runs.
         threads: intervals that are copied at the same time; None for 4 on a cluster, else 1.
         chunk_rows: rows of a chunk, 1 or more.
@@ -123,9 +125,10 @@ class RowCopier:
         self,
         source: GenerationState,
         target: GenerationState,
-        catalog: Catalog,
+        catalog: Catalog | None,
         *,
         since_ms: int | None = None,
+        recent_rows: RecentRows | None = None,
         limit: RateLimit | None = None,
         threads: int | None = None,
         chunk_rows: int = CHUNK_ROWS,
@@ -141,7 +144,7 @@ class RowCopier:
         self._source_store, self._writer = source.writer.store, target.writer
         self._source_name = source.active_design.table
         self._target_name = target.active_design.table
-        self._catalog, self._since_ms = catalog, since_ms
+        self._catalog, self._since_ms, self._recent_rows = catalog, since_ms, recent_rows
         self.limit = RateLimit() if limit is None else limit
         is_shared = self._source_store.is_shared or target.writer.store.is_shared
         self._threads = threads or (CLUSTER_THREADS if is_shared else 1)
@@ -195,7 +198,9 @@ class RowCopier:
 
     def _load_or_start(self) -> CopyProgress:
         """Return the stored progress of this pass, or store that it begins."""
-        stored = load_progress(self._catalog, self._source_name)
+        stored = None
+        if self._catalog is not None:
+            stored = load_progress(self._catalog, self._source_name)
         if stored is not None:
             is_same = (stored.target, stored.since_ms) == (self._target_name, self._since_ms)
             if is_same:
@@ -209,8 +214,13 @@ class RowCopier:
         starts = self._source_store.spec.splits
         last_row = self._find_last_row(ScanRange()) or b""
         progress = CopyProgress.start(self._target_name, starts, self._since_ms, last_row)
-        save_progress(self._catalog, self._source_name, progress)
+        self._save(progress)
         return progress
+
+    def _save(self, progress: CopyProgress) -> None:
+        """Keep the progress for a copier that is started after a crash."""
+        if self._catalog is not None:
+            save_progress(self._catalog, self._source_name, progress)
 
     def _copy_intervals(self, pending: deque[int]) -> None:
         """Copy intervals one after the other until none is left or the copier is stopped."""
@@ -234,7 +244,7 @@ class RowCopier:
                             left_out_cells=self._initial.left_out_cells
                             + self.translator.unknown_cell_count,
                         )
-                        save_progress(self._catalog, self._source_name, self._progress)
+                        self._save(self._progress)
                     self._send_report()
         except BaseException:
             self._stop_event.set()  # the other threads end after their chunks
@@ -244,13 +254,16 @@ class RowCopier:
         """Copy the next rows of an interval; return its new state, None if stopped in between."""
         with _pause_collector():
             rows, is_last = self._read_chunk(interval)
-        if rows and index not in self._estimates:
+        if rows and index not in self._estimates and self._report is not None:
             last = self._find_last_row(ScanRange(interval.position, interval.stop))
             self._estimates[index] = _IntervalEstimate(interval.row_count, rows[0].row, last)
         if self.translator.needs_whole_rows and self._since_ms is not None and rows:
             rows = self._source_store.get([row.row for row in rows], RAW_CELLS)
         with _pause_collector():
             mutations, written = self.translator.translate(rows), 0
+            if self._recent_rows is not None:
+                has_all_cells = self._recent_rows.has_all_cells
+                mutations = [one for one in mutations if not has_all_cells(one)]
         for piece in self.limit.iterate_slices(mutations, self._is_stopped):
             self._check()
             began = time.perf_counter()

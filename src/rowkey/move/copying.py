@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
 from rowkey.move.copier import RowCopier
-from rowkey.move.copy_progress import save_progress
 from rowkey.move.move_record import CAUGHT_UP_NOTE
 from rowkey.move.rate_limit import RateLimit
+from rowkey.move.recent_rows import RecentRows
 from rowkey.move.status import MoveSettings
+from rowkey.table import RowTranslator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,35 +86,62 @@ def copy_all_rows(
     return copier.run()
 
 
-def copy_changed_rows(
-    ruling: GenerationState, following: GenerationState, lock: MoverLock, *, is_limited: bool
-) -> int:
-    """Copy the rows of the ruling table that have changed since the last pass; return how many.
+class CatchUp:
+    """One pass over the rows of the ruling table that have changed since the last pass.
 
-    An interrupted pass is begun again: rows that were copied are copied once more.
+    It reads first what the other table has of them, which takes about half of its time and may be
+    done while clients still write: what they write later is copied by `run`. An interrupted pass is
+    begun again.
 
     Args:
         ruling: the state of the table that is read.
-        following: the state of the other one.
+        following: the state of the other table.
         lock: held by this process.
         is_limited: whether the limits of the move hold; not while clients wait.
+
+    Raises:
+        Conflict: another process works on the move.
+        Unavailable: a table or the catalog does not answer.
     """
-    lock.check()
-    record, name = lock.record, ruling.active_design.table
-    note = record.read_note(CAUGHT_UP_NOTE)
-    since_ms, now_ms = note.get("since_ms", 0), time.time_ns() // 1_000_000
-    save_progress(record.catalog, name, None)
-    limits = LimitFollower(record, lock) if is_limited else None
-    copier = RowCopier(
-        ruling,
-        following,
-        record.catalog,
-        since_ms=since_ms,
-        limit=None if limits is None else limits.limit,
-        check=lock.check if limits is None else limits.update,
-    )
-    result = copier.run()
-    save_progress(record.catalog, name, None)
-    next_ms = max(since_ms, now_ms - LATE_MARGIN_MS)
-    record.write_note(CAUGHT_UP_NOTE, {**note, "since_ms": next_ms})
-    return result.row_count
+
+    def __init__(
+        self,
+        ruling: GenerationState,
+        following: GenerationState,
+        lock: MoverLock,
+        *,
+        is_limited: bool = False,
+    ) -> None:
+        lock.check()
+        self.ruling, self.following, self.lock = ruling, following, lock
+        self._limits = LimitFollower(lock.record, lock) if is_limited else None
+        self._note = lock.record.read_note(CAUGHT_UP_NOTE)
+        self.since_ms = self._note.get("since_ms", 0)
+        # A row that is built from others is written in any case, after the clients that build it.
+        self._recent_rows = (
+            None
+            if RowTranslator(ruling, following).needs_whole_rows
+            else RecentRows(following.writer.store, self.since_ms, lock.check)
+        )
+
+    def run(self) -> int:
+        """Copy what the other table lacks; return how many rows have changed since the last pass.
+
+        Raises:
+            Conflict: another process works on the move.
+            Unavailable: a table or the catalog does not answer.
+        """
+        now_ms = time.time_ns() // 1_000_000
+        copier = RowCopier(
+            self.ruling,
+            self.following,
+            None,
+            since_ms=self.since_ms,
+            recent_rows=self._recent_rows,
+            limit=None if self._limits is None else self._limits.limit,
+            check=self.lock.check if self._limits is None else self._limits.update,
+        )
+        result = copier.run()
+        next_ms = max(self.since_ms, now_ms - LATE_MARGIN_MS)
+        self.lock.record.write_note(CAUGHT_UP_NOTE, {**self._note, "since_ms": next_ms})
+        return result.row_count

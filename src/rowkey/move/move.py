@@ -15,7 +15,7 @@ from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.move.copy_progress import PROGRESS_NOTE
-from rowkey.move.copying import LATE_MARGIN_MS, copy_all_rows, copy_changed_rows
+from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
@@ -463,7 +463,7 @@ class Move:
         started_ms = get_time_ms()
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
             progress("catch up", 0, 0)
-            self._catch_up(lock, is_limited=True)
+            self._begin_catch_up(lock, is_limited=True).run()
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
@@ -543,11 +543,11 @@ class Move:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
-    def _catch_up(self, lock: MoverLock, *, is_limited: bool) -> int:
-        """Copy rows of the ruling table that have changed to the other one; return how many."""
+    def _begin_catch_up(self, lock: MoverLock, *, is_limited: bool = False) -> CatchUp:
+        """Begin a pass that copies rows of the ruling table that have changed to the other one."""
         sides = (self.source.get_state(), self.target.get_state())
         ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
-        return copy_changed_rows(ruling, following, lock, is_limited=is_limited)
+        return CatchUp(ruling, following, lock, is_limited=is_limited)
 
     def _switch(
         self,
@@ -566,7 +566,7 @@ class Move:
             started_ms = get_time_ms() - LATE_MARGIN_MS
             switch = Switch(
                 *(self.record, lock, self.engine),
-                lambda: self._catch_up(lock, is_limited=False),
+                lambda: self._begin_catch_up(lock),
                 *(progress, self.pause),
             )
             result = switch.run()

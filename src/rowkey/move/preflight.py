@@ -503,7 +503,8 @@ def _describe_guarantees(table: Table) -> Iterator[MoveFinding]:
         what = Message(
             "move.other_clients",
             "those that write to HBase without rowkey do not follow: what they write before the "
-            "cutover is copied by its timestamp, what they write after it stays in the source alone",
+            "cutover is copied by its timestamp, what they write after it stays in the source "
+            "alone",
         )
         remedy = Message(
             "move.stop_clients",

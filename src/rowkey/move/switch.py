@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 
     from rowkey.catalog import CatalogEntry, TableMove
     from rowkey.engines import Engine
+    from rowkey.move.copying import CatchUp
     from rowkey.move.move_record import MoveRecord
     from rowkey.move.mover_lock import MoverLock
 
-    CatchUp = Callable[[], int]
-    """Copies the rows of the ruling table that have changed since the last pass; returns how
-    many."""
-
-SWITCH_STALE_S = 5.0
-"""Seconds that a client may go on without its catalog around a switch. A client that does not reach
-the catalog for so long stops, so it is only this short for the switch itself."""
+SWITCH_STALE_S = 1.0
+"""Seconds that a client may go on without its catalog around a switch: most of the time without
+service, since the mover cannot know sooner that all clients wait. A client that does not reach the
+catalog for so long waits for it, so it is only this short for the switch itself."""
 MAX_CATCH_UPS, SHORTER = 8, 0.7
 """Most passes over changed rows before a switch; another one follows while each takes at most such
 a part of the time of the one before."""
@@ -45,7 +43,8 @@ class SwitchResult:
     Args:
         ruling: the name of the table that is read now.
         window_s: seconds in which no client could read or write.
-        caught_up: rows that were copied in that time.
+        caught_up: rows of the last seconds that were compared in that time, and copied where one
+            of their changes was missing.
     """
 
     ruling: str
@@ -60,7 +59,7 @@ class Switch:
         record: the record of the move.
         lock: held while it switches.
         engine: the engine of both tables.
-        catch_up: copies changed rows from the ruling table to the other one.
+        begin_catch_up: begins a pass that copies changed rows from the ruling table to the other.
         progress: called with a step and how many seconds of it are over, and of how many.
         pause: waits for a number of seconds.
     """
@@ -70,12 +69,12 @@ class Switch:
         record: MoveRecord,
         lock: MoverLock,
         engine: Engine,
-        catch_up: CatchUp,
+        begin_catch_up: Callable[[], CatchUp],
         progress: Callable[[str, int, int], None],
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.record, self.lock, self.engine = record, lock, engine
-        self.catch_up, self.progress, self.pause = catch_up, progress, pause
+        self.begin_catch_up, self.progress, self.pause = begin_catch_up, progress, pause
 
     def run(self) -> SwitchResult:
         """Make the other table the one that is read.
@@ -85,6 +84,7 @@ class Switch:
                 works on the move.
         """
         self._end_switch()  # that of a mover that has died
+        self._catch_up()  # may take long, so it is done before clients depend on the catalog
         self._lower_stale_time()
         self._catch_up_before()
         started_s = read_boottime_s()
@@ -123,7 +123,7 @@ class Switch:
     def _catch_up(self) -> int:
         """Copy the rows that have changed since the last pass; return how many."""
         self.progress("catch up", 0, 0)
-        return self.catch_up()
+        return self.begin_catch_up().run()
 
     def _switch(self) -> int:
         """Keep clients waiting while the last changes are copied, then let the other table rule."""
@@ -145,9 +145,12 @@ class Switch:
             return restore_stale_time(replace(entry, move=other))
 
         self.progress("switch", 0, 0)
-        entry = self.lock.change(begin)
-        self._wait("switch", compute_wait_s(entry, self.engine))
-        copied = self._catch_up()
+        entry, started_s = self.lock.change(begin), read_boottime_s()
+        catch_up = self.begin_catch_up()
+        left_s = compute_wait_s(entry, self.engine) + started_s - read_boottime_s()
+        self._wait("switch", left_s)
+        self.progress("catch up", 0, 0)
+        copied = catch_up.run()
         self.lock.check()
         self.lock.change(complete)
         return copied
