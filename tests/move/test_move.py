@@ -194,3 +194,16 @@ def test_changed_rows_keep_to_the_limits() -> None:
         move.resume_copy()
         verifier.join()
         assert 2 == sum(one["step"] == "verified" for one in move.status.history)
+
+
+def test_a_run_follows_a_forced_switch_that_was_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The progress of an interrupted catch-up does not keep the copy from beginning."""
+    with open_move() as (_, move):
+        move.start(NEW)
+        with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+            patch.setattr("rowkey.move.copier.RowCopier._copy_chunk", interrupt)
+            move.cut_over(force=True)
+        assert move.run().has_passed
+        assert "copied" == move.status.step

@@ -238,6 +238,7 @@ class Move:
         move = self.record.read()
         if move is not None:
             self._require_same_design(self._require_open_move(), design)
+            self._keep_deletes()
             return move
         plan = self.plan(design, splits=splits, progress=progress)
         blocking = plan.select_findings(FindingLevel.BLOCKING)
@@ -366,7 +367,9 @@ class Move:
         """Wait until all clients write both tables, then copy what is not copied yet."""
         if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
             return
-        if not self.record.read_note(PROGRESS_NOTE):
+        if self.record.read_note(PROGRESS_NOTE).get("since_ms", 0) is not None:
+            # There is none, or that of a catch-up before a switch, which was interrupted.
+            self.record.write_note(PROGRESS_NOTE, None)
             entry = self.record.read_entry()
             self._wait_for_clients(compute_wait_s(entry, self.engine), progress)
 
