@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import rowkey
-from rowkey.errors import CatalogMismatch
+from rowkey.errors import CatalogMismatch, InvalidArgument
 from rowkey.move import Move
+from rowkey.table import create_table, drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +143,37 @@ def test_all_clients_of_a_process_share_one_clock_after_a_move(tmp_path: Path) -
                 other.delete(id=1)
                 table.put({"id": 1, "note": f"{number}"})
                 assert {"id": 1, "note": f"{number}"} == other.get(id=1)
+
+
+def test_a_put_is_newer_than_a_load_of_the_same_millisecond(tmp_path: Path) -> None:
+    """In the salted source, which gets what is loaded into the target, both have row keys."""
+    url, now = f"memory:{tmp_path}", 1_000
+    salted = rowkey.Design("notes", "[salt(8)][id]", fields=FIELDS)
+    with (
+        rowkey.open(salted, url, max_stale=STALE_S, clock=lambda: now) as table,
+        Move("notes", url) as move,
+    ):
+        move.run(NEW)
+        move.cut_over()
+        for number in range(20):
+            now += 1
+            table.load(pa.table({"id": [number], "note": ["load"]}))
+            table.put({"id": number, "note": "put"})
+        move.roll_back()
+        assert {"put"} == {row["note"] for row in table.scan()}
+
+
+def test_a_table_of_a_moved_name_is_not_created(tmp_path: Path) -> None:
+    """The error says that the name is in use, and dropping the table frees it."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S), Move("notes", url) as move:
+        move.run(NEW)
+        move.cut_over()
+        move.finish()
+    with pytest.raises(InvalidArgument, match=r"notes stands for notes_2.*rowkey drop notes"):
+        create_table(OLD, url)
+    assert ["notes_2"] == drop_table("notes", url)
+    create_table(OLD, url).close()
 
 
 @pytest.mark.parametrize("table", ["notes", "notes_2"])
