@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -245,3 +245,36 @@ def test_rows_of_a_batch_need_no_second_key_when_a_move_is_announced(tmp_path: P
             batch.put({"name": "b", "note": "new"})
         assert 2 == table.count()
         assert move.run(new).has_passed
+
+
+@pytest.mark.long
+def test_threads_lose_nothing_in_moves_that_follow_each_other(tmp_path: Path) -> None:
+    """Each move is given up once, then made; each row that a thread has put is there."""
+    url, threads, is_done = f"memory:{tmp_path}", 4, Event()
+    with (
+        rowkey.open(OLD, url, max_stale=STALE_S) as table,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+
+        def put_rows(first: int) -> int:
+            number = first
+            while not is_done.is_set():
+                row = {"id": number, "note": str(number)}
+                table.put(row)
+                assert row == table.get(id=number)
+                number += threads
+            return (number - first) // threads
+
+        puts = [pool.submit(put_rows, first) for first in range(threads)]
+        try:
+            for design in (NEW, OLD, THIRD, NEW):
+                for is_last in (False, True):
+                    with Move(table.get_state().active_design.table, url) as move:
+                        move.run(design)
+                        move.cut_over()
+                        if not is_last:
+                            move.roll_back()
+                        move.finish()
+        finally:
+            is_done.set()
+        assert sum(one.result() for one in puts) == table.count()
