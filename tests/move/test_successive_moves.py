@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import rowkey
-from rowkey.errors import CatalogMismatch
+from rowkey.errors import CatalogMismatch, InvalidArgument
 from rowkey.move import Move
+from rowkey.table import create_table, drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +145,37 @@ def test_all_clients_of_a_process_share_one_clock_after_a_move(tmp_path: Path) -
                 assert {"id": 1, "note": f"{number}"} == other.get(id=1)
 
 
+def test_a_put_is_newer_than_a_load_of_the_same_millisecond(tmp_path: Path) -> None:
+    """In the salted source, which gets what is loaded into the target, both have row keys."""
+    url, now = f"memory:{tmp_path}", 1_000
+    salted = rowkey.Design("notes", "[salt(8)][id]", fields=FIELDS)
+    with (
+        rowkey.open(salted, url, max_stale=STALE_S, clock=lambda: now) as table,
+        Move("notes", url) as move,
+    ):
+        move.run(NEW)
+        move.cut_over()
+        for number in range(20):
+            now += 1
+            table.load(pa.table({"id": [number], "note": ["load"]}))
+            table.put({"id": number, "note": "put"})
+        move.roll_back()
+        assert {"put"} == {row["note"] for row in table.scan()}
+
+
+def test_a_table_of_a_moved_name_is_not_created(tmp_path: Path) -> None:
+    """The error says that the name is in use, and dropping the table frees it."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(OLD, url, max_stale=STALE_S), Move("notes", url) as move:
+        move.run(NEW)
+        move.cut_over()
+        move.finish()
+    with pytest.raises(InvalidArgument, match=r"notes stands for notes_2.*rowkey drop notes"):
+        create_table(OLD, url)
+    assert ["notes_2"] == drop_table("notes", url)
+    create_table(OLD, url).close()
+
+
 @pytest.mark.parametrize("table", ["notes", "notes_2"])
 @pytest.mark.parametrize("key", ["[id]", "[bucket(id, 4)][id]"])
 def test_a_design_with_other_reads_opens_both_tables(tmp_path: Path, table: str, key: str) -> None:
@@ -212,3 +245,36 @@ def test_rows_of_a_batch_need_no_second_key_when_a_move_is_announced(tmp_path: P
             batch.put({"name": "b", "note": "new"})
         assert 2 == table.count()
         assert move.run(new).has_passed
+
+
+@pytest.mark.long
+def test_threads_lose_nothing_in_moves_that_follow_each_other(tmp_path: Path) -> None:
+    """Each move is given up once, then made; each row that a thread has put is there."""
+    url, threads, is_done = f"memory:{tmp_path}", 4, Event()
+    with (
+        rowkey.open(OLD, url, max_stale=STALE_S) as table,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+
+        def put_rows(first: int) -> int:
+            number = first
+            while not is_done.is_set():
+                row = {"id": number, "note": str(number)}
+                table.put(row)
+                assert row == table.get(id=number)
+                number += threads
+            return (number - first) // threads
+
+        puts = [pool.submit(put_rows, first) for first in range(threads)]
+        try:
+            for design in (NEW, OLD, THIRD, NEW):
+                for is_last in (False, True):
+                    with Move(table.get_state().active_design.table, url) as move:
+                        move.run(design)
+                        move.cut_over()
+                        if not is_last:
+                            move.roll_back()
+                        move.finish()
+        finally:
+            is_done.set()
+        assert sum(one.result() for one in puts) == table.count()

@@ -106,7 +106,7 @@ class Batch:
         """Write what the sent changes missed because the state has changed since they were encoded.
 
         The state is read also if there are none: the rows may be missing in a new companion.
-        `MoveFollower.write_row` says why.
+        `write_row` says why.
         """
         while (state := self.get_state()) is not self.state and sent_rows:
             earlier_state, self.state, repeated = self.state, state, []

@@ -103,8 +103,9 @@ def _write_block(
     """
     state = get_state()
     clock = state.writer.clock
+    is_salted = any(one.active_design.key.is_salted for one in state.load_order)
     with clock.lock_all_rows():
-        at = clock.stamp_all_rows(is_exclusive=state.active_design.key.is_salted)
+        at = clock.stamp_all_rows(is_exclusive=is_salted)
         refused = list(islice(put_block(state, rows, at), max_errors))
     clock.throttle_writer(at)
     written = state

@@ -41,6 +41,7 @@ from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
 from rowkey.table.moves.move_follower import MoveFollower
+from rowkey.table.moves.moved_table import find_used_table
 from rowkey.table.row_writer import RowNaming
 from rowkey.table.table import Table
 from rowkey.table.table_spec import (
@@ -158,8 +159,13 @@ class TableLocation:
                 remedy="Open it, choose another name, or remove it by rowkey drop.",
             )
 
-    def build_lost_table_error(self, entry: CatalogEntry) -> CorruptionError:
+    def build_lost_table_error(self, entry: CatalogEntry) -> CorruptionError | InvalidArgument:
         """Return the error of this table having a catalog entry but missing on the engine."""
+        used = find_used_table(self.catalog, self.table_name, entry)
+        if used != self.table_name:
+            what = f"the name {self.table_name} stands for {used}, to which its rows were moved"
+            remedy = f"Choose another name, or remove the table: rowkey drop {self.table_name}."
+            return InvalidArgument(self.url, what, remedy=remedy)
         is_own = self.declared_catalog is None
         return build_lost_error(
             self.url, self.catalog_url, self.table_name, entry, is_own_catalog=is_own

@@ -75,6 +75,39 @@ class WriteState(Protocol):
         """Write what a change written under an earlier state missed; return all of it."""
 
 
+def write_row(
+    get_state: Callable[[], WriteState], build_change: ChangeBuilder, row: Any, *, sync: bool | None
+) -> None:
+    """Write the change of one row; its deletes are made under every row key of the row.
+
+    Between the computation of the row keys and the write, another client may have announced a
+    generation and copied a cell to a new row key, or the mover may have begun to copy. So the state
+    is read again after the write, and what the change missed is written too. If the state has not
+    changed, no client wrote under another key or read another table before.
+
+    Args:
+        get_state: returns the state of the table; the same object while it has not changed.
+        build_change: builds the change.
+        row: the row.
+        sync: whether it is on disk when the call returns; None is as opened.
+
+    Raises:
+        RowError: the row cannot be written.
+        Closed: the table was opened before this process was forked.
+        Unavailable: a table or the catalog was not reached for too long. If that was so only after
+            the write, deleted cells may remain under row keys that other clients write by now.
+    """
+    state = get_state()
+    change = state.build_change(build_change, row)
+    if not change.mutations:
+        return
+    (mutations,) = state.apply_changes([change], sync=sync)
+    while (current_state := get_state()) is not state:
+        written = state.split_mutations(mutations)
+        state = current_state
+        mutations = state.repeat_missed(written, to_mapping(row), sync=sync)
+
+
 class JointChange(NamedTuple):
     """A change of one row in a table and in its companions, without a timestamp yet.
 
@@ -271,19 +304,11 @@ class JointWriter:
         return state  # and not what another thread may have read before
 
     def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
-        """Write the change of one row to all tables; see `MoveFollower.write_row`.
+        """Write the change of one row to all tables; see `write_row`.
 
         Raises:
             RowError: the row cannot be written.
             Closed: the tables were opened before this process was forked.
             Unavailable: a table or a catalog cannot be reached.
         """
-        state = self.get_state()
-        change = state.build_change(build_change, row)
-        if not change.mutations:
-            return
-        (mutations,) = state.apply_changes([change], sync=sync)
-        while (current_state := self.get_state()) is not state:
-            written = state.split_mutations(mutations)
-            state = current_state
-            mutations = state.repeat_missed(written, to_mapping(row), sync=sync)
+        write_row(self.get_state, build_change, row, sync=sync)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rowkey.table.row_writer import ChangeBuilder, RowChange
 
 MIRRORED_ROWS = 500
-"""Rows that are copied together. Source: a get of some hundred rows is one call."""
+"""Rows that are copied together, so that they are written by one call."""
 
 
 class DoubleWriteState(JointWriteState):
@@ -82,7 +82,7 @@ class MirroredWriteState:
         ruling: the state of the table that is read.
         following: the state of the other table.
 
-    Cost: two gets and a put for each changed row.
+    Cost: two raw gets and a put for each changed row; on a cluster each raw get is a scan.
     """
 
     def __init__(self, ruling: GenerationState, following: GenerationState) -> None:

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rowkey.catalog import MovePhase
 from rowkey.errors import Conflict, Unavailable
+from rowkey.table.companions.joint_writes import write_row
 from rowkey.table.moves.double_writes import build_double_writes
 from rowkey.table.moves.moved_table import find_used_table
-from rowkey.table.row_classes import to_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,28 +166,14 @@ class MoveFollower:
         return state
 
     def write_row(self, build_change: ChangeBuilder, row: Any, *, sync: bool | None) -> None:
-        """Write the change of one row; its deletes are made under every row key of the row.
-
-        Between the computation of the row keys and the write, another client may have announced a
-        generation and copied a cell to a new row key, or the mover may have begun to copy. So the
-        state is read again after the write, and what the change missed is written too. If the state
-        has not changed, no client wrote under another key or read another table before.
+        """Write the change of one row to the tables that are written now; see `write_row`.
 
         Raises:
             RowError: the row cannot be written.
             Closed: the table was opened before this process was forked.
-            Unavailable: the catalog was not reached for too long. If that was so only after the
-                write, deleted cells may remain under row keys that other clients write by now.
+            Unavailable: a table or the catalog was not reached for too long.
         """
-        state = self.get_write_state()
-        change = state.build_change(build_change, row)
-        if not change.mutations:
-            return
-        (mutations,) = state.apply_changes([change], sync=sync)
-        while (current_state := self.get_write_state()) is not state:
-            written = state.split_mutations(mutations)
-            state = current_state
-            mutations = state.repeat_missed(written, to_mapping(row), sync=sync)
+        write_row(self.get_write_state, build_change, row, sync=sync)
 
     def run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
         """Make one change that depends on the row's current values, and return its result.
