@@ -88,4 +88,4 @@ def test_an_interrupted_finish_is_finished(tmp_path: Path) -> None:
         assert BEFORE == table.get(KEY)
         assert PURGE_DELAY_ATTRIBUTE not in table.store.families_and_attributes[1]
         with Move("logs", url) as last, pytest.raises(InvalidArgument, match="is finished"):
-            last.finish()
+            last.roll_back()

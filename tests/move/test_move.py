@@ -17,7 +17,9 @@ from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.move import Move, transfer_table
 from rowkey.move.copying import LimitFollower
 from rowkey.move.mover_lock import MoverLock
+from rowkey.move.switch import SWITCH_STALE_S
 from rowkey.table import drop_table
+from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +86,7 @@ def test_a_switch_that_was_interrupted_leaves_the_lease_time(
         with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
             patch.setattr("rowkey.move.switch.Switch._catch_up_before", interrupt)
             move.cut_over()
-        assert 5.0 == move.record.read_entry().max_stale_s
+        assert SWITCH_STALE_S == move.record.read_entry().max_stale_s
         assert "logs_2" == move.finish()
         assert 7.0 == move.record.read_entry().max_stale_s
 
@@ -151,7 +153,7 @@ def test_a_move_that_is_finished_takes_no_other_step(
             patch.setattr("rowkey.move.move.Move._drop_unread_table", interrupt)
             move.finish()
         for step in (move.run, move.verify, move.cut_over, move.roll_back, move.pause_copy):
-            with pytest.raises(Conflict, match="finish it first"):
+            with pytest.raises(Conflict, match="Finish it first"):
                 step()
         assert ("logs" if is_cut_over else "logs_2") == move.finish()
         assert 1 == table.count()
@@ -185,6 +187,8 @@ def test_changed_rows_keep_to_the_limits() -> None:
     with open_move() as (_, move):
         move.run(NEW)
         move.pause_copy()
+        source, row = move.source.get_state(), {"host": "b", "ts": 2, "note": "y"}
+        source.apply_changes([source.build_change(RowWriter.build_put, row)])
         is_copying = Event()
         verifier = Thread(target=move.verify, kwargs={"progress": lambda *_: is_copying.set()})
         verifier.start()
@@ -207,3 +211,31 @@ def test_a_run_follows_a_forced_switch_that_was_interrupted(
             move.cut_over(force=True)
         assert move.run().has_passed
         assert "copied" == move.status.step
+
+
+@pytest.mark.parametrize("is_cut_over", [False, True])
+def test_a_finish_is_repeated_in_vain(is_cut_over: bool) -> None:
+    """A finish after the end of the move drops nothing more, and says which table was dropped."""
+    with open_move() as (table, move):
+        move.run(NEW)
+        if is_cut_over:
+            move.cut_over()
+        dropped = "logs" if is_cut_over else "logs_2"
+        assert [dropped, dropped] == [move.finish(), move.finish(drop=dropped)]
+        with pytest.raises(InvalidArgument, match="nothing is not the table that is to be dropped"):
+            move.finish(drop="nothing")
+        assert 1 == table.count()
+
+
+def test_both_tables_have_their_entries_in_a_given_catalog() -> None:
+    """A catalog that is only an argument has the entry of the target too."""
+    url, catalog = f"memory:{token_hex(4)}", f"memory:{token_hex(4)}"
+    with (
+        rowkey.open(OLD, url, catalog=catalog, max_stale=STALE_S) as table,
+        Move("logs", url, catalog=catalog) as move,
+    ):
+        table.put({"host": "a", "ts": 1, "note": "x"})
+        assert move.run(NEW).has_passed
+        assert ["logs", "logs_2"] == sorted(table.catalog.list_tables())
+        move.cut_over()
+        assert 1 == table.count()

@@ -101,7 +101,7 @@ class Move:
         catalog: str | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.url, self.pause = url, pause
+        self.url, self.pause, self._catalog_url = url, pause, catalog
         with ExitStack() as stack:
             self.engine = engine or stack.enter_context(open_engine(url, create=False))
             place = stack.enter_context(TableLocation(self.engine, table, url, catalog=catalog))
@@ -294,7 +294,12 @@ class Move:
     ) -> None:
         """Create the target, unless an interrupted start has created it."""
         with TableLocation(
-            self.engine, design, self.url, max_stale_s, moved_from=self.source_name
+            self.engine,
+            design,
+            self.url,
+            max_stale_s,
+            self._catalog_url,
+            moved_from=self.source_name,
         ) as location:
             if location.is_made:
                 entry = location.catalog.read(design.table)
@@ -581,7 +586,7 @@ class Move:
         """End the move: drop the table that is not read, with all its rows.
 
         Clients that have the table open go on with the one that is read. After a cut-over the
-        source's name stands for the target.
+        source's name stands for the target. Repeated after its end, it does nothing.
 
         Args:
             drop: the name of the table to drop, as a safeguard: nothing is done if it is the other
@@ -596,16 +601,16 @@ class Move:
             Conflict: a switch is under way, or another process works on the move.
             Unavailable: the table that is read is missing.
         """
+        if dropped := self._find_dropped_table():
+            self._require_to_drop(drop, dropped)
+            return dropped
         self._require_move()
         with MoverLock(self.record, self.pause) as lock:
 
             def end(entry: CatalogEntry) -> CatalogEntry:
                 move = entry.move
                 assert move is not None, "the lock keeps the record"
-                if drop not in (None, self._name_unread_table(move)):
-                    what = f"{drop} is not the table that is to be dropped"
-                    remedy = "See rowkey move status for the table that is read."
-                    raise InvalidArgument("drop", what, self._name_unread_table(move), remedy)
+                self._require_to_drop(drop, self._name_unread_table(move))
                 if move.phase is MovePhase.SWITCHING:
                     what = "a switch to the other table is under way"
                     remedy = "Wait until it is done."
@@ -620,6 +625,20 @@ class Move:
             lock.check()
             assert entry.move is not None, "the lock keeps the record"
             return self._drop_unread_table(entry.move)
+
+    def _find_dropped_table(self) -> str:
+        """Return the name of the table that a finished move has dropped; empty if none is."""
+        status = self.status
+        last = status.history[-1] if status.history else {}
+        is_over = status.step in ("none", "finished") and last.get("step") == "finished"
+        return str(last["dropped"]) if is_over else ""
+
+    def _require_to_drop(self, drop: str | None, unread: str) -> None:
+        """Raise if another table is to be dropped than the one that is not read."""
+        if drop not in (None, unread):
+            what = f"{drop} is not the table that is to be dropped"
+            remedy = "See rowkey move status for the table that is read."
+            raise InvalidArgument("drop", what, unread, remedy)
 
     def _name_unread_table(self, move: TableMove) -> str:
         """Return the name of the table that clients do not read."""

@@ -326,7 +326,7 @@ class _StepRunner:
         """Drop the table that is not read, once its name was typed."""
         status = self.move.status
         is_new_read = status.target == status.ruling
-        name: str | None = None
+        name: str | None = self.options["yes"]
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
