@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rowkey import fork_safety
 from rowkey.cells import CELL_OVERHEAD_BYTES, Cell, RowCells
 from rowkey.engines.embedded_store import EmbeddedTable
-from rowkey.engines.region_tracker import RegionTracker, find_middle_row
+from rowkey.engines.region_outline import find_middle_row
+from rowkey.engines.region_tracker import RegionTracker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,7 @@ that a simulation predicts can be measured.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from bisect import bisect_right
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
@@ -188,17 +187,6 @@ class RegionTracker:
                 for bound, size in bounds
                 if size > max(max_bytes, self._postponed_sizes.get(bound[0], 0))
             ]
-
-
-def find_middle_row(rows: Sequence[bytes], sizes: Iterable[int]) -> bytes | None:
-    """Return the row at the middle of a region's bytes; None if that is its first row.
-
-    >>> find_middle_row([b"a", b"b", b"c"], [1, 1, 1])
-    b'b'
-    """
-    sums = list(accumulate(sizes))
-    index = bisect_left(sums, sums[-1] / 2) if sums else 0
-    return rows[index] if index else None
 
 
 class SplitLimits:

@@ -21,7 +21,7 @@ from rowkey.engines.pairs.layout import (
 from rowkey.engines.pairs.pair_reader import iterate_row_bounds, open_pairs, read_chunks
 from rowkey.engines.pairs.pair_source import EndCheck, FrozenPairs
 from rowkey.engines.pairs.row_decoder import read_row_cells
-from rowkey.engines.region_tracker import find_middle_row
+from rowkey.engines.region_outline import RegionOutline, find_middle_row
 from rowkey.engines.requests import ScanRange, TableSpec
 from rowkey.engines.rocksdb.database import Database
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec, store_spec
@@ -208,18 +208,18 @@ class OpenTable(EmbeddedTable):
     def _find_middle(self, start: bytes, stop: bytes) -> bytes | None:
         """Return the row at the middle of a region's bytes; None if the region starts with it.
 
-        Cost: every key and value of the region is read, about 0.5 µs a cell; 30 bytes are kept of
-        each row.
+        Cost: every key and value of the region is read, about 0.5 µs a cell.
         """
         sizes: dict[bytes, int] = {}
         for name, source in self.database.sources.items():
-            fixed = compute_cell_bytes(0, len(name), 0, 0)
+            outline, fixed = RegionOutline(), compute_cell_bytes(0, len(name), 0, 0)
             pairs = open_pairs(source, ScanRange(start, stop), EndCheck(source))
             for keys, values in read_chunks(pairs):
                 for row, begin, end in iterate_row_bounds(keys):
                     size = sum(map(len, keys[begin:end])) + sum(map(len, values[begin:end]))
-                    more = size + (end - begin) * (fixed - KEY_OVERHEAD_BYTES)
-                    sizes[row] = sizes.get(row, 0) + more
+                    outline.add(row, size + (end - begin) * (fixed - KEY_OVERHEAD_BYTES))
+            for row, size in zip(*outline.finish(), strict=True):
+                sizes[row] = sizes.get(row, 0) + size
         rows = sorted(sizes)
         middle = find_middle_row(rows, (sizes[row] for row in rows))
         return None if middle is None else unescape(middle)
