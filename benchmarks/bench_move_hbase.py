@@ -46,14 +46,14 @@ with rowkey.open(table, url) as table:
 print(sorted(taken)[round(len(taken) * 0.99)] * 1_000)
 """
 COPY_TABLE = "HBase's CopyTable 2.6.4, without another key"
+WITHOUT_START = "the same, less the time that it takes for an empty table"
 JAVA = "scan and put by Java hbase-client 2.6.4, without another key"
 NOTE = (
     "ZooKeeper, a master, three region servers and the client share one machine. One million rows "
     f"of {VALUE_BYTES} bytes in {REGIONS} regions were copied by {THREADS} threads to a table with "
     "buckets. CopyTable copied them to a table with the same key, with as many mappers in one "
-    "process; the time that it takes for an empty table was subtracted. So did Java's client in "
-    "threads of a process that was already running. The targets were empty before each of "
-    f"{ROUNDS} rounds, the first of which was not counted."
+    "process. So did Java's client in threads of a process that was already running. The targets "
+    f"were empty before each of {ROUNDS} rounds, the first of which was not counted."
 )
 """The text of the page above its table."""
 
@@ -84,7 +84,7 @@ def measure_on_cluster(cluster: Cluster, rows: int = ROWS) -> Iterator[Result]:
         cluster.judge.flush(names[0])
         cluster.judge.compact(names[0])
         rates: list[float] = []
-        tool_rates: list[float] = []
+        tool_s: list[float] = []
         java_rates: list[float] = []
         start_s = run_copy_table(port, names[2], names[1], THREADS)
         for _ in range(ROUNDS):
@@ -93,12 +93,13 @@ def measure_on_cluster(cluster: Cluster, rows: int = ROWS) -> Iterator[Result]:
             rates.append(copy_rows(old, new, url, rows))
             java_rates.append(client.copy(rows, THREADS).rate)
             cluster.judge.truncate(names[2])
-            tool_s = run_copy_table(port, names[0], names[2], THREADS)
-            tool_rates.append(rows / (tool_s - start_s))
+            tool_s.append(run_copy_table(port, names[0], names[2], THREADS))
         what = f"copy to another key, {THREADS} threads"
-        copied = Result(what, "rows/s", rates[1:], COPY_TABLE, tool_rates[1:])
-        copied.goal, copied.met = "1 × CopyTable", copied.ratio is not None and copied.ratio >= 1
-        yield copied
+        for rival, seconds in ((COPY_TABLE, 0.0), (WITHOUT_START, start_s)):
+            tool_rates = [rows / (one - seconds) for one in tool_s[1:]]
+            copied = Result(what, "rows/s", rates[1:], rival, tool_rates)
+            copied.goal, copied.met = "1 × CopyTable", (copied.ratio or 0) >= 1
+            yield copied
         yield Result(what, "rows/s", rates[1:], JAVA, java_rates[1:])
         yield from measure_reads(old, new, url, rows)
         copy_rows(old, new, url, rows)

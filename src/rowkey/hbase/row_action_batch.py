@@ -105,24 +105,23 @@ class RowActionBatch(ActionBatch):
 
 def _estimate_action_bytes(action: Action) -> int:
     """Return the approximate size of an action in a request."""
+    if isinstance(action, RowCells):  # first, as most are
+        row, cells = action
+        if len(cells) == 1:
+            family, qualifier, _, value, _, _ = cells[0]
+            own = 2 * len(row) + len(family) + len(qualifier) + len(value)
+            return _SINGLE_CELL_OVERHEAD_BYTES + own
+        cell_bytes = sum([len(cell[0]) + len(cell[1]) + len(cell[3]) for cell in cells])
+        overhead = len(cells) * (CELL_OVERHEAD_BYTES + 16 + len(row))
+        return ACTION_OVERHEAD_BYTES + len(row) + cell_bytes + overhead
     if isinstance(action, Append):
         sizes = [len(qualifier) + len(piece) for _, qualifier, piece in action.pieces]
     elif isinstance(action, Increment):
         sizes = [len(qualifier) + COUNTER_BYTES for _, qualifier, _ in action.amounts]
     else:
         sizes = []
-    if not isinstance(action, RowCells):
-        overhead = ACTION_OVERHEAD_BYTES + len(action.row)
-        return overhead + sum(sizes) + len(sizes) * (CELL_OVERHEAD_BYTES + 16)
-    row, cells = action
-    if len(cells) == 1:
-        family, qualifier, _, value, _, _ = cells[0]
-        return (
-            _SINGLE_CELL_OVERHEAD_BYTES + 2 * len(row) + len(family) + len(qualifier) + len(value)
-        )
-    cell_bytes = sum(len(cell[0]) + len(cell[1]) + len(cell[3]) for cell in cells)
-    overhead = len(cells) * (CELL_OVERHEAD_BYTES + 16 + len(row))
-    return ACTION_OVERHEAD_BYTES + len(row) + cell_bytes + overhead
+    overhead = ACTION_OVERHEAD_BYTES + len(action.row)
+    return overhead + sum(sizes) + len(sizes) * (CELL_OVERHEAD_BYTES + 16)
 
 
 def split_into_waves(
