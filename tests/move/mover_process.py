@@ -52,7 +52,7 @@ def make_step(url: str, table: str, design: int, step: str, rows_per_s: float) -
         else:
             switched = move.cut_over if step == "cut_over" else move.roll_back
             result = switched(progress=report)
-            return {"ruling": result.ruling, "window_s": result.window_s}
+            return {"primary": result.primary, "window_s": result.window_s}
         return {
             "has_passed": found.has_passed,
             "rows": found.source.rows,

@@ -435,7 +435,7 @@ class MoveUnderFire:
             done = self._make_change(table, kind, key, values, number, oracle, identity)
         except DeadClient:
             self.deaths += 1
-            # Other clients may have seen what the dead one has written to the ruling table.
+            # Other clients may have seen what the dead one has written to the primary table.
             done = self._predict(kind, values, number, oracle, identity)
         except (Conflict, Unavailable):
             if kind not in ("increment", "append", "check"):
@@ -536,8 +536,8 @@ class MoveUnderFire:
         ) -> None:
             table = getattr(self._own, "table", None)
             if table is not None and self._own.may_die and self.is_deadly:
-                ruling = table.follower.ruling_tracker.last_state.writer
-                if writer.layout is not ruling.layout:
+                primary = table.follower.primary_tracker.last_state.writer
+                if writer.layout is not primary.layout:
                     self._own.may_die = False
                     raise DeadClient
             call(writer, mutations, sync=sync)

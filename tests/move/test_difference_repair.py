@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 )
 @settings(max_examples=15)
 def test_repaired_tables_are_equal(
-    source: str, target: str, written: list[tuple[dict[str, Any], str, bool]], ruling: str
+    source: str, target: str, written: list[tuple[dict[str, Any], str, bool]], primary: str
 ) -> None:
-    """After the repair clients read in both tables what the ruling one had."""
+    """After the repair clients read in both tables what the primary one had."""
     with open_twins(source, target) as twins:
         for number, (row, sides, is_delete) in enumerate(written):
             if is_delete:
                 twins.delete(row, AT + number, sides)
             else:
                 twins.write({"note": None, "amount": None} | row, AT + number, sides)
-        ruling_table = twins.source if ruling == "source" else twins.target
-        before = [row for row in ruling_table.scan() if row["note"] or row["amount"]]
+        primary_table = twins.source if primary == "source" else twins.target
+        before = [row for row in primary_table.scan() if row["note"] or row["amount"]]
         result = verify_move(*twins.states, pause=skip_pause)
-        repairs = list(repair_differences(*twins.states, result.differences, ruling=ruling))
+        repairs = list(repair_differences(*twins.states, result.differences, primary=primary))
         outcomes = [one.outcome for one in repairs]
         assert {RepairOutcome.REPAIRED, RepairOutcome.HIDDEN} >= {*outcomes}
         left = verify_move(*twins.states, pause=skip_pause).differences
@@ -102,7 +102,7 @@ def test_a_row_that_agrees_meanwhile_is_left_alone() -> None:
         (repair,) = repair_differences(*twins.states, result.differences)
         assert RepairOutcome.EQUAL is repair.outcome
         with pytest.raises(InvalidArgument, match="source or target"):
-            list(repair_differences(*twins.states, [], ruling="both"))
+            list(repair_differences(*twins.states, [], primary="both"))
 
 
 def test_a_change_of_a_client_during_a_repair_is_left_alone(

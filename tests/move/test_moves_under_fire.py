@@ -129,9 +129,9 @@ class RestartsWithTimeOfNow(RowTranslator):
 def repeat_in_both_tables(follower: MoveFollower, change: Callable[[Any], Any]) -> Any:
     """Make an increment in each of the tables, in place of its result."""
     route = follower._get_route()
-    result = route.ruling.run_pinned(change)
-    if route.following is not None:
-        route.following.run_pinned(change)
+    result = route.primary.run_pinned(change)
+    if route.secondary is not None:
+        route.secondary.run_pinned(change)
     return result
 
 
@@ -149,7 +149,7 @@ def write_and_forget(
 def plant_copy_only() -> Iterator[None]:
     """Let clients write only the table that they read."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DoubleWriteState, "load_order", property(lambda state: (state.ruling,)))
+        patch.setattr(DoubleWriteState, "load_order", property(lambda state: (state.primary,)))
         patch.setattr(DoubleWriteState, "mirror_change", lambda *_: None)
         yield
 
@@ -162,7 +162,7 @@ def plant_no_deletes() -> Iterator[None]:
     def send_puts(
         state: Any, index: int, stamped: Sequence[Sequence[list[RowCells]]], *, sync: bool | None
     ) -> None:
-        if state.states[index] is not getattr(state, "ruling", state.states[index]):
+        if state.states[index] is not getattr(state, "primary", state.states[index]):
             stamped = [
                 [
                     [

@@ -56,7 +56,7 @@ def test_writers_of_the_official_client_lose_nothing(
                 result = move.cut_over(stop_writers=writers.stop)
             finally:
                 writers.stop()
-            assert result.ruling != name
+            assert result.primary != name
             found = table.get_many([{"id": row} for row in writers.rows])
             expected = {row: (one.register, one.counter) for row, one in writers.rows.items()}
             values = [None if row is None else (row["a"], row["n"]) for row in found]

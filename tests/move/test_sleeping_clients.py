@@ -100,8 +100,8 @@ def open_client_that_sleeps(url: str, sleep: Callable[[], None]) -> Iterator[Tab
     """Open a client that sleeps before its next call to the engine's table."""
     with open_client("logs", url, ManualClock()) as table:
         stores = {id(table.store): table.store}
-        if (following := table.follower._route.following) is not None:
-            stores[id(following.store)] = following.store
+        if (secondary := table.follower._route.secondary) is not None:
+            stores[id(secondary.store)] = secondary.store
         trackers = [table.follower._source]
         if table.follower._target is not None:
             trackers.append(table.follower._target[1])

@@ -71,7 +71,7 @@ def test_a_switch_of_a_dead_mover_is_begun_again(opened: tuple[Table, Move]) -> 
         return replace(entry, move=entry.move.advance(phase=MovePhase.SWITCHING))
 
     move.record.change(begin)
-    assert "notes_2" == move.cut_over().ruling
+    assert "notes_2" == move.cut_over().primary
     assert {"id": 1, "note": "old"} == table.get(id=1)
 
 

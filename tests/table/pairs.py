@@ -15,7 +15,8 @@ import pytest
 
 import rowkey
 from rowkey.errors import InvalidDesign, ReadError
-from rowkey.table.generations.activation import activate_announced, compute_wait_s
+from rowkey.table.client_wait import compute_wait_s
+from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_change import BucketChange
 from table.clients import ManualClock, list_misplaced_rows, open_client, set_buckets
 from table.machine import FIELDS, LEVELS, PACKED, WIDE, Clock, TableAndModel

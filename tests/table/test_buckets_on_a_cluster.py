@@ -173,8 +173,8 @@ def check_all(table: Table, writers: list[Writer], done_asleep: int) -> None:
     assert len(places) == table.count() == table.scan().to_arrow().num_rows
     assert [] == list_misplaced_rows(table)
     slept = writers[0]
-    ruling = table.get_state().active_design.key
-    keys = [ruling.encode(make_row(0, n)) for n in range(done_asleep, slept.rounds)]
+    primary = table.get_state().active_design.key
+    keys = [primary.encode(make_row(0, n)) for n in range(done_asleep, slept.rounds)]
     assert keys
     assert set(keys) <= set(list_row_keys(table))
 

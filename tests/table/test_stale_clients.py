@@ -488,9 +488,9 @@ def test_a_pending_batch_is_rebuilt_after_a_change(logs: Table) -> None:
         set_buckets(logs, 32)
         logs.increment(ROWS[0], hits=1)
         batch.put({"host": "last", "ts": 1, "hits": 1})
-    ruling = logs.get_state().active_design.key
+    primary = logs.get_state().active_design.key
     for row in extra:
-        key = ruling.encode(row)
+        key = primary.encode(row)
         with logs.store.scan([ScanRange(key, key + b"\0")])[0] as cursor:
             assert [key] == [one.row for one in cursor]
     assert {**ROWS[1], "note": None} == logs.get(ROWS[1])
@@ -549,8 +549,8 @@ def test_columns_are_loaded_under_the_new_number(logs: Table) -> None:
     assert 50 == logs.load(pa.RecordBatch.from_pylist(extra, schema))
     assert sort_by_key([*ROWS, *extra]) == list(logs.scan())
     assert len(ROWS) + 50 == logs.scan().to_arrow().num_rows
-    ruling = logs.get_state().active_design.key
-    keys = {ruling.encode(row) for row in extra}
+    primary = logs.get_state().active_design.key
+    keys = {primary.encode(row) for row in extra}
     with logs.store.scan([ScanRange()])[0] as cursor:
         assert keys <= {row.row for row in cursor}
 

@@ -196,7 +196,7 @@ def _build_move(document: Any) -> TableMove | None:
     return TableMove(
         _check_text(document["target"]),
         MovePhase(document["phase"]),
-        _check_bool(document["is_target_ruling"]),
+        _check_bool(document["is_target_primary"]),
         _check_whole_number(document["started_ms"], min_value=0),
         _check_seconds(document["usual_stale_s"]),
         _check_text(document["mover"]),

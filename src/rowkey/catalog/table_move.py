@@ -15,11 +15,11 @@ class MovePhase(Enum):
     """
 
     BOTH = "both"
-    """Clients read the ruling table, and write it and then the other one."""
+    """Clients read the primary table, and write it and then the other one."""
     SWITCHING = "switching"
     """Clients wait: the other table is about to rule."""
     FINISHED = "finished"
-    """Clients read and write the ruling table only; the other one is to be dropped."""
+    """Clients read and write the primary table only; the other one is to be dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TableMove:
     Args:
         target: the name of the table that the rows are moved to.
         phase: what clients do now.
-        is_target_ruling: whether the target is read, and counts where the tables differ.
+        is_target_primary: whether the target is read, and counts where the tables differ.
         started_ms: when the move was announced, milliseconds since 1970.
         usual_stale_s: the table's `max_stale_s` outside of a switch, which is made with a shorter
             one.
@@ -43,7 +43,7 @@ class TableMove:
 
     target: str
     phase: MovePhase
-    is_target_ruling: bool
+    is_target_primary: bool
     started_ms: int
     usual_stale_s: float
     mover: str = ""
@@ -53,15 +53,15 @@ class TableMove:
         self,
         *,
         phase: MovePhase | None = None,
-        is_target_ruling: bool | None = None,
+        is_target_primary: bool | None = None,
         mover: str | None = None,
     ) -> TableMove:
         """Return the record of the next step; what is None stays."""
         return replace(
             self,
             phase=self.phase if phase is None else phase,
-            is_target_ruling=(
-                self.is_target_ruling if is_target_ruling is None else is_target_ruling
+            is_target_primary=(
+                self.is_target_primary if is_target_primary is None else is_target_primary
             ),
             mover=self.mover if mover is None else mover,
             step=self.step + 1,
@@ -73,8 +73,8 @@ class TableMove:
 
     def has_same_roles(self, other: TableMove | None) -> bool:
         """Return whether clients do the same under both records."""
-        return other is not None and (self.target, self.phase, self.is_target_ruling) == (
+        return other is not None and (self.target, self.phase, self.is_target_primary) == (
             other.target,
             other.phase,
-            other.is_target_ruling,
+            other.is_target_primary,
         )

@@ -87,15 +87,15 @@ def copy_all_rows(
 
 
 class CatchUp:
-    """One pass over the rows of the ruling table that have changed since the last pass.
+    """One pass over the rows of the primary table that have changed since the last pass.
 
     It reads first what the other table has of them, which takes about half of its time and may be
     done while clients still write: what they write later is copied by `run`. An interrupted pass is
     begun again.
 
     Args:
-        ruling: the state of the table that is read.
-        following: the state of the other table.
+        primary: the state of the table that is read.
+        secondary: the state of the other table.
         lock: held by this process.
         is_limited: whether the limits of the move hold; not while clients wait.
 
@@ -106,22 +106,22 @@ class CatchUp:
 
     def __init__(
         self,
-        ruling: GenerationState,
-        following: GenerationState,
+        primary: GenerationState,
+        secondary: GenerationState,
         lock: MoverLock,
         *,
         is_limited: bool = False,
     ) -> None:
         lock.check()
-        self.ruling, self.following, self.lock = ruling, following, lock
+        self.primary, self.secondary, self.lock = primary, secondary, lock
         self._limits = LimitFollower(lock.record, lock) if is_limited else None
         self._note = lock.record.read_note(CAUGHT_UP_NOTE)
         self.since_ms = self._note.get("since_ms", 0)
         # A row that is built from others is written in any case, after the clients that build it.
         self._recent_rows = (
             None
-            if RowTranslator(ruling, following).needs_whole_rows
-            else RecentRows(following.writer.store, self.since_ms, lock.check)
+            if RowTranslator(primary, secondary).needs_whole_rows
+            else RecentRows(secondary.writer.store, self.since_ms, lock.check)
         )
 
     def run(self) -> int:
@@ -133,8 +133,8 @@ class CatchUp:
         """
         now_ms = time.time_ns() // 1_000_000
         copier = RowCopier(
-            self.ruling,
-            self.following,
+            self.primary,
+            self.secondary,
             None,
             since_ms=self.since_ms,
             recent_rows=self._recent_rows,

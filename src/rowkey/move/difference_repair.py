@@ -42,7 +42,7 @@ class RowRepair:
     Args:
         identity: the fields that identify the row.
         outcome: what became of it.
-        hidden_by: the timestamp of the delete or newer cell that hides a cell of the ruling side
+        hidden_by: the timestamp of the delete or newer cell that hides a cell of the primary side
             and cannot be taken back, in milliseconds; None if there is none.
     """
 
@@ -62,9 +62,9 @@ def repair_differences(
     target: GenerationState,
     differences: Iterable[RowDifference],
     *,
-    ruling: str = "source",
+    primary: str = "source",
 ) -> Iterator[RowRepair]:
-    """Make rows of the following table equal to those of the ruling one; yield what was done.
+    """Make rows of the secondary table equal to those of the primary one; yield what was done.
 
     Both rows are read before, and after: only what is then equal is called repaired. A cell that a
     delete of the follower hides is written to both tables again, with the next timestamp, which is
@@ -75,19 +75,19 @@ def repair_differences(
         source: the state of the source.
         target: the state of the target.
         differences: the rows.
-        ruling: the side that is right: `source` or `target`.
+        primary: the side that is right: `source` or `target`.
 
     Raises:
         InvalidArgument: it is neither.
-        RowError: a row cannot be stored in the following table.
+        RowError: a row cannot be stored in the secondary table.
 
     Cost: seven gets and one or two writes a row.
     """
-    if ruling not in {"source", "target"}:
-        what = f"{format_value(ruling)} is no side of a move"
-        raise InvalidArgument("ruling", what, "source or target")
+    if primary not in {"source", "target"}:
+        what = f"{format_value(primary)} is no side of a move"
+        raise InvalidArgument("primary", what, "source or target")
     rules = build_comparison_rules(source, target)
-    sides = (source, target) if ruling == "source" else (target, source)
+    sides = (source, target) if primary == "source" else (target, source)
     repairer = _RowRepairer(rules, *(RowImageReader(state, rules) for state in sides))
     for difference in differences:
         yield repairer.repair_row(difference.identity)
@@ -98,7 +98,7 @@ class _RowRepairer:
 
     Args:
         rules: how they are compared.
-        leader: reads the ruling table.
+        leader: reads the primary table.
         follower: reads the other.
     """
 
@@ -156,7 +156,7 @@ class _RowRepairer:
                     later[name] = max(later.get(name, 0), hidden_by + 1)
         if wanted is not None and self.rules.timestamp_field is None:
             if later.keys() & self.rules.fields.keys():
-                # The ruling table last: until then its readers see the older timestamps.
+                # The primary table last: until then its readers see the older timestamps.
                 cells = _build_cells(follower, self.leader, values, wanted, later)
                 mine = _build_cells(self.leader, self.leader, values, wanted, later)
                 cells = _lift_bare_cells(follower, cells, deletes)

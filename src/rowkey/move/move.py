@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
 from rowkey.cells import PURGE_DELAY_ATTRIBUTE
 from rowkey.engines import get_time_ms, open_engine
@@ -41,6 +41,7 @@ from rowkey.table import (
     find_used_table,
     reconcile_attributes,
     rename_design,
+    wait_for_clients,
 )
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
     StepProgress = Callable[[str, int, int], None]
     """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
 
-POLL_INTERVAL_S = 0.25
-"""Seconds between two looks at the clock."""
 NUMBERED = re.compile(r"_[0-9]+$")
 """The end of the name of a table that rows were moved to before."""
 
@@ -180,7 +179,7 @@ class Move:
         move = self._require_move()
         if move.phase is MovePhase.FINISHED:
             what = f"its move to {move.target} was being finished, or is finished"
-            option = "--drop-old" if move.is_target_ruling else "--drop-new"
+            option = "--drop-old" if move.is_target_primary else "--drop-new"
             remedy = f"Finish it first: rowkey move finish {self.source_name} {option}."
             raise Conflict(f"table {self.source_name}", what, remedy=remedy)
         return move
@@ -321,7 +320,7 @@ class Move:
         if target is not None and target.declaration != renamed.dumps(defaults=False):
             what = f"its rows are being moved to {move.target}, which has another design"
             name = self.source_name
-            back = f"rowkey move rollback {name}, then " if move.is_target_ruling else ""
+            back = f"rowkey move rollback {name}, then " if move.is_target_primary else ""
             remedy = (
                 f"Go on with that design; or give the move up: {back}rowkey move finish {name} "
                 "--drop-new."
@@ -356,7 +355,7 @@ class Move:
         if design is not None:
             self.start(design, splits=splits, progress=progress)
         move = self._require_open_move()
-        if move.is_target_ruling:
+        if move.is_target_primary:
             what = f"clients read {move.target} already, so nothing is left to be copied"
             remedy = (
                 f"End the move by rowkey move finish {self.source_name} --drop-old, or go back by "
@@ -402,10 +401,7 @@ class Move:
 
     def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
         """Wait until every client has read of the move, or has stopped."""
-        end = read_boottime_s() + seconds
-        while (left := end - read_boottime_s()) > 0:
-            progress("wait", round(seconds - left), max(1, round(seconds)))
-            self.pause(min(left, POLL_INTERVAL_S))
+        wait_for_clients(seconds, partial(progress, "wait"), self.pause)
 
     def verify(
         self,
@@ -446,10 +442,10 @@ class Move:
         self, lock: MoverLock, found: VerificationResult, progress: StepProgress
     ) -> Counter[str]:
         """Make rows that differ equal to those of the table that is read; count the outcomes."""
-        side = "target" if self._require_move().is_target_ruling else "source"
+        side = "target" if self._require_move().is_target_primary else "source"
         states = (self.source.get_state(), self.target.get_state())
         outcomes: Counter[str] = Counter()
-        for done, one in enumerate(repair_differences(*states, found.differences, ruling=side)):
+        for done, one in enumerate(repair_differences(*states, found.differences, primary=side)):
             lock.check()
             outcomes[one.outcome.value] += 1
             progress("repair", done + 1, len(found.differences))
@@ -487,7 +483,7 @@ class Move:
             "has_passed": result.has_passed,
             "rows": result.source.rows,
             "differences": result.difference_count,
-            "is_target_ruling": move.is_target_ruling,
+            "is_target_primary": move.is_target_primary,
         }
         if sample_share >= 1 or not result.has_passed:
             self.record.write_note(VERIFICATION_NOTE, note)
@@ -515,7 +511,7 @@ class Move:
                 it is being finished.
         """
         move = self._require_open_move()
-        if move.is_target_ruling:
+        if move.is_target_primary:
             return SwitchResult(move.target, 0.0, 0)
         is_verified = self.record.read_note(VERIFICATION_NOTE).get("has_passed", False)
         must_verify = not (is_verified or force)
@@ -547,15 +543,15 @@ class Move:
         Raises:
             Conflict: another process works on the move; or it is being finished.
         """
-        if not self._require_open_move().is_target_ruling:
+        if not self._require_open_move().is_target_primary:
             return SwitchResult(self.source_name, 0.0, 0)
         return self._switch(stop_writers, progress)
 
     def _begin_catch_up(self, lock: MoverLock, *, is_limited: bool = False) -> CatchUp:
-        """Begin a pass that copies rows of the ruling table that have changed to the other one."""
+        """Begin a pass that copies rows of the primary table that have changed to the other one."""
         sides = (self.source.get_state(), self.target.get_state())
-        ruling, following = reversed(sides) if self._require_move().is_target_ruling else sides
-        return CatchUp(ruling, following, lock, is_limited=is_limited)
+        primary, secondary = reversed(sides) if self._require_move().is_target_primary else sides
+        return CatchUp(primary, secondary, lock, is_limited=is_limited)
 
     def _switch(
         self,
@@ -642,7 +638,7 @@ class Move:
 
     def _name_unread_table(self, move: TableMove) -> str:
         """Return the name of the table that clients do not read."""
-        return self.source_name if move.is_target_ruling else move.target
+        return self.source_name if move.is_target_primary else move.target
 
     def _drop_unread_table(self, move: TableMove) -> str:
         """Drop the table that clients do not read, and end the move; return its name.
@@ -650,7 +646,7 @@ class Move:
         The names in the catalog change last: until then either finds the move again.
         """
         dropped = self._name_unread_table(move)
-        kept = move.target if move.is_target_ruling else self.source_name
+        kept = move.target if move.is_target_primary else self.source_name
         if not self.engine.has_table(kept):
             what = f"it is missing, so {dropped} has the only rows and is not dropped"
             raise Unavailable(f"table {kept}", what, remedy=f"Restore {kept}, and finish again.")
@@ -659,7 +655,7 @@ class Move:
         self.record.add_to_history("finished", dropped=dropped)
         self._restore_attributes(kept)
         self.record.remove_notes()
-        if move.is_target_ruling:
+        if move.is_target_primary:
             MoveRecord(self.record.catalog, kept).change(
                 lambda entry: replace(entry, moved_from="") if entry.moved_from else entry
             )

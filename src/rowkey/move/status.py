@@ -65,7 +65,7 @@ class MoveStatus:
         target: the table that it is moved to; empty if it is not moved.
         step: `none`, `announced`, `copying`, `copied`, `switching`, `cut over`, `finishing` or
             `finished`.
-        ruling: the table that clients read.
+        primary: the table that clients read.
         row_count: rows that are copied; None before the copy has begun.
         copied_share: the share of the source's key intervals that is copied, 0..1; None before.
         left_out_rows: rows that the copy left out, because a design cannot read or store them.
@@ -80,7 +80,7 @@ class MoveStatus:
     source: str
     target: str
     step: str
-    ruling: str
+    primary: str
     row_count: int | None
     copied_share: float | None
     left_out_rows: int
@@ -118,8 +118,8 @@ def read_status(record: MoveRecord) -> MoveStatus:
         elif move.phase is MovePhase.FINISHED:
             target = record.catalog.read(move.target)
             is_done = target is not None and not target.moved_from
-            step = "finished" if move.is_target_ruling and is_done else "finishing"
-        elif move.is_target_ruling:
+            step = "finished" if move.is_target_primary and is_done else "finishing"
+        elif move.is_target_primary:
             step = "cut over"
         elif is_copied:
             step = "copied"
@@ -129,7 +129,7 @@ def read_status(record: MoveRecord) -> MoveStatus:
         source=record.source,
         target="" if move is None else move.target,
         step=step,
-        ruling=move.target if move is not None and move.is_target_ruling else record.source,
+        primary=move.target if move is not None and move.is_target_primary else record.source,
         row_count=row_count,
         copied_share=share,
         left_out_rows=left_out["rows"],

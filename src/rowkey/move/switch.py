@@ -2,7 +2,7 @@
 
 Clients that read one table never work beside clients that read the other. So the record says
 `SWITCHING` for a time in which no client reads or writes; in it the last changes that reached only
-the ruling table are copied. That time is as long as some client may not have read the record, so
+the primary table are copied. That time is as long as some client may not have read the record, so
 this limit, `max_stale_s`, is lowered before, while clients still work.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rowkey.boottime import read_boottime_s
 from rowkey.catalog import MovePhase
 from rowkey.errors import Conflict
-from rowkey.table import compute_wait_s
+from rowkey.table import compute_wait_s, wait_for_clients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,6 @@ catalog for so long waits for it, so it is only this short for the switch itself
 MAX_CATCH_UPS, SHORTER = 8, 0.7
 """Most passes over changed rows before a switch; another one follows while each takes at most such
 a part of the time of the one before."""
-POLL_INTERVAL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class SwitchResult:
     """How a switch to the other table went.
 
     Args:
-        ruling: the name of the table that is read now.
+        primary: the name of the table that is read now.
         window_s: seconds in which no client could read or write.
         caught_up: rows of the last seconds that were compared in that time, and copied where one
             of their changes was missing.
     """
 
-    ruling: str
+    primary: str
     window_s: float
     caught_up: int
 
@@ -59,7 +59,7 @@ class Switch:
         record: the record of the move.
         lock: held while it switches.
         engine: the engine of both tables.
-        begin_catch_up: begins a pass that copies changed rows from the ruling table to the other.
+        begin_catch_up: begins a pass that copies changed rows from the primary table to the other.
         progress: called with a step and how many seconds of it are over, and of how many.
         pause: waits for a number of seconds.
     """
@@ -96,9 +96,9 @@ class Switch:
         window_s = read_boottime_s() - started_s
         move = self.record.read()
         assert move is not None, "the record stays until the move is finished"
-        ruling = move.target if move.is_target_ruling else self.record.source
-        self.record.add_to_history("switched", ruling=ruling, window_s=round(window_s, 3))
-        return SwitchResult(ruling, window_s, copied)
+        primary = move.target if move.is_target_primary else self.record.source
+        self.record.add_to_history("switched", read=primary, waited_s=round(window_s, 3))
+        return SwitchResult(primary, window_s, copied)
 
     def _lower_stale_time(self) -> None:
         """Have all clients read the record often, so that none needs long to notice the switch."""
@@ -141,7 +141,7 @@ class Switch:
             if move is None or move.phase is not MovePhase.SWITCHING:
                 what = "the switch took so long that clients have ended it"
                 raise Conflict(f"table {self.record.source}", what, remedy="Run it again.")
-            other = move.advance(phase=MovePhase.BOTH, is_target_ruling=not move.is_target_ruling)
+            other = move.advance(phase=MovePhase.BOTH, is_target_primary=not move.is_target_primary)
             return restore_stale_time(replace(entry, move=other))
 
         self.progress("switch", 0, 0)
@@ -168,10 +168,7 @@ class Switch:
 
     def _wait(self, step: str, seconds: float) -> None:
         """Wait until every client has read the record, or has stopped."""
-        end = read_boottime_s() + seconds
-        while (left := end - read_boottime_s()) > 0:
-            self.progress(step, round(seconds - left), max(1, round(seconds)))
-            self.pause(min(left, POLL_INTERVAL_S))
+        wait_for_clients(seconds, partial(self.progress, step), self.pause)
 
 
 def _require_both(entry: CatalogEntry) -> TableMove:

@@ -152,7 +152,7 @@ def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:
         "table": status.source,
         "target": status.target or None,
         "step": status.step,
-        "read": status.ruling,
+        "read": status.primary,
         "started_ms": status.started_ms,
         "rows": status.row_count,
         "share": status.copied_share,
@@ -190,7 +190,7 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
     else:
         yield f"table     {status.source}, moved to {status.target}"
         yield f"step      {_format_step(status)}"
-        yield f"read      {status.ruling}"
+        yield f"read      {status.primary}"
     if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
         yield f"copy      {left_out}"
     if status.step not in ("none", "finished"):
@@ -217,7 +217,7 @@ def _format_history_step(step: Mapping[str, Any]) -> str:
             part = "" if share == 1 else f" in a sample of {100 * share:g}%"
             return f"verified: {_format_verification_note(step)}{part}"
         case "switched":
-            return f"{step['ruling']} is read; clients waited for {step['window_s']:.1f} s"
+            return f"{step['read']} is read; clients waited for {step['waited_s']:.1f} s"
         case "finished":
             return f"finished; {step['dropped']} is dropped"
         case "forced":
@@ -365,7 +365,7 @@ def build_move_switch_document(
     return {
         "format": FORMAT_VERSION,
         "table": status.source,
-        "read": result.ruling,
+        "read": result.primary,
         "waited_s": round(result.window_s, 3),
         "rows": result.caught_up,
         "next": list_next_commands(status, url),
@@ -375,12 +375,12 @@ def build_move_switch_document(
 def format_move_switch(result: SwitchResult, status: MoveStatus) -> Iterator[str]:
     """Yield which table clients read now, and how long they waited for it."""
     if not result.window_s:
-        yield f"{status.source}: {result.ruling} is read already"
+        yield f"{status.source}: {result.primary} is read already"
         return
     rows = pluralize(result.caught_up, "changed row")
     yield (
-        f"{status.source}: {result.ruling} is read now; clients waited for {result.window_s:.1f} s "
-        f"while {rows} were copied"
+        f"{status.source}: {result.primary} is read now; clients waited for "
+        f"{result.window_s:.1f} s while {rows} were copied"
     )
 
 
@@ -412,12 +412,12 @@ def _choose_next_steps(status: MoveStatus) -> list[str]:
             has_differences = note.get("differences")
             return ["verify {table} --repair" if has_differences else "verify {table}", *ways]
         case "switching":
-            to = "cutover" if status.ruling == status.source else "rollback"
+            to = "cutover" if status.primary == status.source else "rollback"
             return [to + " {table}"]
         case "cut over":
             return ["finish {table} --drop-old", "rollback {table}"]
         case "finishing":
-            drops_old = status.ruling == status.target
+            drops_old = status.primary == status.target
             return ["finish {table} " + ("--drop-old" if drops_old else "--drop-new")]
     return []
 

@@ -2,13 +2,14 @@
 
 from rowkey.table.batch import Batch
 from rowkey.table.bulk_load import FileLoadResult, compute_load_salts, load_file
+from rowkey.table.client_wait import compute_wait_s, wait_for_clients
 from rowkey.table.companions.companion_repair import (
     CompanionRepair,
     build_row_mutations,
     repair_companions,
 )
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
+from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.generations.bucket_change import BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
@@ -72,4 +73,5 @@ __all__ = [
     "repair_tables",
     "save_tables",
     "verify_tables",
+    "wait_for_clients",
 ]

@@ -73,7 +73,7 @@ class Table:
     @property
     def tracker(self) -> GenerationTracker:
         """The state of the engine's table that is read."""
-        return self.follower.ruling_tracker
+        return self.follower.primary_tracker
 
     @property
     def store(self) -> Store:

@@ -325,13 +325,13 @@ class _StepRunner:
     def _finish(self) -> None:
         """Drop the table that is not read, once its name was typed."""
         status = self.move.status
-        is_new_read = status.target == status.ruling
+        is_new_read = status.target == status.primary
         name: str | None = self.options["yes"]
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
                 raise click.UsageError(
-                    f"the {dropped} table, {status.ruling}, is the one that clients read. Give "
+                    f"the {dropped} table, {status.primary}, is the one that clients read. Give "
                     f"{fitting}, or make the other one the table that is read: rowkey move "
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
@@ -346,7 +346,7 @@ class _StepRunner:
         print_lines([f"{dropped}: dropped"])
         if status.step == "finished":
             _print_advice(
-                [f"{dropped} is now a name of {status.ruling}. Next: keep the new design file."]
+                [f"{dropped} is now a name of {status.primary}. Next: keep the new design file."]
             )
 
     def _change_settings(self, step: str) -> None:

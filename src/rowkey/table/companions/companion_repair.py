@@ -20,9 +20,10 @@ from rowkey.cells import COLUMN_DELETES, Cell, CellType, RowCells
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import DesignRefused
 from rowkey.open_file_limit import explain_shortage
+from rowkey.table.client_wait import compute_wait_s
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
-from rowkey.table.generations.activation import compute_wait_s, reconcile_attributes
+from rowkey.table.generations.activation import reconcile_attributes
 from rowkey.table.lifecycle import open_table
 from rowkey.table.table_location import TableLocation
 

@@ -22,24 +22,14 @@ from rowkey.errors import Conflict, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
     from rowkey.catalog import Catalog, CatalogEntry, Generation
-    from rowkey.engines import Engine, Store
+    from rowkey.engines import Store
 
-WAIT_MARGIN = 1.1
-"""Factor on the longest time of a client: for clocks of different speed and calls under way."""
-EXCLUSIVE_WAIT_S = 1.0
-"""Seconds of waiting if no other process can have the table open: for calls of other threads."""
 REOPEN_REMEDY = "Open the table again: the error then says how to repair the catalog."
 MAX_CATALOG_RETRIES = 1_000
 """Times that an entry is written again because another client wrote it meanwhile."""
 MAX_ATTRIBUTE_WRITES = 5
 """Times that the attributes of one entry are written: each write alters a table of HBase. Other
 clients may have written older ones in between, but each of them once."""
-
-
-def compute_wait_s(entry: CatalogEntry, engine: Engine) -> float:
-    """Return the seconds until every client of a table uses a new entry, or has stopped."""
-    longest_s = entry.longest_stale_s * WAIT_MARGIN
-    return min(EXCLUSIVE_WAIT_S, longest_s) if engine.is_exclusive else longest_s
 
 
 def write_attributes(table: str, store: Store, entry: CatalogEntry) -> bool:

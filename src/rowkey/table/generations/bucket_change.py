@@ -10,11 +10,11 @@ from rowkey.catalog import build_contention_error, check_max_stale
 from rowkey.design import list_key_prefixes
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistakes, Unavailable
 from rowkey.messages import format_value, pluralize
+from rowkey.table.client_wait import compute_wait_s, wait_for_clients
 from rowkey.table.generations.activation import (
     MAX_CATALOG_RETRIES,
     REOPEN_REMEDY,
     activate_announced,
-    compute_wait_s,
     reconcile_attributes,
     write_attributes,
 )
@@ -44,8 +44,6 @@ NEW_TABLE_REMEDY = "Move the rows to a table with the key that you want: rowkey 
 """What to do if the number of buckets cannot change: rows do not move to another row key."""
 OTHERWISE_REMEDY = "Otherwise move the rows to a table with another key: rowkey move plan."
 """What to do if no other number of buckets will do."""
-POLL_INTERVAL_S = 0.25
-"""Seconds between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,12 +361,12 @@ class BucketChange:
 
     def _wait_for_clients(self, seconds: float) -> None:
         """Wait until every client has read of the announced generation, or has stopped."""
-        clock = self.table.lease.clock
-        end = clock() + seconds
-        while (left := end - clock()) > 0:
-            self.progress("seconds", round(seconds - left), max(1, round(seconds)))
-            self.pause(min(left, POLL_INTERVAL_S))
-        self.progress("seconds", max(1, round(seconds)), max(1, round(seconds)))
+
+        def report(done: int, total: int) -> None:
+            self.progress("seconds", done, total)
+
+        wait_for_clients(seconds, report, self.pause, self.table.lease.clock)
+        report(max(1, round(seconds)), max(1, round(seconds)))
 
 
 def _check_count(count: Any, mistakes: Mistakes) -> None:

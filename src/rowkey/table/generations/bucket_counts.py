@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.catalog import find_part_counts
 from rowkey.plan import bind_example, plan_read
 from rowkey.schema import Equal
-from rowkey.table.generations.activation import compute_wait_s
+from rowkey.table.client_wait import compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

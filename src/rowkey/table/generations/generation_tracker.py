@@ -15,7 +15,8 @@ from rowkey.cells import RowCells
 from rowkey.errors import Conflict, InvalidArgument, RowError
 from rowkey.plan import ReadPlanner
 from rowkey.schema import format_key
-from rowkey.table.generations.activation import activate_announced, compute_wait_s
+from rowkey.table.client_wait import compute_wait_s
+from rowkey.table.generations.activation import activate_announced
 from rowkey.table.generations.bucket_counts import find_resizable_parts
 from rowkey.table.moves.row_translator import RowTranslator
 from rowkey.table.read_modify_write import ReadModifyWrite

@@ -1,8 +1,8 @@
-"""Write each row change to both tables of a move, first to the one that rules.
+"""Write each row change to both tables of a move, first to the one that is read.
 
 Both get the change with the same timestamps, so that the newest change of a row is the same in both
 tables, whatever order they receive changes in. A client that dies between the two writes leaves a
-change in the ruling table only, which no client was told of: before the other table rules, the
+change in the primary table only, which no client was told of: before the other table is read, the
 mover copies what is missing.
 """
 
@@ -34,21 +34,21 @@ class DoubleWriteState(JointWriteState):
 
     Args:
         states: the state of the source, then that of the target.
-        ruling: the one of both that is read.
+        primary: the one of both that is read.
     """
 
     def __init__(
-        self, states: tuple[GenerationState, GenerationState], ruling: GenerationState
+        self, states: tuple[GenerationState, GenerationState], primary: GenerationState
     ) -> None:
         super().__init__(states)
-        self.ruling = ruling
-        self.following = next(state for state in states if state is not ruling)
-        self.active_design = ruling.active_design
+        self.primary = primary
+        self.secondary = next(state for state in states if state is not primary)
+        self.active_design = primary.active_design
 
     @property
     def load_order(self) -> tuple[GenerationState, ...]:
-        """The states of both tables, the ruling one first."""
-        return (self.ruling, self.following)
+        """The states of both tables, the primary one first."""
+        return (self.primary, self.secondary)
 
     def _send_changes(
         self,
@@ -57,54 +57,54 @@ class DoubleWriteState(JointWriteState):
         *,
         sync: bool | None,
     ) -> None:
-        """Write changes that have timestamps to both tables, first to the one that rules."""
+        """Write changes that have timestamps to both tables, first to the one that is read."""
         del changes
         for state in self.load_order:
             self.send_to_table(self.states.index(state), stamped, sync=sync)
 
     def mirror_change(self, change: ReadModifyWrite) -> None:
-        """Make a change that depended on the ruling table's values in the other table too."""
+        """Make a change that depended on the primary table's values in the other table too."""
         if change.mutations:
-            translated = self.following.translate_mutations(self.ruling, change.mutations)
-            self.following.writer.send_mutations(translated)
+            translated = self.secondary.translate_mutations(self.primary, change.mutations)
+            self.secondary.writer.send_mutations(translated)
         if change.changed_columns is not None:
-            mirror_columns(self.ruling, self.following, *change.changed_columns)
+            mirror_columns(self.primary, self.secondary, *change.changed_columns)
 
 
 class MirroredWriteState:
     """The states of two tables whose cells hold different fields: changed rows are copied.
 
     Where one table packs fields that the other has in columns of their own, a change of some fields
-    does not tell the cells of the other table. So a change is made in the ruling table, and the row
-    is then copied as it is there.
+    does not tell the cells of the other table. So a change is made in the primary table, and the
+    row is then copied as it is there.
 
     Args:
-        ruling: the state of the table that is read.
-        following: the state of the other table.
+        primary: the state of the table that is read.
+        secondary: the state of the other table.
 
     Cost: two raw gets and a put for each changed row; on a cluster each raw get is a scan.
     """
 
-    def __init__(self, ruling: GenerationState, following: GenerationState) -> None:
-        self.ruling, self.following = ruling, following
-        self.states = (ruling, following)
-        self.writer = ruling.writer
-        self.active_design = ruling.active_design
-        self.has_coded_fields = ruling.has_coded_fields or following.has_coded_fields
+    def __init__(self, primary: GenerationState, secondary: GenerationState) -> None:
+        self.primary, self.secondary = primary, secondary
+        self.states = (primary, secondary)
+        self.writer = primary.writer
+        self.active_design = primary.active_design
+        self.has_coded_fields = primary.has_coded_fields or secondary.has_coded_fields
 
     @property
     def load_order(self) -> tuple[GenerationState, ...]:
-        """The state of the ruling table; `mirror_loaded_rows` copies its rows."""
-        return (self.ruling,)
+        """The state of the primary table; `mirror_loaded_rows` copies its rows."""
+        return (self.primary,)
 
     def mirror_loaded_rows(self, row_keys: pa.Array) -> None:
-        """Copy rows that were loaded into the ruling table."""
+        """Copy rows that were loaded into the primary table."""
         self._mirror_rows(row_keys.to_pylist())
 
     def _mirror_rows(self, row_keys: Sequence[bytes]) -> None:
-        """Copy rows of the ruling table to the other one, some hundred at a time."""
+        """Copy rows of the primary table to the other one, some hundred at a time."""
         for start in range(0, len(row_keys), MIRRORED_ROWS):
-            mirror_rows(self.ruling, self.following, row_keys[start : start + MIRRORED_ROWS])
+            mirror_rows(self.primary, self.secondary, row_keys[start : start + MIRRORED_ROWS])
 
     def assign_ids(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Give ids of `code` to the new values of many rows at once, in both tables."""
@@ -112,30 +112,30 @@ class MirroredWriteState:
             state.assign_ids(rows)
 
     def build_change(self, build: ChangeBuilder, row: Any) -> RowChange:
-        """Return the change of a row in the ruling table, as a method of `RowWriter` builds it."""
-        return self.ruling.build_change(build, row)
+        """Return the change of a row in the primary table, as a method of `RowWriter` builds it."""
+        return self.primary.build_change(build, row)
 
     def split_change(self, change: RowChange) -> list[tuple[GenerationState, RowChange]]:
         """Return the change that was built, with the state of its table."""
-        return [(self.ruling, change)]
+        return [(self.primary, change)]
 
     def rebuild_change(self, changes: Sequence[tuple[GenerationState, RowChange]]) -> RowChange:
         """Return a change built under an earlier state as it is under this one."""
-        return self.ruling.rebuild_change(changes)
+        return self.primary.rebuild_change(changes)
 
     def apply_changes(
         self, changes: Sequence[RowChange], *, sync: bool | None = None
     ) -> list[list[RowCells]]:
-        """Write changes to the ruling table, and copy their rows to the other one."""
-        written = self.ruling.apply_changes(changes, sync=sync)
+        """Write changes to the primary table, and copy their rows to the other one."""
+        written = self.primary.apply_changes(changes, sync=sync)
         self._mirror_rows([one.row for mutations in written for one in mutations])
         return written
 
     def split_mutations(
         self, mutations: list[RowCells]
     ) -> list[tuple[GenerationState, list[RowCells]]]:
-        """Return what was written for a change in both tables, as mutations of the ruling one."""
-        return [(self.ruling, mutations), (self.following, [])]
+        """Return what was written for a change in both tables, as mutations of the primary one."""
+        return [(self.primary, mutations), (self.secondary, [])]
 
     def repeat_missed(
         self,
@@ -154,7 +154,7 @@ class MirroredWriteState:
         return mutations
 
     def mirror_change(self, change: ReadModifyWrite) -> None:
-        """Copy the row of a change that depended on the ruling table's values."""
+        """Copy the row of a change that depended on the primary table's values."""
         row_keys = [one.row for one in change.mutations]
         if change.changed_columns is not None:
             row_keys.append(change.changed_columns[0])
@@ -162,15 +162,15 @@ class MirroredWriteState:
 
 
 def build_double_writes(
-    states: tuple[GenerationState, GenerationState], ruling: GenerationState
+    states: tuple[GenerationState, GenerationState], primary: GenerationState
 ) -> DoubleWriteState | MirroredWriteState:
     """Return the state of two tables of a move that are both written.
 
     Args:
         states: the state of the source, then that of the target.
-        ruling: the one of both that is read.
+        primary: the one of both that is read.
     """
-    state = DoubleWriteState(states, ruling)
-    if RowTranslator(ruling, state.following).is_direct:
+    state = DoubleWriteState(states, primary)
+    if RowTranslator(primary, state.secondary).is_direct:
         return state
-    return MirroredWriteState(ruling, state.following)
+    return MirroredWriteState(primary, state.secondary)

@@ -49,14 +49,14 @@ class _Route(NamedTuple):
     Args:
         lease: the lease on the catalog entry of the source.
         entry: the entry that says so.
-        ruling: the table that is read.
-        following: the other table if it is written too, else None.
+        primary: the table that is read.
+        secondary: the other table if it is written too, else None.
     """
 
     lease: Lease
     entry: CatalogEntry
-    ruling: GenerationTracker
-    following: GenerationTracker | None
+    primary: GenerationTracker
+    secondary: GenerationTracker | None
 
 
 class _RouteChanged(Conflict):
@@ -99,9 +99,9 @@ class MoveFollower:
             self._get_route()
 
     @property
-    def ruling_tracker(self) -> GenerationTracker:
+    def primary_tracker(self) -> GenerationTracker:
         """The table that was read last."""
-        return self._route.ruling
+        return self._route.primary
 
     def adopt_entry(self, entry: CatalogEntry) -> None:
         """Use a catalog entry of the source that a mover of this process has written.
@@ -132,9 +132,9 @@ class MoveFollower:
         """
         source = self._source
         state, route = source.get_state(), self._route
-        if source.last_entry is route.entry and route.ruling is source:
+        if source.last_entry is route.entry and route.primary is source:
             return state
-        return self._get_route().ruling.get_state()
+        return self._get_route().primary.get_state()
 
     def get_write_state(self) -> WriteState:
         """Return the state under which rows are written: of two tables during a move.
@@ -145,23 +145,23 @@ class MoveFollower:
         """
         source = self._source
         state, route = source.get_state(), self._route
-        if source.last_entry is route.entry and route.ruling is source and route.following is None:
+        if source.last_entry is route.entry and route.primary is source and route.secondary is None:
             return state
         route = self._get_route()
-        if route.following is None:
-            return route.ruling.get_state()
+        if route.secondary is None:
+            return route.primary.get_state()
         return self._get_double_writes(route)
 
     def _get_double_writes(self, route: _Route) -> DoubleWriteState | MirroredWriteState:
         """Return the state of both tables; the same object while neither state has changed."""
-        assert route.following is not None
-        ruling, following = route.ruling.get_state(), route.following.get_state()
+        assert route.secondary is not None
+        primary, secondary = route.primary.get_state(), route.secondary.get_state()
         last = self._write_state
-        if last is not None and last.ruling is ruling and last.following is following:
+        if last is not None and last.primary is primary and last.secondary is secondary:
             return last
-        is_source = route.ruling is self._source
-        states = (ruling, following) if is_source else (following, ruling)
-        state = build_double_writes(states, ruling)
+        is_source = route.primary is self._source
+        states = (primary, secondary) if is_source else (secondary, primary)
+        state = build_double_writes(states, primary)
         self._write_state = state
         return state
 
@@ -213,13 +213,13 @@ class MoveFollower:
             made.append(changer)
             return change(changer)
 
-        result = route.ruling.run_pinned(make_change)
+        result = route.primary.run_pinned(make_change)
         is_in_time = clock() < deadline
         while True:
             if self._source.lease.is_expired:
                 self._source.lease.renew_entry()
             route_now = self._get_route()
-            if route_now.ruling is not route.ruling:
+            if route_now.primary is not route.primary:
                 if is_in_time:  # the mover has copied it before the other table was read
                     return result
                 what = (
@@ -228,9 +228,9 @@ class MoveFollower:
                 )
                 remedy = "Read the row, and write it again if the values are missing."
                 raise Conflict(f"table {self._source.declared_design.table}", what, remedy=remedy)
-            if route_now.following is not None:
+            if route_now.secondary is not None:
                 self._get_double_writes(route_now).mirror_change(made[-1])
-            if self._get_route().following is route_now.following:
+            if self._get_route().secondary is route_now.secondary:
                 return result
 
     def _get_route(self) -> _Route:
@@ -264,12 +264,12 @@ class MoveFollower:
             if source is not self._source or entry.version < self._route.entry.version:
                 return
             move = entry.move
-            if move is None or (move.phase is MovePhase.FINISHED and not move.is_target_ruling):
+            if move is None or (move.phase is MovePhase.FINISHED and not move.is_target_primary):
                 self._forget_target()
                 self._route = _Route(source.lease, entry, source, None)
             elif move.phase is MovePhase.FINISHED:
                 self._replace_source(move, entry)
-            elif move.is_target_ruling:
+            elif move.is_target_primary:
                 self._route = _Route(source.lease, entry, self._find_target(move), source)
             else:
                 self._route = _Route(source.lease, entry, source, self._find_target(move))

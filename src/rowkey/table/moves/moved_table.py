@@ -160,7 +160,7 @@ def remove_names_of(catalog: Catalog, name: str) -> None:
 
 def _has_replaced(move: TableMove) -> bool:
     """Return whether the target of a move has taken the place of the source."""
-    return move.phase is MovePhase.FINISHED and move.is_target_ruling
+    return move.phase is MovePhase.FINISHED and move.is_target_primary
 
 
 def rename_design(design: Design, name: str) -> Design:

@@ -20,42 +20,42 @@ MAX_MIRROR_ATTEMPTS = 1_000
 
 
 def mirror_rows(
-    ruling: GenerationState, following: GenerationState, row_keys: Sequence[bytes]
+    primary: GenerationState, secondary: GenerationState, row_keys: Sequence[bytes]
 ) -> None:
-    """Copy all cells of rows from the ruling table to the other one, until both are the same.
+    """Copy all cells of rows from the primary table to the other one, until both are the same.
 
     Cells of one timestamp may be written in another order than they are copied by several clients.
     So each row is read again after it was copied: whoever copies it last has seen its last change.
 
     Args:
-        ruling: the state of the table that is read.
-        following: the state of the other table.
-        row_keys: row keys of the ruling table.
+        primary: the state of the table that is read.
+        secondary: the state of the other table.
+        row_keys: row keys of the primary table.
 
     Raises:
         Conflict: other clients change a row during every attempt.
     """
-    _mirror(ruling, following, dict.fromkeys(row_keys), RAW_CELLS)
+    _mirror(primary, secondary, dict.fromkeys(row_keys), RAW_CELLS)
 
 
 def mirror_columns(
-    ruling: GenerationState,
-    following: GenerationState,
+    primary: GenerationState,
+    secondary: GenerationState,
     row_key: bytes,
     columns: Sequence[tuple[str, bytes]],
 ) -> None:
     """Copy the newest cells of some columns of a row; see `mirror_rows`.
 
     Args:
-        ruling: the state of the table that is read.
-        following: the state of the other table.
-        row_key: the row key in the ruling table.
+        primary: the state of the table that is read.
+        secondary: the state of the other table.
+        row_key: the row key in the primary table.
         columns: the family and the full qualifier of each.
 
     Raises:
         Conflict: other clients change the columns during every attempt.
     """
-    layout = ruling.active_design.layout
+    layout = primary.active_design.layout
     prefix, qualifier = layout.qualifier_prefix, columns[0][1]
     front = b"" if prefix is None else qualifier[: prefix.find_end(qualifier)]
     selected: dict[str, tuple[bytes, ...]] = {}
@@ -67,24 +67,24 @@ def mirror_columns(
     ]
     for family, one in dict.fromkeys([*columns, *identifying]):
         selected[family] = (*selected.get(family, ()), one)
-    _mirror(ruling, following, {row_key: None}, CellSelection(columns=selected))
+    _mirror(primary, secondary, {row_key: None}, CellSelection(columns=selected))
 
 
 def _mirror(
-    ruling: GenerationState,
-    following: GenerationState,
+    primary: GenerationState,
+    secondary: GenerationState,
     row_keys: dict[bytes, None],
     selection: CellSelection,
 ) -> None:
     """Copy the selected cells of rows until they have not changed meanwhile."""
-    translator = RowTranslator(ruling, following)
-    pending = ruling.store.get(list(row_keys), selection)
+    translator = RowTranslator(primary, secondary)
+    pending = primary.store.get(list(row_keys), selection)
     for _ in range(MAX_MIRROR_ATTEMPTS):
         present = [RowCells(row, cells) for row, cells in pending if cells]
         mutations = translator.translate(present)
         if mutations:
-            following.writer.send_mutations(mutations)
-        again = ruling.store.get([one.row for one in pending], selection)
+            secondary.writer.send_mutations(mutations)
+        again = primary.store.get([one.row for one in pending], selection)
         pending = [
             now
             for before, now in zip(pending, again, strict=True)
