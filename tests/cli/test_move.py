@@ -304,3 +304,19 @@ def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
     assert (3, True) == (found.code, "the copy left out 1 row that a design" in lines[0])
     assert "things: 5 rows compared with things_2, some could not be" == lines[1]
     assert "1 row of things cannot be read; row key ff: " in lines[2]
+
+
+def test_a_table_is_copied_to_another_engine(designs_folder: Path) -> None:
+    """Rows and what changes later are copied and compared; both tables stay apart."""
+    words = ("run", "things", "new.toml", "--to", f"rocks:{designs_folder / 'other'}")
+    for _ in range(2):
+        copied = move(*words)
+        assert 0 == copied.code, copied.err
+        assert "things on rocks:data: 5 rows are equal in things on rocks:" in copied.out
+    document = json.loads(move(*words, "-f", "json").out)
+    assert (True, []) == (document["passed"], document["next"])
+    assert "no move is under way" in move("status", "things").out
+    for place, problem in (("rocks:data", "the table is on this engine"), ("memory:", "are lost")):
+        refused = move("run", "things", "new.toml", "--to", place)
+        assert (2, True) == (refused.code, problem in refused.err)
+    assert 2 == move("verify", "things", "--to", "rocks:other").code

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rowkey.move.status import MoveSettings, MoveStatus
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
-    from rowkey.move.transfer import transfer_table
+    from rowkey.move.transfer import TransferResult, transfer_table
     from rowkey.move.verification import VerificationResult, verify_move
 else:
     __getattr__ = build_lazy_getattr(
@@ -47,7 +47,7 @@ else:
             "status": "MoveSettings MoveStatus",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
-            "transfer": "transfer_table",
+            "transfer": "TransferResult transfer_table",
             "verification": "VerificationResult verify_move",
         },
     )
@@ -75,6 +75,7 @@ __all__ = [
     "SideCounts",
     "SkippedRow",
     "SwitchResult",
+    "TransferResult",
     "VerificationResult",
     "compare_designs",
     "find_collisions",

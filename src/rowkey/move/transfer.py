@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import MovePhase
@@ -24,9 +25,29 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 
+@dataclass(frozen=True, slots=True)
+class TransferResult:
+    """What a copy to another engine did.
+
+    Args:
+        verification: what the comparison of both tables found.
+        left_out_rows: rows that the copy left out; see `CopyProgress`.
+        left_out_cells: cells that it left out, in columns that the source's design does not have.
+    """
+
+    verification: VerificationResult
+    left_out_rows: int
+    left_out_cells: int
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether all rows are equal."""
+        return self.verification.has_passed
+
+
 def transfer_table(
     source: Table, target: Table, *, progress: Callable[[str, int, int], None] | None = None
-) -> VerificationResult:
+) -> TransferResult:
     """Copy all rows of a table to a table of another engine, and compare both.
 
     Both designs have the same fields; their keys, families and placements may differ. Cells keep
@@ -92,9 +113,10 @@ def transfer_table(
         since_ms=note["since_ms"],
         report=report_copy,
     )
-    copier.run()
-    return verify_move(
+    copied = copier.run()
+    found = verify_move(
         source.get_state(),
         target.get_state(),
         progress=lambda done, total: report("verify", done, total),
     )
+    return TransferResult(found, copied.left_out_rows, copied.left_out_cells)

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         format_move_switch,
         format_move_verification,
         format_next_commands,
+        list_next_commands,
     )
     from rowkey.render.notices.github import format_github_commands
     from rowkey.render.notices.junit import format_junit
@@ -155,7 +156,7 @@ else:
                 "build_move_plan_document build_move_status_document build_move_switch_document "
                 "build_move_verification_document format_move_limits format_move_plan "
                 "format_move_status format_move_switch format_move_verification "
-                "format_next_commands"
+                "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
             "report": "build_report_document",
@@ -268,6 +269,7 @@ __all__ = [
     "format_saved_table",
     "format_sizing",
     "format_vectors",
+    "list_next_commands",
     "list_paths",
     "print_check",
     "print_comparison",

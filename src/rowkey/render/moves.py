@@ -10,7 +10,7 @@ from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION, build_row_document, to_json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.move import MovePlan, MoveStatus, RowDifference, SwitchResult, VerificationResult
 
@@ -275,13 +275,25 @@ def format_move_limits(status: MoveStatus) -> str:
 
 
 def build_move_verification_document(
-    result: VerificationResult, status: MoveStatus, url: str
+    result: VerificationResult,
+    source: str,
+    target: str,
+    left_out: tuple[int, int] = (0, 0),
+    next_commands: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the comparison of two tables as `rowkey move verify -f json` prints it."""
+    """Return the comparison of two tables as `rowkey move verify -f json` prints it.
+
+    Args:
+        result: what was found.
+        source: the table that is moved, as it is named to the user.
+        target: the table that it is moved to.
+        left_out: rows and cells that the copy left out.
+        next_commands: the commands that go on.
+    """
     return {
         "format": FORMAT_VERSION,
-        "table": status.source,
-        "target": status.target,
+        "table": source,
+        "target": target,
         "passed": result.has_passed,
         "share": result.sample_share,
         "rows": {"source": result.source.rows, "target": result.target.rows},
@@ -299,29 +311,38 @@ def build_move_verification_document(
             }
             for one in result.differences
         ],
-        "left_out": {"rows": status.left_out_rows, "cells": status.left_out_cells},
+        "left_out": {"rows": left_out[0], "cells": left_out[1]},
         "unsettled": len(result.unsettled),
         "unexamined": result.unexamined_count,
         "repaired": dict(result.repair_counts),
         "seconds": round(result.seconds, 3),
-        "next": list_next_commands(status, url),
+        "next": list(next_commands),
     }
 
 
-def format_move_verification(result: VerificationResult, status: MoveStatus) -> Iterator[str]:
-    """Yield what the comparison of two tables found; rows that differ are listed."""
+def format_move_verification(
+    result: VerificationResult, source: str, target: str, left_out: tuple[int, int] = (0, 0)
+) -> Iterator[str]:
+    """Yield what the comparison of two tables found; rows that differ are listed.
+
+    Args:
+        result: what was found.
+        source: the table that is moved, as it is named to the user.
+        target: the table that it is moved to.
+        left_out: rows and cells that the copy left out.
+    """
     for outcome, count in result.repair_counts.items():
-        yield f"{status.source}: {pluralize(count, 'row')} {outcome}"
-    if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
-        yield f"{status.source}: the copy {left_out}: they are lost if {status.source} is dropped"
-    yield _format_comparison(result, status)
+        yield f"{source}: {pluralize(count, 'row')} {outcome}"
+    if lost := _format_left_out(*left_out):
+        yield f"{source}: the copy {lost}: they are lost if {source} is dropped"
+    yield _format_comparison(result, source, target)
     if result.has_passed:
         return
     for one in result.differences[:MAX_SHOWN_DIFFERENCES]:
         yield f"  {_format_difference(one)}"
     if (hidden := result.difference_count - MAX_SHOWN_DIFFERENCES) > 0:
         yield f"  and {hidden:,} more"
-    for side, counts in ((status.source, result.source), (status.target, result.target)):
+    for side, counts in ((source, result.source), (target, result.target)):
         if counts.skipped_count:
             first = counts.skipped[0]
             yield (
@@ -334,19 +355,19 @@ def format_move_verification(result: VerificationResult, status: MoveStatus) -> 
         yield f"  {pluralize(result.unexamined_count, 'row')} or more differ besides"
 
 
-def _format_comparison(result: VerificationResult, status: MoveStatus) -> str:
+def _format_comparison(result: VerificationResult, source: str, target: str) -> str:
     """Return how many rows are equal, or differ."""
     share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
     rows = pluralize(result.source.rows, "row")
     if result.has_passed:
         verb = "is" if result.source.rows == 1 else "are"
-        return f"{status.source}: {rows}{share} {verb} equal in {status.target}"
+        return f"{source}: {rows}{share} {verb} equal in {target}"
     if not result.difference_count:
-        return f"{status.source}: {rows}{share} compared with {status.target}, some could not be"
+        return f"{source}: {rows}{share} compared with {target}, some could not be"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.difference_counts.items())
     return (
-        f"{status.source}: {pluralize(result.difference_count, 'row')} of {result.source.rows:,}"
-        f"{share} not equal in {status.target}: {kinds}"
+        f"{source}: {pluralize(result.difference_count, 'row')} of {result.source.rows:,}"
+        f"{share} not equal in {target}: {kinds}"
     )
 
 

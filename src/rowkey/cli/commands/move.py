@@ -25,6 +25,7 @@ from rowkey.cli.tables import (
     confirm_drop,
     find_table_name,
     get_catalog_url,
+    open_existing_table,
     read_design_or_name,
 )
 
@@ -48,6 +49,7 @@ STEP_LABELS = {
 }
 """What the progress says of each step, and what it counts."""
 OPTION_STEPS = {
+    "--to": ("run",),
     "--rows": ("run", "throttle"),
     "--max-p99": ("run", "throttle"),
     "--share": ("verify",),
@@ -79,6 +81,9 @@ STDERR = 2
 @click.argument("new", required=False, type=FILE_PATH)
 @TABLE_URL_OPTION
 @CATALOG_OPTION
+@click.option(
+    "--to", metavar="URL", help="run: copy the rows to a table of this engine, which stays apart."
+)
 @click.option("--rows", metavar="RATE", help="run, throttle: most rows a second, or none.")
 @click.option(
     "--max-p99",
@@ -124,6 +129,9 @@ def command(
     verify    compare both tables again
     throttle, pause, resume   limit a copy that runs
 
+    With --to URL the new table is on another engine. Then run copies and compares, and once more
+    what has changed since; clients do not follow.
+
     Clients of rowkey follow by themselves and lose no change. Each step may be interrupted: the
     same command goes on. Exits with 1 if something blocks a plan, with 3 if rows differ.
 
@@ -135,8 +143,11 @@ def command(
     rowkey move verify logs --share 1% --on rocks:./data
     rowkey move cutover logs --on rocks:./data
     rowkey move finish logs --drop-old --yes logs --on rocks:./data
+    rowkey move run logs by_host.toml --on rocks:./data --to rocks:./other
     """
     _check_usage(step, table, new, options)
+    if (to_url := options["to"]) is not None:
+        return _transfer(table, new or table, (url, to_url), progress, output)
     with _open_move(step, table, url) as move:
         runner = _StepRunner(move, url, output, progress, options)
         try:
@@ -168,6 +179,38 @@ def _check_usage(step: str, table: str, new: str | None, options: Mapping[str, A
         raise click.UsageError(
             f"{problem}. Give --drop-old after a cutover, or --drop-new to give the move up."
         )
+
+
+def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: str) -> int:
+    """Copy a table to another engine and compare both; return the exit code.
+
+    Raises:
+        InvalidArgument: the other engine is that of the table, or is lost with the command.
+    """
+    from rowkey.errors import InvalidArgument
+    from rowkey.move import transfer_table
+    from rowkey.render import build_move_verification_document, format_move_verification
+    from rowkey.table import open_table
+
+    url, to_url = urls
+    if to_url == url or to_url.partition(":")[0].lower() == "memory":
+        what = "the table is on this engine" if to_url == url else "tables in memory are lost"
+        remedy = "Leave --to out to move the table where it is."
+        raise InvalidArgument("--to", what, "the URL of another engine that keeps tables", remedy)
+    with (
+        open_existing_table(table, url) as source,
+        open_table(_read_new_design(new), to_url) as target,
+        _StepProgress(mode) as progress,
+    ):
+        found = transfer_table(source, target, progress=progress)
+        tables = f"{source.design.table} on {url}", f"{target.design.table} on {to_url}"
+    left_out = found.left_out_rows, found.left_out_cells
+    if output == "json":
+        print_json(build_move_verification_document(found.verification, *tables, left_out))
+    else:
+        print_lines(format_move_verification(found.verification, *tables, left_out))
+        _print_advice(["Next: run it again to copy what changes until your programs use --to."])
+    return 0 if found.has_passed else 3
 
 
 @contextmanager
@@ -279,7 +322,11 @@ class _StepRunner:
 
     def _copy_or_verify(self, step: str, design: Design | None) -> int:
         """Copy and compare, or compare alone; print what differs."""
-        from rowkey.render import build_move_verification_document, format_move_verification
+        from rowkey.render import (
+            build_move_verification_document,
+            format_move_verification,
+            list_next_commands,
+        )
 
         limits = self._parse_limits()
         share = _parse_share(self.options["share"])
@@ -296,10 +343,13 @@ class _StepRunner:
                     sample_share=share, repair=self.options["repair"], progress=progress
                 )
         status = self.move.status
+        tables = (status.source, status.target)
+        left_out = (status.left_out_rows, status.left_out_cells)
         if self.is_json:
-            print_json(build_move_verification_document(result, status, self.url))
+            commands = list_next_commands(status, self.url)
+            print_json(build_move_verification_document(result, *tables, left_out, commands))
         else:
-            print_lines(format_move_verification(result, status))
+            print_lines(format_move_verification(result, *tables, left_out))
             self._print_next(status)
         return 0 if result.has_passed else 3
 
