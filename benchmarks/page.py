@@ -17,7 +17,7 @@ with two cores, whose speed varies by a factor of two within a day. Compared pro
 five times each unless a section gives another number, so trust the ratios more than the rates.
 A goal that was not reached is marked **missed**.
 """
-TITLES = {"hbase": "HBase"}
+TITLES = {"hbase": "HBase", "move_hbase": "Move on HBase"}
 """Titles of sections that differ from their capitalized names."""
 MILLION = 1e6
 NEARLY = 0.95
