@@ -126,8 +126,9 @@ def measure_reads(source: Table, target: Table, url: str, rows: int) -> Iterator
         )
         during_ms = read_during(copier, source, url, rows)
         catalog.close()
+        speed = f"{limit:,} rows/s" if limit else "any speed"
         yield Result(
-            f"1 of 100 reads is slower during a copy of {f'{limit:,} rows/s' if limit else 'any speed'}",
+            f"1 of 100 reads is slower during a copy of {speed}",
             "ms",
             [during_ms],
             "the same reader without a copy",
