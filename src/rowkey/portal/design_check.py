@@ -177,7 +177,7 @@ class CheckedDesign:
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the text, printable."""
-        return [escape_text(line.expandtabs(4)) for line in self.text.split("\n")]
+        return [escape_text(line.expandtabs(4)) for line in self.text.splitlines()]
 
 
 class DesignChecker:

@@ -27,8 +27,8 @@ SETTINGS_FILES = frozenset({"rowkey.toml", "pyproject.toml"})
 MAX_NAME_BYTES = 120
 MAX_FILE_BYTES = 1 << 18
 """Bytes of a design file; a larger one is no valid design."""
-_FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|')
-"""Characters that separate folders or have a meaning in names on some system."""
+_FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
+"""Characters that separate folders, or have a meaning in names or URLs on some system."""
 _VISIBLE_BLANKS = "\t\n"
 
 
@@ -122,10 +122,13 @@ class Workspace:
             number = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except (OSError, ValueError) as problem:
             raise _build_missing_error(name) from problem
-        with os.fdopen(number, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 raise _build_missing_error(name)
-            content = file.read(MAX_FILE_BYTES + 1)
+            with open(number, "rb", closefd=False) as file:
+                content = file.read(MAX_FILE_BYTES + 1)
+        finally:
+            os.close(number)
         if len(content) > MAX_FILE_BYTES:
             what = f"the file has more than {MAX_FILE_BYTES:,} bytes"
             raise Unavailable(name, what, remedy="Edit it outside of the portal.")
