@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from portal.portals import build_portal, open_client
+from rowkey.portal.table_overview import list_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,8 +87,10 @@ def build_design(number: int, texts: tuple[str, ...]) -> str:
     """Return a design with a text in each place that takes one."""
     quoted = [json.dumps(text) for text in texts]
     fields = [f'{one} = "text"' for one in quoted[:2]]
+    values = ["'" + text.replace("'", "''") + "'" for text in texts]
     reads = [
-        f"[[reads]]\nname = {one}\nwhere = {json.dumps(f'host = {one}')}" for one in quoted[2:4]
+        f"[[reads]]\nname = {quoted[at]}\nwhere = {json.dumps(f'host = {values[at]}')}"
+        for at in (2, 3)
     ]
     lines = [
         f'table = "t{number}"',
@@ -113,6 +116,8 @@ def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
         (folder / f"t{number}.toml").write_text(f"# {comment}\n{design}", "utf-8")
         page = check_page(client.get(f"/designs/t{number}.toml").text)
         assert comment in page.text
+    names = {table.name for table in list_tables(app.state.portal)[0]}
+    assert len(names & {f"t{number}" for number in range(len(HOSTILE_GROUPS))}) >= 30  # valid
     check_page(client.get("/").text)
 
 

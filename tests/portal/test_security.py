@@ -1,10 +1,22 @@
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from portal.portals import ORIGIN, OWN_PAGE, build_portal, digest_files, open_client, send_raw
+from portal.portals import (
+    ORIGIN,
+    OWN_PAGE,
+    build_portal,
+    create_logs,
+    digest_files,
+    open_client,
+    send_raw,
+)
+from rowkey.catalog import open_catalog
+from rowkey.engines import RAW_CELLS, ScanRange, open_engine
 from rowkey.portal.security import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -123,12 +135,35 @@ def test_a_body_has_a_limit(app: Starlette) -> None:
     assert [413, 413] == [response.status_code for response in responses]
 
 
+def read_everything(url: str) -> dict[str, list[object]]:
+    """Return all cells and attributes of all tables of an engine, that of the catalog too."""
+    with open_engine(url, create=False) as engine:
+        contents: dict[str, list[object]] = {}
+        for name in engine.list_tables():
+            store = engine.open_table(name)
+            cursors = store.scan([ScanRange()], RAW_CELLS)
+            contents[name] = [*cursors[0], store.spec]
+        with closing(open_catalog(engine.catalog_url, engine, url)) as catalog:
+            for name in catalog.list_tables():
+                contents[f"entry {name}"] = [catalog.read(name), catalog.read_notes(name)]
+        return contents
+
+
 def test_reading_changes_nothing(tmp_path: Path) -> None:
-    """A walk over all pages leaves every file of the folder as it was, but for the audit log."""
-    app = build_portal(tmp_path)
+    """A crawl over all pages leaves every file and every table as it was."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
     client = open_client(app)
-    before = digest_files(tmp_path)
-    for path in ("/", "/designs/logs.toml", "/designs/none.toml", "/tables/logs", "/login"):
-        client.get(path)
-        client.head(path)
-    assert before == digest_files(tmp_path)
+    before = digest_files(tmp_path), read_everything(url)
+    names = ("logs.toml", "logs", "none")
+    routes = [route for route in app.state.portal_routes if route.is_safe]
+    paths = {re.sub(r"\{[^}]*\}", name, route.path) for route in routes for name in names}
+    seen: set[str] = set()
+    while new := paths - seen:
+        for path in new:
+            client.head(path)
+            paths |= set(re.findall(r'(?:href|src)="(/[^"#]*)"', client.get(path).text))
+        seen |= new
+    assert {"/", "/designs/logs.toml", "/tables/logs", "/healthz"} <= seen
+    assert before == (digest_files(tmp_path), read_everything(url))
