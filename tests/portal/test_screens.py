@@ -219,14 +219,34 @@ def test_a_file_is_created_and_removed(tmp_path: Path) -> None:
     assert ["log in", "create design", "remove design"] == actions
 
 
-def test_a_sample_is_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["../secret.csv", "link.csv", "{tmp_path}/secret.csv", "a\\u0000"])
+def test_a_sample_outside_is_not_read(tmp_path: Path, path: str) -> None:
     """A design cannot make a page read a file outside of the folder as its sample."""
     (tmp_path / "secret.csv").write_text("host,ts,note\ncanary,1,x\n", "utf-8")
     app = build_portal(tmp_path)
-    text = f'{LOGS}\n[sample]\npath = "../secret.csv"\n'
+    (tmp_path / "designs" / "link.csv").symlink_to(tmp_path / "secret.csv")
+    text = f'{LOGS}\n[sample]\npath = "{path.format(tmp_path=tmp_path)}"\n'
     (tmp_path / "designs" / "logs.toml").write_text(text, "utf-8")
     page = open_client(app).get("/designs/logs.toml").text
-    assert [False, True] == ["canary" in page, "The declared sample is not read here" in page]
+    assert [False, True] == ["canary" in page, "The declared sample is not read" in page]
+    checked = app.state.portal.checker.check(app.state.portal.workspace.read("logs.toml"))
+    assert (None, []) == (checked.document["sample"], checked.sampled_rows)
+
+
+def test_examples_are_rows_of_the_sample(tmp_path: Path) -> None:
+    """The example rows are the first of the sample of the folder, also after it has changed."""
+    app = build_portal(tmp_path)
+    designs = tmp_path / "designs"
+    (designs / "logs.toml").write_text(f'{LOGS}\n[sample]\npath = "in/a.csv"\n', "utf-8")
+    (designs / "in").mkdir()
+    key = rowkey.Design.loads(LOGS).key
+    for host in ("web-1", "database"):
+        lines = [f"{host},{at},x" for at in range(1_000, 1_010)]
+        (designs / "in" / "a.csv").write_text("\n".join(["host,ts,note", *lines]), "utf-8")
+        text = PageReader(open_client(app).get("/designs/logs.toml").text).text
+        keys = [key.encode({"host": host, "ts": at}).hex() for at in range(1_000, 1_005)]
+        assert [True] * 5 == [one in "".join(text.split()) for one in keys]
+        assert "first rows of the sample" in text
 
 
 def test_a_stored_design_without_a_file_is_shown(tmp_path: Path) -> None:

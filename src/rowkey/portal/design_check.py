@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise import JudgedDesign
 from rowkey.errors import InvalidDesign, RowError
 from rowkey.messages import escape_text
+from rowkey.portal.example_rows import EXAMPLE_COUNT, ExampleRows
 from rowkey.render import (
     Redaction,
     build_check_document,
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rowkey.design import Design
+    from rowkey.keys import Row
     from rowkey.portal.workspace import DesignFile, Workspace
 
 MAX_REMEMBERED = 256
 """Checked texts that are remembered."""
-EXAMPLE_ROWS = 5
-"""Example rows of a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +65,32 @@ def compare_texts(before: str, after: str) -> list[DiffLine]:
 class CheckedDesign:
     """A design text with its mistakes, or with all that is shown of a valid design.
 
-    The declared sample is not read: a page would wait for it.
+    Of the declared sample only example rows are read: a page would wait for the rest.
 
     Args:
         name: the name of its file or table.
         text: the text.
         read_design: returns its design, or raises `InvalidDesign`.
+        example_rows: reads the first rows of a sample; None leaves it alone.
     """
 
-    def __init__(self, name: str, text: str, read_design: Callable[[], Design]) -> None:
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        read_design: Callable[[], Design],
+        example_rows: ExampleRows | None = None,
+    ) -> None:
         self.name = name
         self.text = text
+        self._example_rows = example_rows
         self.judged: JudgedDesign | None = None
         try:
             self.judged = JudgedDesign(read_design())
         except InvalidDesign as problem:
             self.document: dict[str, Any] = build_mistakes_document(name, problem.mistakes)
         else:
-            self.judged.recording = None  # its sample is not read
+            self.judged.recording = None  # the rules do without its sample
             self.document = build_check_document(
                 name, self.judged.design, self.judged.properties, self.judged.lint_result
             )
@@ -123,16 +131,25 @@ class CheckedDesign:
         return build_key_boxes(self.judged.design, self.judged.properties, None, Redaction())
 
     @cached_property
+    def sampled_rows(self) -> list[Row]:
+        """The first rows of the sample; none without one that may be read."""
+        if self.design is None or self._example_rows is None:
+            return []
+        return self._example_rows.read(self.design)
+
+    @cached_property
     def vectors(self) -> dict[str, Any] | None:
         """Example rows with the bytes of their keys, as `rowkey vectors` prints them.
 
-        None if the text has mistakes, or no row can be encoded.
+        They are the first rows of the sample, or else made from the types of the fields. None if
+        the text has mistakes, or no row can be encoded.
         """
-        if self.judged is None:
+        if self.design is None:
             return None
-        key = self.judged.design.key
+        key = self.design.key
         try:
-            return build_vectors_document(key, key.generate_rows(EXAMPLE_ROWS))
+            rows = self.sampled_rows or key.generate_rows(EXAMPLE_COUNT)
+            return build_vectors_document(key, rows)
         except RowError:
             return None
 
@@ -189,6 +206,7 @@ class DesignChecker:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._example_rows = ExampleRows(workspace)
         self._lock = Lock()
         self._results: OrderedDict[tuple[str, str], CheckedDesign] = OrderedDict()
 
@@ -202,9 +220,11 @@ class DesignChecker:
             if key in self._results:
                 self._results.move_to_end(key)
                 return self._results[key]
-        checked = CheckedDesign(file.name, file.text, lambda: self._workspace.read_design(file))
+        checked = CheckedDesign(
+            file.name, file.text, lambda: self._workspace.read_design(file), self._example_rows
+        )
         design = checked.design
-        if design is not None and not design.declaration.companions:
+        if design is not None and not (design.declaration.companions or design.sample_path):
             with self._lock:
                 self._results[key] = checked
                 while len(self._results) > MAX_REMEMBERED:

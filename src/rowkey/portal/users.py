@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,6 +23,10 @@ MAX_PASSWORD_BYTES = 1_024
 """Bytes of a password; a longer one is wrong without being hashed."""
 MAX_VERIFICATIONS = 2
 """Passwords that are verified at once; each takes 64 MiB and a core for some tens of ms."""
+_PASSWORD_HASH = re.compile(
+    r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
+)
+"""The hash of a password, as argon2 writes it."""
 
 
 class Role(IntEnum):
@@ -122,8 +127,15 @@ class UserDirectory:
 
     @cached_property
     def _decoy_hash(self) -> str:
-        """A hash that is verified for unknown names, so that they take as long as known ones."""
-        return hash_password("no user has this password")
+        """A hash that is verified for unknown names, made as that of the first user.
+
+        An unknown name then takes as long as a known one.
+        """
+        from argon2 import PasswordHasher, extract_parameters
+
+        first = next(iter(self.users.values()))
+        hasher = PasswordHasher.from_parameters(extract_parameters(first.password_hash))
+        return str(hasher.hash("no user has this password"))
 
     def verify(self, name: str, password: str) -> User | None:
         """Return the user of a name and a password; None if one of them is wrong.
@@ -180,7 +192,7 @@ def _find_user_mistakes(path: str, name: str, words: Any) -> Iterator[Mistake]:
         what = f"{format_value(words.get('role'))} is no role"
         yield Mistake(f"{path}.role", what, f"one of {', '.join(roles)}")
     password = words.get("password")
-    if not isinstance(password, str) or not password.startswith("$argon2id$"):
+    if not isinstance(password, str) or not _PASSWORD_HASH.fullmatch(password):
         what = "this is not the hash of a password"
         remedy = "Make one by rowkey.portal.hash_password; never store the password itself."
         yield Mistake(f"{path}.password", what, "a text that begins with $argon2id$", remedy)

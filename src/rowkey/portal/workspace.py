@@ -206,6 +206,21 @@ class Workspace:
             raise InvalidDesign(located, file.name)
         return Design.loads(text, source=file.name, directory=self.folder)
 
+    def find_sample(self, design: Design) -> Path | None:
+        """Return the sample that a design declares, if it is a plain file below the folder.
+
+        A link, or a file elsewhere, is not: the text of a design would decide on what is read.
+        """
+        declared = design.declaration.sample
+        if declared is None:
+            return None
+        try:
+            path = (self.folder / declared.path).absolute()
+            is_inside = path.resolve() == path and path.is_relative_to(self.folder)
+            return path if is_inside and path.is_file() else None
+        except (OSError, ValueError):  # a name that no file can have
+            return None
+
     def _find_companion_problem(self, path: str) -> str:
         """Return why a companion's file is not read, or an empty string."""
         try:
