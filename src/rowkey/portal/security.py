@@ -93,10 +93,8 @@ class SecurityMiddleware:
         Every browser of today sends one of both headers; a request with neither is refused.
         """
         sites, origins = headers.get("sec-fetch-site", []), headers.get("origin", [])
-        own_origins = {f"{self._scheme}://{host}"} | (
-            # A proxy in front of the portal may end the encryption.
-            {f"https://{host}"}
-        )
+        # A proxy in front of the portal may end the encryption.
+        own_origins = {f"{self._scheme}://{host}", f"https://{host}"}
         return (
             bool(sites or origins)
             and all(site == "same-origin" for site in sites)

@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.errors import Unavailable
@@ -41,8 +42,6 @@ def run_server(
         InvalidPortalSettings: the users file has mistakes.
         Unavailable: the port is in use, or the TLS files cannot be read.
     """
-    from dataclasses import replace
-
     listener = _bind(settings)
     settings = replace(settings, port=listener.getsockname()[1])
     app = build_app(settings)
