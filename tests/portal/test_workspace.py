@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.portals import LOGS, OWN_PAGE, build_portal, digest_files, open_client, send_raw
-from rowkey.errors import Conflict, InvalidArgument, InvalidDesign
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
 
 if TYPE_CHECKING:
@@ -233,3 +233,35 @@ def test_a_saved_file_keeps_its_mode(folder: Path) -> None:
 def test_a_text_with_hidden_characters_is_not_edited(content: bytes, is_editable: bool) -> None:
     """A file is editable only if a text area shows all of its characters."""
     assert is_editable == DesignFile("a.toml", content).is_editable
+
+
+def test_hidden_characters_are_neither_saved_nor_lost(folder: Path) -> None:
+    """A text with a hidden character is not saved, and a file that has some is left as it is."""
+    workspace = Workspace(folder)
+    file = workspace.write("a.toml", "key = 1", None)
+    with pytest.raises(InvalidArgument, match=r"line 2 has the character U\+202E"):
+        workspace.write("a.toml", "key = 2\n# \u202egnol", file.etag)
+    for content in (b"key = \xff", "# \u200b".encode()):
+        (folder / "a.toml").write_bytes(content)
+        with pytest.raises(InvalidArgument, match=r"Edit it outside of the portal\."):
+            workspace.write("a.toml", "key = 3", DesignFile("a.toml", content).etag)
+        assert content == (folder / "a.toml").read_bytes()
+
+
+def test_a_large_text_is_refused(folder: Path) -> None:
+    """More bytes than a design may have are not saved, and not read."""
+    with pytest.raises(InvalidArgument, match="are too many"):
+        Workspace(folder).write("a.toml", "#" * (1 << 18) + "a", None)
+    (folder / "a.toml").write_text("#" * (1 << 18) + "a", "utf-8")
+    with pytest.raises(Unavailable):
+        Workspace(folder).read("a.toml")
+
+
+def test_hostile_files_do_not_stop_the_list(folder: Path) -> None:
+    """Very deep and very long TOML is listed as a broken design."""
+    texts = ["[" * 100_000, "a." * 100_000 + "a = 1", "a = " + "[" * 50_000, "a = " + "9" * 200_000]
+    for number, text in enumerate(texts):
+        (folder / f"h{number}.toml").write_text(text, "utf-8")
+    client = open_client(build_portal(folder.parent))
+    page = client.get("/").text
+    assert [True] * 4 == [f"h{number}.toml" in page for number in range(4)]

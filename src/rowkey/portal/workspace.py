@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 import unicodedata
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from rowkey.design import BOM, Design
+from rowkey.design import BOM, Design, parse_toml
 from rowkey.durable_files import replace_file, sync_directory
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistake, Unavailable
 from rowkey.messages import format_value
@@ -150,18 +149,17 @@ class Workspace:
 
         Raises:
             Conflict: the file has another version, is there already, or is gone.
-            InvalidArgument: no design file can have this name, or the text is too long.
+            InvalidArgument: no design file can have this name, the text is too long, or it has
+                characters that do not show, before or now.
             Unavailable: it cannot be written.
         """
         self.check_name(name)
         with self._lock(name):
             current = self._read_version(name, etag)
-            content = current.encode_text(text)
-            if len(content) > MAX_FILE_BYTES:
-                what = f"{len(content):,} bytes are too many"
-                raise InvalidArgument("text", what, f"at most {MAX_FILE_BYTES:,} bytes")
-            self._replace(name, content, is_new=etag is None)
-        return DesignFile(name, content)
+            new = DesignFile(name, current.encode_text(text))
+            _check_edit(current, new)
+            self._replace(name, new.content, is_new=etag is None)
+        return new
 
     def remove(self, name: str, etag: str) -> None:
         """Remove a design file, unless another one has changed it since it was read.
@@ -319,6 +317,24 @@ class Workspace:
             os.close(number)
 
 
+def _check_edit(current: DesignFile, new: DesignFile) -> None:
+    """Raise unless a text area can show a file both before and after an edit.
+
+    Raises:
+        InvalidArgument: it cannot, or the new text is too long.
+    """
+    if not current.is_editable:
+        what = "the file has characters that do not show, or is not UTF-8"
+        raise InvalidArgument(current.name, what, remedy="Edit it outside of the portal.")
+    for number, line in enumerate(new.text.split("\n"), 1):
+        if hidden := [one for one in line if not _is_visible(one)]:
+            what = f"line {number} has the character U+{ord(hidden[0]):04X}, which does not show"
+            raise InvalidArgument("text", what, remedy="Remove it, or write a TOML escape.")
+    if len(new.content) > MAX_FILE_BYTES:
+        what = f"{len(new.content):,} bytes are too many"
+        raise InvalidArgument("text", what, f"at most {MAX_FILE_BYTES:,} bytes")
+
+
 def _build_missing_error(name: str) -> DesignFileMissing:
     """Return the error of a design file that is not in the folder."""
     what = f"the folder has no design file {format_value(name)}"
@@ -332,7 +348,7 @@ def _is_design_text(text: str) -> bool:
     [True, False, True]
     """
     try:
-        tree = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        tree, _ = parse_toml(text, "")
+    except InvalidDesign:
         return True
     return not tree or bool({"table", "key", "fields"} & tree.keys())

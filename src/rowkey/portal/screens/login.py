@@ -34,7 +34,8 @@ def log_in(request: PortalRequest) -> Response:
         raise RefusedRequest(403 if sessions.users is None else 429)
     cookie = sessions.log_in(name, request.form.get("password", ""))
     if cookie is None:
-        request.note_action("fail to log in", name)
+        if name in sessions.users.users:  # others could fill the disk with names
+            request.note_action("fail to log in", name)
         return request.render("login.html", 403, has_failed=True, opens_again=False)
     request.note_action("log in", name)
     return _open_portal(request, cookie)
