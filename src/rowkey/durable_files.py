@@ -20,7 +20,7 @@ def make_directory(path: Path) -> None:
     """
     missing = []
     while not path.is_dir():
-        if os.path.lexists(path):
+        if os.path.lexists(path) and not path.is_dir():  # others may make it at this moment
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
         missing.append(path)
         path = path.parent

@@ -157,7 +157,7 @@ def build_json_page() -> str:
 
 PACKAGES = ("zookeeper", "schema", "cells", "regions", "hbase", "engines", "keys", "rows", "plan",
             "workload", "design", "proposals", "explanations", "hotspots", "lint", "simulate",
-            "advise", "catalog", "table", "move", "observe", "render")  # fmt: skip
+            "advise", "catalog", "table", "move", "observe", "render", "portal")  # fmt: skip
 
 
 def build_python_page() -> str:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from rowkey.move.difference_search import FieldDifference, RowDifference
     from rowkey.move.finding import FindingLevel, MoveFinding
     from rowkey.move.move import Move
+    from rowkey.move.move_record import MoveRecord
     from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.rate_limit import RateLimit
-    from rowkey.move.status import MoveSettings, MoveStatus
+    from rowkey.move.status import MoveSettings, MoveStatus, read_status
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
     from rowkey.move.transfer import TransferResult, transfer_table
@@ -42,9 +43,10 @@ else:
             "difference_search": "FieldDifference RowDifference",
             "finding": "FindingLevel MoveFinding",
             "move": "Move",
+            "move_record": "MoveRecord",
             "preflight": "MovePlan MoveStep plan_move",
             "rate_limit": "RateLimit",
-            "status": "MoveSettings MoveStatus",
+            "status": "MoveSettings MoveStatus read_status",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
             "transfer": "TransferResult transfer_table",
@@ -64,6 +66,7 @@ __all__ = [
     "Move",
     "MoveFinding",
     "MovePlan",
+    "MoveRecord",
     "MoveSettings",
     "MoveStatus",
     "MoveStep",
@@ -82,6 +85,7 @@ __all__ = [
     "has_distinct_places",
     "load_progress",
     "plan_move",
+    "read_status",
     "repair_differences",
     "save_progress",
     "transfer_table",

@@ -6,6 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.observe.description import TableDescription, describe_table
+    from rowkey.observe.entry_lookup import EntryLookup, look_up_entry
     from rowkey.observe.load_balance import LoadBalance, judge_balance
     from rowkey.observe.proof import (
         PhaseProof,
@@ -29,6 +30,7 @@ else:
         {
             "region_deltas": "CounterSnapshot LoadInterval RegionDelta compute_interval",
             "description": "TableDescription describe_table",
+            "entry_lookup": "EntryLookup look_up_entry",
             "load_balance": "LoadBalance judge_balance",
             "write_sample": "WriteSample sample_writes",
             "proof": "PhaseProof Proof ReadProof RegionProof SizeProof prove_design",
@@ -38,6 +40,7 @@ else:
 
 __all__ = [
     "CounterSnapshot",
+    "EntryLookup",
     "LiveLoad",
     "LoadBalance",
     "LoadInterval",
@@ -53,6 +56,7 @@ __all__ = [
     "compute_interval",
     "describe_table",
     "judge_balance",
+    "look_up_entry",
     "prove_design",
     "sample_writes",
     "watch_table",

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         format_explanation_text,
     )
     from rowkey.render.findings import FINDINGS_FIELDS, build_findings_document, format_findings
+    from rowkey.render.languages import Translator
     from rowkey.render.moves import (
         MOVE_PLAN_FIELDS,
         MOVE_STATUS_FIELDS,
@@ -80,8 +81,10 @@ if TYPE_CHECKING:
     from rowkey.render.notices.notice import CheckedFile
     from rowkey.render.notices.sarif import build_sarif_document
     from rowkey.render.page import LANGUAGES, NotebookResult, build_report_page, show
+    from rowkey.render.page.markup import build_environment as build_page_environment
+    from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
-    from rowkey.render.report import build_report_document
+    from rowkey.render.report import build_key_boxes, build_report_document
     from rowkey.render.rules import (
         RULES_FIELDS,
         build_rules_document,
@@ -146,7 +149,9 @@ else:
                 "LIVE_FIELDS PROOF_FIELDS build_live_document print_live print_proof "
                 "build_proof_document"
             ),
+            "languages": "Translator",
             "page": "LANGUAGES NotebookResult build_report_page show",
+            "page.markup": ("build_environment=build_page_environment read_asset=read_page_asset"),
             "explanation": (
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
                 "format_explanation_text build_explanations_document"
@@ -159,7 +164,7 @@ else:
                 "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
-            "report": "build_report_document",
+            "report": "build_key_boxes build_report_document",
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
@@ -211,6 +216,7 @@ __all__ = [
     "CreateStatement",
     "NotebookResult",
     "Redaction",
+    "Translator",
     "build_advice_document",
     "build_bucket_change_document",
     "build_buckets_document",
@@ -223,6 +229,7 @@ __all__ = [
     "build_explanations_document",
     "build_findings_document",
     "build_history_document",
+    "build_key_boxes",
     "build_live_document",
     "build_mismatch_document",
     "build_mistakes_document",
@@ -230,6 +237,7 @@ __all__ = [
     "build_move_status_document",
     "build_move_switch_document",
     "build_move_verification_document",
+    "build_page_environment",
     "build_proof_document",
     "build_regions_document",
     "build_repair_document",
@@ -277,6 +285,7 @@ __all__ = [
     "print_proof",
     "print_simulation",
     "print_verdict",
+    "read_page_asset",
     "show",
     "to_json_value",
 ]

@@ -1,0 +1,29 @@
+"""Serves designs and tables in a browser, by the documents that the command line prints."""
+
+from typing import TYPE_CHECKING
+
+from rowkey.lazy_imports import build_lazy_getattr
+
+if TYPE_CHECKING:
+    from rowkey.portal.app import build_app
+    from rowkey.portal.server import run_server
+    from rowkey.portal.settings import InvalidPortalSettings, PortalSettings
+    from rowkey.portal.users import hash_password
+else:
+    __getattr__ = build_lazy_getattr(
+        __name__,
+        {
+            "app": "build_app",
+            "server": "run_server",
+            "settings": "InvalidPortalSettings PortalSettings",
+            "users": "hash_password",
+        },
+    )
+
+__all__ = [
+    "InvalidPortalSettings",
+    "PortalSettings",
+    "build_app",
+    "hash_password",
+    "run_server",
+]

@@ -1,0 +1,61 @@
+"""The engine of a portal: open while it is used, or all the time if others can open it too."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from rowkey.engines import open_engine
+from rowkey.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.engines import Engine
+
+
+class EngineSession:
+    """Opens the engine that a portal shows.
+
+    An engine that only one process can have open is closed after each use, so that commands and
+    long work in other processes can open it. Another one stays open.
+
+    Args:
+        url: its URL; None for a portal that shows design files only.
+    """
+
+    def __init__(self, url: str | None) -> None:
+        self.url = url
+        self._lock = RLock()
+        self._engine: Engine | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[Engine]:
+        """Open the engine for the time of a `with` block.
+
+        Of an engine of one process, blocks of several threads run one after the other.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or nothing is stored at its URL.
+            Unavailable: the engine cannot be reached, or another process has it open.
+        """
+        if self.url is None:
+            what = "the portal was started without tables"
+            raise InvalidArgument("--on", what, remedy="Start it with --on URL.")
+        with ExitStack() as stack:
+            stack.enter_context(self._lock)
+            engine = self._engine or open_engine(self.url, create=False)
+            if engine.is_exclusive:
+                stack.enter_context(engine)
+            else:
+                self._engine = engine
+                stack.close()  # others may use it at the same time
+            yield engine
+
+    def close(self) -> None:
+        """Close the engine if it is open; closing twice is harmless."""
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.close()

@@ -1,0 +1,106 @@
+"""Pages for requests that are refused or fail."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from rowkey.errors import (
+    CatalogMismatch,
+    Conflict,
+    DesignRefused,
+    InvalidArgument,
+    InvalidDesign,
+    NotSupported,
+    ReadError,
+    RowkeyError,
+    Unavailable,
+)
+from rowkey.portal.requests import BodyTooLarge
+from rowkey.portal.workspace import DesignFileMissing
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+
+_LOGGER = logging.getLogger("rowkey.portal")
+_ERROR_STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (BodyTooLarge, 413),
+    (Conflict, 409),
+    (CatalogMismatch, 409),
+    (Unavailable, 503),
+    (NotSupported, 422),
+    (DesignFileMissing, 404),
+    (InvalidArgument, 422),
+    (InvalidDesign, 422),
+    (DesignRefused, 422),
+    (ReadError, 422),
+    (RowkeyError, 422),
+)
+"""The status of each class of errors; the first that fits counts."""
+TITLED_STATUSES = frozenset({400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503})
+"""Statuses with a title of their own in the language files."""
+
+
+class RefusedRequest(Exception):
+    """Raised for a request that is not answered.
+
+    Args:
+        status: the status of the response.
+        key: the sentence that says why, by its key in the language files; that of the status if
+            empty.
+        arguments: the values of the sentence.
+    """
+
+    def __init__(self, status: int, key: str = "", **arguments: Any) -> None:
+        super().__init__(status, key)
+        self.status = status
+        self.key = key or f"portal.error.about_{status}"
+        self.arguments = arguments
+
+
+def build_error_response(request: PortalRequest, problem: Exception) -> Response:
+    """Return the page of an error, or a JSON document if the request asks for one.
+
+    A defect of the portal is logged with its traceback; the page does not show it.
+    """
+    status, key, arguments, text = _describe_problem(problem)
+    if status == 500:
+        _LOGGER.error("%s %s failed", request.http.method, request.http.url.path, exc_info=problem)
+    if request.http.headers.get("accept", "").startswith("application/json"):
+        message = text or str(request.translate(key, **arguments))
+        return JSONResponse({"format": 1, "status": status, "message": message}, status)
+    if status == 401:
+        return request.render("login.html", 401, has_failed=False, **_describe_origin(request))
+    title_status = status if status in TITLED_STATUSES else 500
+    return request.render(
+        "error.html", status, key=key, arguments=arguments, text=text, title_status=title_status
+    )
+
+
+def _describe_problem(problem: Exception) -> tuple[int, str, dict[str, Any], str]:
+    """Return the status of an error, the key and arguments of its sentence, and its own text."""
+    if isinstance(problem, RefusedRequest):
+        return problem.status, problem.key, problem.arguments, ""
+    if isinstance(problem, HTTPException):
+        status = problem.status_code if problem.status_code in TITLED_STATUSES else 400
+        return status, f"portal.error.about_{status}", {}, ""
+    for error_class, status in _ERROR_STATUSES:
+        if isinstance(problem, error_class):
+            text = str(problem) if isinstance(problem, RowkeyError) else ""
+            return status, f"portal.error.about_{status}", {}, text
+    return 500, "portal.error.about_500", {}, ""
+
+
+def _describe_origin(request: PortalRequest) -> dict[str, bool]:
+    """Return whether a link of another site was followed, which sends no cookie of the session.
+
+    Such a page opens itself again: then the request comes from the portal, with the cookie.
+    """
+    headers = request.http.headers
+    is_link = headers.get("sec-fetch-mode") == "navigate"
+    return {"opens_again": is_link and headers.get("sec-fetch-site") in ("cross-site", "same-site")}

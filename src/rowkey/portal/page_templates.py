@@ -1,0 +1,72 @@
+"""The templates of the portal's pages, which use the macros of the report's."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import ChoiceLoader, FunctionLoader
+from markupsafe import Markup, escape
+
+from rowkey.portal.links import build_path
+from rowkey.portal.static_files import build_static_url
+from rowkey.render import LANGUAGES, build_page_environment
+
+if TYPE_CHECKING:
+    from jinja2 import BaseLoader, Environment
+
+LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
+"""The languages as their speakers call them."""
+MAX_SHOWN_BYTES = 64
+"""Bytes of a part of a key that are shown."""
+
+
+@cache
+def build_portal_environment(language: str) -> Environment:
+    """Return the Jinja2 environment of the portal's templates for one language.
+
+    Every value is escaped, and characters that do not print are shown as escapes.
+
+    Args:
+        language: one of `LANGUAGES`.
+    """
+    report = build_page_environment(language)
+    loaders: list[BaseLoader] = [FunctionLoader(_read_template)]
+    if report.loader is not None:
+        loaders.append(report.loader)
+    environment = report.overlay(loader=ChoiceLoader(loaders))
+    environment.globals = {
+        **report.globals,
+        "LANGUAGES": {name: LANGUAGE_NAMES.get(name, name) for name in LANGUAGES},
+        "build_path": build_path,
+        "build_static_url": build_static_url,
+        "language": language,
+    }
+    environment.filters = {**report.filters, "area": format_area, "hex_bytes": format_hex_bytes}
+    return environment
+
+
+def _read_template(name: str) -> str | None:
+    """Return the text of a template of the portal; None if it has no such template."""
+    path = files("rowkey.portal").joinpath("templates", name)
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def format_area(text: str) -> Markup:
+    r"""Return a text as the content of a text area, which drops a line feed at its start.
+
+    >>> str(format_area("a<b\n"))
+    '\na&lt;b\n'
+    """
+    return Markup("\n") + escape(text)
+
+
+def format_hex_bytes(digits: str) -> str:
+    """Return bytes in hexadecimal with a space after each, shortened if they are many.
+
+    >>> format_hex_bytes("09ff")
+    '09 ff'
+    """
+    text = bytes.fromhex(digits[: 2 * MAX_SHOWN_BYTES]).hex(" ")
+    return f"{text} …" if len(digits) > 2 * MAX_SHOWN_BYTES else text

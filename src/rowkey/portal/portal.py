@@ -1,0 +1,56 @@
+"""The parts of one running portal, which its screens share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from rowkey.portal.audit import AuditLog
+from rowkey.portal.design_check import DesignChecker
+from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.sessions import SessionStore
+from rowkey.portal.users import UserDirectory
+from rowkey.portal.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rowkey.portal.settings import PortalSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """The parts of one running portal.
+
+    Args:
+        settings: what it shows and where it listens.
+        workspace: its design files.
+        engines: opens the engine with the tables.
+        sessions: who is logged in.
+        audit: who changed what.
+        checker: checks design files, and remembers the results.
+    """
+
+    settings: PortalSettings
+    workspace: Workspace
+    engines: EngineSession
+    sessions: SessionStore
+    audit: AuditLog
+    checker: DesignChecker
+
+    @classmethod
+    def from_settings(cls, settings: PortalSettings) -> Self:
+        """Return the parts for some settings; no engine is opened yet.
+
+        Raises:
+            InvalidPortalSettings: the users file has mistakes.
+        """
+        users = None if settings.users_file is None else UserDirectory.read(settings.users_file)
+        hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
+        workspace = Workspace(settings.folder, hidden)
+        return cls(
+            settings=settings,
+            workspace=workspace,
+            engines=EngineSession(settings.url),
+            sessions=SessionStore(users),
+            audit=AuditLog(settings.audit_file),
+            checker=DesignChecker(workspace),
+        )

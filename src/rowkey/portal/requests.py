@@ -1,0 +1,165 @@
+"""Requests as the screens of a portal see them, and the responses that they return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from rowkey.portal.links import build_path
+from rowkey.portal.page_templates import build_portal_environment
+from rowkey.render import LANGUAGES, Translator
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from rowkey.portal.portal import Portal
+    from rowkey.portal.routes import PortalRoute
+    from rowkey.portal.sessions import Session
+    from rowkey.portal.users import Role
+
+LANGUAGE_COOKIE = "rowkey_language"
+YEAR_S = 365 * 86_400
+MAX_BODY_BYTES = 1 << 20
+"""Bytes of the body of a request, unless its route takes more."""
+
+
+class BodyTooLarge(Exception):
+    """Raised when the body of a request has more bytes than its route takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortalRequest:
+    """A request to a screen.
+
+    Args:
+        http: the request.
+        portal: the parts of the portal.
+        menu: the routes of the menu, in its order.
+        session: who is logged in; None on public pages.
+        form: the fields of a form that was sent, by name.
+    """
+
+    http: Request
+    portal: Portal
+    menu: Sequence[PortalRoute] = ()
+    session: Session | None = None
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def path_values(self) -> Mapping[str, str]:
+        """The values of the parameters of the route's path."""
+        return self.http.path_params
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The values after the question mark of the URL."""
+        return self.http.query_params
+
+    @property
+    def user(self) -> str:
+        """The name of the user; empty on public pages."""
+        return "" if self.session is None else self.session.user
+
+    @property
+    def language(self) -> str:
+        """The language of the page: that of `?lang=`, of the cookie, or of the browser."""
+        accepted = self.http.headers.get("accept-language", "")
+        ranges = [one.partition(";")[0].strip() for one in accepted.split(",")]
+        wanted = (
+            self.query.get("lang", ""),
+            self.http.cookies.get(LANGUAGE_COOKIE, ""),
+            *(one.partition("-")[0].lower() for one in ranges),
+        )
+        return next((one for one in wanted if one in LANGUAGES), LANGUAGES[0])
+
+    @property
+    def cookie_name(self) -> str:
+        """The name of the session's cookie; cookies do not tell the ports of a host apart."""
+        settings = self.portal.settings
+        prefix = "__Host-" if settings.is_encrypted else ""
+        return f"{prefix}rowkey_session_{self.http.url.port or settings.port}"
+
+    @property
+    def cookie(self) -> str:
+        """The session's cookie, or an empty string."""
+        return self.http.cookies.get(self.cookie_name, "")
+
+    def can_act_as(self, role: Role) -> bool:
+        """Return whether the user may do what a role may, on a portal that allows changes."""
+        is_allowed = self.session is not None and self.session.role >= role
+        return is_allowed and not self.portal.settings.is_read_only
+
+    def translate(self, key: str, **arguments: Any) -> str:
+        """Return a sentence in the language of the page; arguments as for `Translator`."""
+        return Translator(self.language).translate(key, **arguments)
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return a page.
+
+        Args:
+            template: the name of its template.
+            status: the status of the response.
+            values: the variables of the template.
+        """
+        page = build_portal_environment(self.language).get_template(template)
+        response = HTMLResponse(
+            page.render(request=self, settings=self.portal.settings, **values), status
+        )
+        if self.query.get("lang") in LANGUAGES:
+            response.set_cookie(
+                LANGUAGE_COOKIE, self.language, max_age=YEAR_S, samesite="strict", httponly=True
+            )
+        return response
+
+    def redirect(self, *steps: str, query: str = "") -> Response:
+        """Return the answer to a form: the browser opens a page of the portal.
+
+        Args:
+            steps: the steps of its path, which are quoted: `"designs", "logs.toml"`.
+            query: what stands after the question mark.
+        """
+        return RedirectResponse(build_path(*steps, query=query), 303)
+
+    def note_action(self, action: str, target: str, **details: Any) -> None:
+        """Write an entry of the audit log; arguments as for `AuditLog.append`."""
+        self.portal.audit.append(self.user, action, target, **details)
+
+    async def stream_body(self, max_bytes: int) -> AsyncIterator[bytes]:
+        """Yield the pieces of the body.
+
+        Args:
+            max_bytes: how many bytes it may have.
+
+        Raises:
+            BodyTooLarge: it has more.
+        """
+        length = self.http.headers.get("content-length", "0")
+        if length.isascii() and length.isdigit() and int(length) > max_bytes:
+            raise BodyTooLarge
+        count = 0
+        async for piece in self.http.stream():
+            count += len(piece)
+            if count > max_bytes:
+                raise BodyTooLarge
+            yield piece
+
+
+def parse_form(body: bytes) -> dict[str, str]:
+    """Return the fields of a form by name; of several with one name, the last.
+
+    >>> parse_form(b"text=a%0Ab&etag=1")
+    {'text': 'a\\nb', 'etag': '1'}
+    """
+    pairs = parse_qsl(
+        body.decode("utf-8", "replace"),
+        keep_blank_values=True,
+        errors="replace",
+        max_num_fields=1_000,
+    )
+    return dict(pairs)

@@ -1,0 +1,21 @@
+"""Whether the portal answers, for those who watch it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse, Response
+
+from rowkey.portal.routes import PortalRoute
+
+if TYPE_CHECKING:
+    from rowkey.portal.requests import PortalRequest
+
+
+def report_health(request: PortalRequest) -> Response:
+    """Return `ok`; engine and files are not looked at."""
+    del request
+    return PlainTextResponse("ok\n")
+
+
+ROUTES = [PortalRoute("/healthz", report_health, is_public=True)]

@@ -1,0 +1,72 @@
+"""Log in by a password, or by the token that is printed at the start; and log out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sessions import MAX_SESSION_S
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+
+
+def show_login(request: PortalRequest) -> Response:
+    """Show the form for name and password; exchange a token for a session, and remove it."""
+    token = request.query.get("token")
+    if token is None:
+        return request.render("login.html", has_failed=False, opens_again=False)
+    cookie = request.portal.sessions.exchange_token(token)
+    if cookie is None:
+        raise RefusedRequest(403, "portal.error.token")
+    request.note_action("log in", "portal")
+    return _open_portal(request, cookie)
+
+
+def log_in(request: PortalRequest) -> Response:
+    """Open a session for a name and a password."""
+    sessions = request.portal.sessions
+    name = request.form.get("name", "")
+    if sessions.users is None or sessions.is_locked(name):
+        raise RefusedRequest(403 if sessions.users is None else 429)
+    cookie = sessions.log_in(name, request.form.get("password", ""))
+    if cookie is None:
+        if name in sessions.users.users:  # others could fill the disk with names
+            request.note_action("fail to log in", name)
+        return request.render("login.html", 403, has_failed=True, opens_again=False)
+    request.note_action("log in", name)
+    return _open_portal(request, cookie)
+
+
+def log_out(request: PortalRequest) -> Response:
+    """End the session."""
+    request.portal.sessions.end_session(request.cookie)
+    response = request.redirect("login")
+    response.delete_cookie(
+        request.cookie_name, secure=request.portal.settings.is_encrypted, samesite="strict"
+    )
+    return response
+
+
+def _open_portal(request: PortalRequest, cookie: str) -> Response:
+    """Return the redirection to the start page, with the cookie of a session."""
+    response = request.redirect()
+    response.set_cookie(
+        request.cookie_name,
+        cookie,
+        max_age=int(MAX_SESSION_S),
+        secure=request.portal.settings.is_encrypted,
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+ROUTES = [
+    PortalRoute("/login", show_login, is_public=True),
+    PortalRoute("/login", log_in, "POST", is_public=True),
+    PortalRoute("/logout", log_out, "POST", is_public=True),
+]

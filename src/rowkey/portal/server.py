@@ -1,0 +1,112 @@
+"""Runs a portal until it is stopped, and opens it in a browser."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Unavailable
+from rowkey.portal.app import build_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import uvicorn
+
+    from rowkey.portal.settings import PortalSettings
+
+MAX_CONNECTIONS = 256
+MAX_HEADER_BYTES = 32 << 10
+KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
+
+
+def run_server(
+    settings: PortalSettings,
+    *,
+    opens_browser: bool = True,
+    report: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a portal until the process is interrupted.
+
+    Args:
+        settings: what it shows and where it listens.
+        opens_browser: whether the portal is opened in a browser of this machine.
+        report: called with the URL to open, once connections are accepted; prints it if None. With
+            a users file it is the login page, else it has a token that works once.
+
+    Raises:
+        InvalidPortalSettings: the users file has mistakes.
+        Unavailable: the port is in use, or the TLS files cannot be read.
+    """
+    listener = _bind(settings)
+    settings = replace(settings, port=listener.getsockname()[1])
+    app = build_app(settings)
+    url = f"{settings.origin}/login"
+    if settings.users_file is None:
+        url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
+    with listener:
+        server = _build_server(app, settings)
+        (report or _print_url)(url)
+        if opens_browser:
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        server.run([listener])
+
+
+def _bind(settings: PortalSettings) -> socket.socket:
+    """Return a socket that accepts connections, so that no browser is opened too early.
+
+    Raises:
+        Unavailable: the port is in use, or the address is not of this machine.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen(MAX_CONNECTIONS)
+    except OSError as problem:
+        listener.close()
+        place = f"{settings.host}:{settings.port}"
+        what = f"the portal cannot listen there: {problem.strerror}"
+        remedy = "Choose another port by --port, or --port 0 for any free one."
+        raise Unavailable(place, what, remedy=remedy) from problem
+    return listener
+
+
+def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
+    """Return the server of an app; it logs no URL, as one has the login token.
+
+    Raises:
+        Unavailable: the TLS files cannot be read.
+    """
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]
+        access_log=False,
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+        ssl_certfile=settings.certificate_file,
+        ssl_keyfile=settings.key_file,
+    )
+    try:
+        config.load()
+    except OSError as problem:
+        what = f"the TLS files cannot be used: {problem.strerror}"
+        raise Unavailable(str(settings.certificate_file), what) from problem
+    return uvicorn.Server(config)
+
+
+def _print_url(url: str) -> None:
+    """Print the URL of the portal for the user."""
+    sys.stderr.write(f"The portal is open at {url}\nCtrl-C ends it.\n")
+    sys.stderr.flush()

@@ -1,0 +1,137 @@
+"""The sessions of a portal: a one-time token or a password is exchanged for a cookie."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import deque
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from rowkey.portal.users import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rowkey.portal.users import UserDirectory
+
+TOKEN_BYTES = 32
+"""Random bytes of a token: 256 bits."""
+MAX_SESSION_S = 12 * 3_600.0
+"""Seconds after which a session ends, used or not."""
+MAX_SESSIONS = 1_000
+"""Sessions at once; with one more, the oldest ends."""
+MAX_FAILURES, FAILURE_WINDOW_S = 10, 60.0
+"""Wrong passwords of one user, and seconds in which they are counted."""
+LOCAL_USER = "local"
+"""The user who has the token that is printed at the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A user who is logged in.
+
+    Args:
+        user: the user's name.
+        role: what the user may do.
+        expires_s: when the session ends, by the clock of the store.
+    """
+
+    user: str
+    role: Role
+    expires_s: float
+
+
+class SessionStore:
+    """The sessions of one portal, in memory: after a restart users log in again.
+
+    Tokens are stored as hashes, and looked up by them, so that neither the time of a comparison
+    nor a memory dump tells one.
+
+    Args:
+        users: who may log in by a password; None for one person with a one-time token.
+        clock: seconds that never go back.
+    """
+
+    def __init__(
+        self, users: UserDirectory | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.users = users
+        self._clock = clock
+        self._lock = Lock()
+        self._sessions: dict[bytes, Session] = {}
+        self._login_tokens: set[bytes] = set()
+        self._failures: dict[str, deque[float]] = {}
+
+    def create_login_token(self) -> str:
+        """Return a new token that opens one session of the local user."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        with self._lock:
+            self._login_tokens.add(_hash_token(token))
+        return token
+
+    def exchange_token(self, token: str) -> str | None:
+        """Return the cookie of a new session for a login token; None if it is wrong or used."""
+        digest = _hash_token(token)
+        with self._lock:
+            if digest not in self._login_tokens:
+                return None
+            self._login_tokens.remove(digest)
+        return self._open_session(LOCAL_USER, Role.OPERATOR)
+
+    def log_in(self, name: str, password: str) -> str | None:
+        """Return the cookie of a new session for a name and a password; None if they are wrong.
+
+        Cost: some tens of milliseconds, whether the name is known or not.
+        """
+        user = None if self.users is None else self.users.verify(name, password)
+        if user is None:
+            self._note_failure(name)
+            return None
+        return self._open_session(user.name, user.role)
+
+    def is_locked(self, name: str) -> bool:
+        """Return whether so many passwords of a user were wrong that a minute must pass."""
+        with self._lock:
+            times = self._failures.get(name, deque())
+            return sum(at > self._clock() - FAILURE_WINDOW_S for at in times) >= MAX_FAILURES
+
+    def find_session(self, cookie: str) -> Session | None:
+        """Return the session of a cookie; None if there is none, or it has ended."""
+        digest = _hash_token(cookie)
+        with self._lock:
+            session = self._sessions.get(digest)
+            if session is not None and session.expires_s <= self._clock():
+                del self._sessions[digest]
+                return None
+            return session
+
+    def end_session(self, cookie: str) -> None:
+        """End the session of a cookie, if there is one."""
+        with self._lock:
+            self._sessions.pop(_hash_token(cookie), None)
+
+    def _open_session(self, user: str, role: Role) -> str:
+        """Return the cookie of a new session."""
+        cookie = secrets.token_urlsafe(TOKEN_BYTES)
+        with self._lock:
+            while len(self._sessions) >= MAX_SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+            expires_s = self._clock() + MAX_SESSION_S
+            self._sessions[_hash_token(cookie)] = Session(user, role, expires_s)
+        return cookie
+
+    def _note_failure(self, name: str) -> None:
+        """Note that a password was wrong, also of a name that nobody has: both look the same."""
+        with self._lock:
+            while name not in self._failures and len(self._failures) >= MAX_SESSIONS:
+                del self._failures[next(iter(self._failures))]
+            times = self._failures.setdefault(name, deque(maxlen=MAX_FAILURES))
+            times.append(self._clock())
+
+
+def _hash_token(token: str) -> bytes:
+    """Return the hash under which a token is stored."""
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

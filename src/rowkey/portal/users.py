@@ -1,0 +1,198 @@
+"""The users of a portal: names, roles and hashed passwords, from a TOML file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Any
+
+from rowkey.design import parse_toml
+from rowkey.errors import InvalidDesign, Mistake, Unavailable
+from rowkey.messages import format_value
+from rowkey.portal.settings import InvalidPortalSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MAX_PASSWORD_BYTES = 1_024
+"""Bytes of a password; a longer one is wrong without being hashed."""
+MAX_VERIFICATIONS = 2
+"""Passwords that are verified at once; each takes 64 MiB and a core for some tens of ms."""
+_PASSWORD_HASH = re.compile(
+    r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
+)
+"""The hash of a password, as argon2 writes it."""
+
+
+class Role(IntEnum):
+    """What a user may do; each role may do what those before it may."""
+
+    VIEWER = 1
+    """Sees everything."""
+    DESIGNER = 2
+    """Also writes design files."""
+    OPERATOR = 3
+    """Also changes tables."""
+
+    @property
+    def label(self) -> str:
+        """The role as the users file has it."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user of a portal.
+
+    Args:
+        name: by which the user logs in, and which the audit log shows.
+        role: what the user may do.
+        password_hash: the hashed password, as argon2 writes it.
+    """
+
+    name: str
+    role: Role
+    password_hash: str
+
+
+def hash_password(password: str) -> str:
+    """Return the hash of a password for the users file.
+
+    Cost: some tens of milliseconds and 64 MiB, so that nobody can try many.
+
+    Raises:
+        Unavailable: the package argon2-cffi is not installed.
+    """
+    return str(_build_hasher().hash(password))
+
+
+def _build_hasher() -> Any:
+    """Return the hasher of passwords with the parameters that argon2-cffi recommends.
+
+    Raises:
+        Unavailable: the package argon2-cffi is not installed.
+    """
+    try:
+        from argon2 import PasswordHasher
+    except ImportError:
+        what = "the package argon2-cffi is not installed"
+        remedy = "Install it: pip install 'rowkey[portal]'."
+        raise Unavailable("passwords", what, remedy=remedy) from None
+    return PasswordHasher()
+
+
+class UserDirectory:
+    """The users of a file, who log in by their passwords.
+
+    ```toml
+    [users.ann]
+    role = "operator"
+    password = "$argon2id$..."
+    ```
+
+    Args:
+        users: the users by name.
+    """
+
+    def __init__(self, users: Mapping[str, User]) -> None:
+        self.users = users
+        self._hasher = _build_hasher()
+        self._turn = BoundedSemaphore(MAX_VERIFICATIONS)
+
+    @classmethod
+    def read(cls, path: Path) -> UserDirectory:
+        """Read the users file.
+
+        Raises:
+            InvalidPortalSettings: it cannot be read or has mistakes; all are reported, with lines.
+            Unavailable: the package argon2-cffi is not installed.
+        """
+        try:
+            tree, source_map = parse_toml(path.read_text(encoding="utf-8"), str(path))
+            users, mistakes = _parse_users(tree)
+            located = source_map.locate_mistakes(mistakes)
+        except InvalidDesign as problem:
+            users, located = {}, list(problem.mistakes)
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+            why = getattr(problem, "strerror", None) or "it is not UTF-8"
+            users, located = {}, [Mistake("", f"the file cannot be read: {why}")]
+        if located:
+            raise InvalidPortalSettings.from_mistakes([_place(path, one) for one in located])
+        return cls(users)
+
+    @cached_property
+    def _decoy_hash(self) -> str:
+        """A hash that is verified for unknown names, made as that of the first user.
+
+        An unknown name then takes as long as a known one.
+        """
+        from argon2 import PasswordHasher, extract_parameters
+
+        first = next(iter(self.users.values()))
+        hasher = PasswordHasher.from_parameters(extract_parameters(first.password_hash))
+        return str(hasher.hash("no user has this password"))
+
+    def verify(self, name: str, password: str) -> User | None:
+        """Return the user of a name and a password; None if one of them is wrong.
+
+        The time does not tell which of both is wrong.
+        """
+        from argon2.exceptions import Argon2Error, InvalidHashError
+
+        user = self.users.get(name)
+        is_short = len(password.encode("utf-8", "surrogatepass")) <= MAX_PASSWORD_BYTES
+        stored = self._decoy_hash if user is None else user.password_hash
+        with self._turn:
+            try:
+                is_right = self._hasher.verify(stored, password if is_short else "")
+            except (Argon2Error, InvalidHashError, UnicodeEncodeError):
+                is_right = False
+        return user if is_right and is_short else None
+
+
+def _place(path: Path, mistake: Mistake) -> Mistake:
+    """Return a mistake of the users file with the option and line in front."""
+    line = f":{mistake.line}" if mistake.line else ""
+    where = f" {mistake.path}" if mistake.path else ""
+    return Mistake(f"--auth {path}{line}{where}", mistake.problem, mistake.expected, mistake.remedy)
+
+
+def _parse_users(tree: Mapping[str, Any]) -> tuple[dict[str, User], list[Mistake]]:
+    """Return the users of a parsed file by name, and all mistakes in it."""
+    declared = tree.get("users")
+    mistakes = [Mistake(key, "the key is unknown", "users") for key in tree if key != "users"]
+    if not isinstance(declared, dict) or not declared:
+        expected = "a table [users.NAME] for each user"
+        return {}, [*mistakes, Mistake("users", "no user is declared", expected)]
+    users = {}
+    for name, words in declared.items():
+        problems = list(_find_user_mistakes(f"users.{name}", name, words))
+        mistakes += problems
+        if not problems:
+            users[name] = User(name, Role[words["role"].upper()], words["password"])
+    return users, mistakes
+
+
+def _find_user_mistakes(path: str, name: str, words: Any) -> Iterator[Mistake]:
+    """Yield what is wrong with the declaration of one user."""
+    if not isinstance(words, dict):
+        yield Mistake(path, "this is no table", "role and password")
+        return
+    if not name or not name.isprintable() or len(name) > 64:
+        yield Mistake(path, "the name is not printable, or too long", "1 to 64 characters")
+    for key in words.keys() - {"role", "password"}:
+        yield Mistake(f"{path}.{key}", "the key is unknown", "role or password")
+    roles = [role.label for role in Role]
+    if words.get("role") not in roles:
+        what = f"{format_value(words.get('role'))} is no role"
+        yield Mistake(f"{path}.role", what, f"one of {', '.join(roles)}")
+    password = words.get("password")
+    if not isinstance(password, str) or not _PASSWORD_HASH.fullmatch(password):
+        what = "this is not the hash of a password"
+        remedy = "Make one by rowkey.portal.hash_password; never store the password itself."
+        yield Mistake(f"{path}.password", what, "a text that begins with $argon2id$", remedy)

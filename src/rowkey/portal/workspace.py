@@ -1,0 +1,354 @@
+"""The design files of one folder: their names, texts and versions; nothing outside is touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from rowkey.design import BOM, Design, parse_toml
+from rowkey.durable_files import replace_file, sync_directory
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Mistake, Unavailable
+from rowkey.messages import format_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DESIGN_SUFFIX = ".toml"
+SETTINGS_FILES = frozenset({"rowkey.toml", "pyproject.toml"})
+"""TOML files that are no designs."""
+MAX_NAME_BYTES = 120
+MAX_FILE_BYTES = 1 << 18
+"""Bytes of a design file; a larger one is no valid design."""
+_FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
+"""Characters that separate folders, or have a meaning in names or URLs on some system."""
+_VISIBLE_BLANKS = "\t\n"
+
+
+class DesignFileMissing(InvalidArgument):
+    """The name of a file that is no design file of the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignFile:
+    """A design file as it was read.
+
+    Args:
+        name: its name in the folder.
+        content: its bytes.
+    """
+
+    name: str
+    content: bytes
+
+    @property
+    def etag(self) -> str:
+        """The version of the file: a hash of its bytes."""
+        return sha256(self.content).hexdigest()[:32]
+
+    @property
+    def text(self) -> str:
+        """The text of the file with line feeds; bytes that are not UTF-8 become escapes."""
+        text = self.content.decode("utf-8", "backslashreplace")
+        return text.removeprefix(BOM).replace("\r\n", "\n")
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether a text area shows the text as it is: UTF-8, and all characters visible.
+
+        A character that hides or reorders others could show another design than the file has.
+        """
+        try:
+            self.content.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        return all(map(_is_visible, self.text))
+
+    def encode_text(self, text: str) -> bytes:
+        """Return an edited text as the bytes of this file, with its line ends and its mark."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if b"\r\n" in self.content:
+            text = text.replace("\n", "\r\n")
+        mark = BOM if self.content.startswith(BOM.encode()) else ""
+        return f"{mark}{text}".encode()
+
+
+def _is_visible(character: str) -> bool:
+    """Return whether a character shows itself, or is a blank."""
+    category = unicodedata.category(character)
+    is_hidden = category[0] == "C" or category in ("Zl", "Zp")
+    return character in _VISIBLE_BLANKS or not is_hidden
+
+
+class Workspace:
+    """The design files of one folder; links and files of folders below it are not among them.
+
+    Args:
+        folder: the folder.
+        hidden_files: files in it that are no designs, such as the users of the portal.
+    """
+
+    def __init__(self, folder: Path, hidden_files: frozenset[Path] = frozenset()) -> None:
+        self.folder = folder.resolve()
+        self._hidden_files = frozenset(path.resolve() for path in hidden_files)
+
+    def list_files(self) -> list[DesignFile]:
+        """Return the design files by name, ascending, without those that cannot be read."""
+        with os.scandir(self.folder) as entries:
+            names = sorted(entry.name for entry in entries if self._has_design_name(entry.name))
+        files = []
+        for name in names:
+            with suppress(DesignFileMissing, Unavailable):
+                files.append(self.read(name))
+        return files
+
+    def read(self, name: str) -> DesignFile:
+        """Return a design file.
+
+        Raises:
+            DesignFileMissing: it is the name of no design file.
+            Unavailable: the file is too large.
+        """
+        if not self._has_design_name(name):
+            raise _build_missing_error(name)
+        try:
+            number = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except (OSError, ValueError) as problem:
+            raise _build_missing_error(name) from problem
+        try:
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise _build_missing_error(name)
+            with open(number, "rb", closefd=False) as file:
+                content = file.read(MAX_FILE_BYTES + 1)
+        finally:
+            os.close(number)
+        if len(content) > MAX_FILE_BYTES:
+            what = f"the file has more than {MAX_FILE_BYTES:,} bytes"
+            raise Unavailable(name, what, remedy="Edit it outside of the portal.")
+        file_read = DesignFile(name, content)
+        if not _is_design_text(file_read.text):
+            raise _build_missing_error(name)
+        return file_read
+
+    def write(self, name: str, text: str, etag: str | None) -> DesignFile:
+        """Write a design file, unless another one has changed it since it was read.
+
+        Args:
+            name: its name.
+            text: its new text.
+            etag: the version that was read; None for a file that is new.
+
+        Returns:
+            The file as it is now.
+
+        Raises:
+            Conflict: the file has another version, is there already, or is gone.
+            InvalidArgument: no design file can have this name, the text is too long, or it has
+                characters that do not show, before or now.
+            Unavailable: it cannot be written.
+        """
+        self.check_name(name)
+        with self._lock(name):
+            current = self._read_version(name, etag)
+            new = DesignFile(name, current.encode_text(text))
+            _check_edit(current, new)
+            self._replace(name, new.content, is_new=etag is None)
+        return new
+
+    def remove(self, name: str, etag: str) -> None:
+        """Remove a design file, unless another one has changed it since it was read.
+
+        Raises:
+            Conflict: the file has another version, or is gone.
+            InvalidArgument: no design file can have this name.
+            Unavailable: it cannot be removed.
+        """
+        self.check_name(name)
+        with self._lock(name):
+            self._read_version(name, etag)
+            try:
+                (self.folder / name).unlink()
+            except OSError as problem:
+                what = f"the file cannot be removed: {problem.strerror}"
+                raise Unavailable(name, what) from problem
+            sync_directory(self.folder)
+
+    def read_design(self, file: DesignFile) -> Design:
+        """Return the design of a file.
+
+        The files of its companions are read, if they are design files of the folder too; the sample
+        that it declares is not.
+
+        Raises:
+            InvalidDesign: with every mistake, each with its line.
+        """
+        text = file.content.decode("utf-8", "surrogateescape")
+        design = Design.loads(text, source=file.name)
+        companions = design.declaration.companions
+        if not companions:
+            return design
+        mistakes = [
+            Mistake(f"companions.{name}", what, "the name of a design file of this folder")
+            for name, path in companions.items()
+            if (what := self._find_companion_problem(path))
+        ]
+        if mistakes:
+            assert design.source is not None, "it has a text"
+            located = design.source.source_map.locate_mistakes(mistakes)
+            raise InvalidDesign(located, file.name)
+        return Design.loads(text, source=file.name, directory=self.folder)
+
+    def find_sample(self, design: Design) -> Path | None:
+        """Return the sample that a design declares, if it is a plain file below the folder.
+
+        A link, or a file elsewhere, is not: the text of a design would decide on what is read.
+        """
+        declared = design.declaration.sample
+        if declared is None:
+            return None
+        try:
+            path = (self.folder / declared.path).absolute()
+            is_inside = path.resolve() == path and path.is_relative_to(self.folder)
+            return path if is_inside and path.is_file() else None
+        except (OSError, ValueError):  # a name that no file can have
+            return None
+
+    def _find_companion_problem(self, path: str) -> str:
+        """Return why a companion's file is not read, or an empty string."""
+        try:
+            self.read(path)
+        except (DesignFileMissing, Unavailable) as problem:
+            return problem.mistake.problem
+        return ""
+
+    def check_name(self, name: str) -> None:
+        """Raise unless a design file of the folder may have a name.
+
+        Raises:
+            InvalidArgument: no design file can have it.
+        """
+        if not self._has_design_name(name):
+            what = f"{format_value(name)} is not the name of a design file"
+            allowed = f"a name such as logs{DESIGN_SUFFIX}, without a folder"
+            raise InvalidArgument("file", what, allowed)
+
+    def _has_design_name(self, name: str) -> bool:
+        """Return whether a design file may have a name."""
+        return (
+            name.endswith(DESIGN_SUFFIX)
+            and name.isprintable()
+            and not _FORBIDDEN_CHARACTERS.intersection(name)
+            and not name.startswith((".", " ", "-", "~"))
+            and len(name) > len(DESIGN_SUFFIX)
+            and len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
+            and name not in SETTINGS_FILES
+            and (self.folder / name) not in self._hidden_files
+        )
+
+    def _read_version(self, name: str, etag: str | None) -> DesignFile:
+        """Return the file as it is, empty if it is new.
+
+        Raises:
+            Conflict: it is not of this version.
+        """
+        try:
+            current = self.read(name)
+        except DesignFileMissing as problem:
+            if etag is None:
+                return DesignFile(name, b"")
+            what = "the file was removed since it was read"
+            raise Conflict(name, what, remedy="Save it under another name.") from problem
+        if current.etag != etag:
+            what = "there is a file of this name" if etag is None else "the file has changed"
+            remedy = "Choose another name." if etag is None else "Compare both texts."
+            raise Conflict(name, what, "the version that was read", remedy)
+        return current
+
+    def _replace(self, name: str, content: bytes, *, is_new: bool) -> None:
+        """Write a file whole: after a crash, the old text or the new one is there.
+
+        Raises:
+            Conflict: it was to be new and is there.
+            Unavailable: it cannot be written.
+        """
+        path, temporary = self.folder / name, self.folder / f".{token_hex(8)}.part"
+        try:
+            mode = 0o666 if is_new else stat.S_IMODE(path.stat(follow_symlinks=False).st_mode)
+            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+            if is_new:
+                temporary.write_bytes(content)
+                os.link(temporary, path)  # which fails if the file is there
+                sync_directory(self.folder)
+            else:
+                replace_file(path, content, temporary)
+        except FileExistsError as problem:
+            what = "there is a file of this name"
+            raise Conflict(name, what, remedy="Choose another name.") from problem
+        except OSError as problem:
+            what = f"the file cannot be written: {problem.strerror}"
+            raise Unavailable(name, what) from problem
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @contextmanager
+    def _lock(self, name: str) -> Iterator[None]:
+        """Keep other portals from writing a file of the folder meanwhile.
+
+        Raises:
+            Unavailable: the folder cannot be locked.
+        """
+        import fcntl
+
+        try:
+            number = os.open(self.folder, os.O_RDONLY)
+        except OSError as problem:
+            what = f"the folder cannot be opened: {problem.strerror}"
+            raise Unavailable(name, what) from problem
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(number)
+
+
+def _check_edit(current: DesignFile, new: DesignFile) -> None:
+    """Raise unless a text area can show a file both before and after an edit.
+
+    Raises:
+        InvalidArgument: it cannot, or the new text is too long.
+    """
+    if not current.is_editable:
+        what = "the file has characters that do not show, or is not UTF-8"
+        raise InvalidArgument(current.name, what, remedy="Edit it outside of the portal.")
+    for number, line in enumerate(new.text.split("\n"), 1):
+        if hidden := [one for one in line if not _is_visible(one)]:
+            what = f"line {number} has the character U+{ord(hidden[0]):04X}, which does not show"
+            raise InvalidArgument("text", what, remedy="Remove it, or write a TOML escape.")
+    if len(new.content) > MAX_FILE_BYTES:
+        what = f"{len(new.content):,} bytes are too many"
+        raise InvalidArgument("text", what, f"at most {MAX_FILE_BYTES:,} bytes")
+
+
+def _build_missing_error(name: str) -> DesignFileMissing:
+    """Return the error of a design file that is not in the folder."""
+    what = f"the folder has no design file {format_value(name)}"
+    return DesignFileMissing("file", what, remedy="Open the list of tables and choose one.")
+
+
+def _is_design_text(text: str) -> bool:
+    """Return whether a TOML text is a design, perhaps a broken one, and not another file.
+
+    >>> [_is_design_text(text) for text in ('table = "logs"', "[tool.other]", "table =")]
+    [True, False, True]
+    """
+    try:
+        tree, _ = parse_toml(text, "")
+    except InvalidDesign:
+        return True
+    return not tree or bool({"table", "key", "fields"} & tree.keys())

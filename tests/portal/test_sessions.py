@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from argon2 import PasswordHasher
+
+from portal.portals import OWN_PAGE, build_portal, open_client
+from rowkey.portal import InvalidPortalSettings, hash_password
+from rowkey.portal.sessions import MAX_FAILURES, MAX_SESSION_S, MAX_SESSIONS, SessionStore
+from rowkey.portal.users import Role, UserDirectory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHEAP_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""Hashes as the real one does, with less work."""
+
+
+def write_users(folder: Path) -> Path:
+    """Write a users file with a user of each role, whose password is the name twice."""
+    path = folder / "users.toml"
+    tables = [
+        f'[users.{role.label}]\nrole = "{role.label}"\n'
+        f'password = "{CHEAP_HASHER.hash(role.label * 2)}"\n'
+        for role in Role
+    ]
+    path.write_text("\n".join(tables), encoding="utf-8")
+    return path
+
+
+def test_a_token_opens_one_session(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The token of the start is exchanged once for a cookie that scripts and sites cannot use."""
+    caplog.set_level(logging.DEBUG)
+    app = build_portal(tmp_path)
+    client = open_client(app, logs_in=False)
+    token = app.state.portal.sessions.create_login_token()
+    assert len(token) >= 43  # 256 bits in base 64
+    first = client.get("/login", params={"token": token})
+    assert (303, "/") == (first.status_code, first.headers["location"])
+    attributes = {one.strip().lower() for one in first.headers["set-cookie"].split(";")}
+    assert {"httponly", "samesite=strict", "path=/"} <= attributes
+    assert token not in first.headers["set-cookie"]
+    assert 200 == client.get("/").status_code
+    log = (tmp_path / "designs" / ".rowkey-portal" / "audit.jsonl").read_text(encoding="utf-8")
+    assert token not in log
+    assert "log in" in log
+    assert 403 == client.get("/login", params={"token": token}).status_code
+
+
+@pytest.mark.parametrize("token", ["", "a", "a" * 43, "\0", "é" * 9])
+def test_a_wrong_token_opens_none(tmp_path: Path, token: str) -> None:
+    """Any other token is refused, and does not use up the right one."""
+    app = build_portal(tmp_path)
+    right = app.state.portal.sessions.create_login_token()
+    client = open_client(app, logs_in=False)
+    response = client.get("/login", params={"token": token})
+    assert (403, False) == (response.status_code, "set-cookie" in response.headers)
+    assert 303 == client.get("/login", params={"token": right}).status_code
+
+
+def test_logging_out_ends_the_session(tmp_path: Path) -> None:
+    """The cookie of a session that was ended is worth nothing, also where it was copied."""
+    client = open_client(build_portal(tmp_path))
+    cookies = dict(client.cookies)
+    assert 303 == client.post("/logout").status_code
+    client.cookies.update(cookies)
+    assert 401 == client.get("/").status_code
+
+
+def test_a_session_ends() -> None:
+    """A session ends after its time, and the oldest ends when there are too many."""
+    now = 0.0
+    store = SessionStore(clock=lambda: now)
+    cookies = [store.exchange_token(store.create_login_token()) for _ in range(MAX_SESSIONS + 1)]
+    assert None not in cookies
+    found = [store.find_session(str(one)) is not None for one in cookies]
+    assert [False, True, True] == [found[0], found[1], found[-1]]
+    now = MAX_SESSION_S
+    assert store.find_session(str(cookies[-1])) is None
+
+
+@pytest.mark.parametrize("role", Role)
+def test_users_log_in_by_their_passwords(tmp_path: Path, role: Role) -> None:
+    """A name with its password opens a session in which the role's steps are possible."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    client = open_client(app, logs_in=False)
+    form = {"name": role.label, "password": role.label * 2}
+    assert 303 == client.post("/login", data=form).status_code
+    expected = 303 if role >= Role.DESIGNER else 403
+    assert expected == client.post("/designs", data={"name": role.label}).status_code
+    assert (role >= Role.DESIGNER) == ("<textarea" in client.get("/designs/logs.toml").text)
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [
+        ("viewer", "viewer"),
+        ("viewer", ""),
+        ("nobody", "nobodynobody"),
+        ("", ""),
+        ("viewer", "viewerviewer" * 200),
+        ("VIEWER", "viewerviewer"),
+        ("viewer", "\ud800"),
+    ],
+)
+def test_wrong_passwords_open_no_session(tmp_path: Path, name: str, password: str) -> None:
+    """A wrong name or password gets the form again, whichever of both it is."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    response = open_client(app, logs_in=False).post(
+        "/login",
+        content=f"name={name}&password={password}".encode("utf-8", "surrogatepass"),
+        headers={**OWN_PAGE, "content-type": "application/x-www-form-urlencoded"},
+    )
+    assert (403, False) == (response.status_code, "set-cookie" in response.headers)
+    assert "The name or the password is wrong." in response.text
+
+
+@pytest.mark.parametrize("name", ["viewer", "nobody"])
+def test_passwords_cannot_be_tried_at_will(tmp_path: Path, name: str) -> None:
+    """After ten wrong passwords of a name the right one must wait for a minute."""
+    now = 0.0
+    store = SessionStore(UserDirectory.read(write_users(tmp_path)), clock=lambda: now)
+    for _ in range(MAX_FAILURES):
+        assert not store.is_locked(name)
+        assert store.log_in(name, "wrong") is None
+    assert (True, False) == (store.is_locked(name), store.is_locked("designer"))
+    now = 61.0
+    assert not store.is_locked(name)
+
+
+def test_a_token_does_not_log_in_where_there_are_users(tmp_path: Path) -> None:
+    """The users file is hidden, and its passwords are in no page and no list."""
+    designs = tmp_path / "designs"
+    designs.mkdir()
+    users_file = write_users(designs)
+    client = open_client(build_portal(tmp_path, users_file=users_file), logs_in=False)
+    client.post("/login", data={"name": "operator", "password": "operatoroperator"})
+    assert "users.toml" not in client.get("/").text
+    assert 404 == client.get("/designs/users.toml").status_code
+    assert 422 == client.post("/designs", data={"name": "users"}).status_code
+
+
+def test_the_real_hash_is_argon2id() -> None:
+    """A password is hashed with the parameters that argon2-cffi recommends, each time anew."""
+    first, second = hash_password("secret"), hash_password("secret")
+    assert first != second
+    assert re.match(r"\$argon2id\$v=19\$m=65536,t=3,p=4\$", first)
+
+
+def test_all_mistakes_of_a_users_file_are_reported(tmp_path: Path) -> None:
+    """The error has every mistake with its line, and never a password."""
+    path = tmp_path / "users"
+    path.write_text(
+        'x = 1\n[users.a]\nrole = "king"\npassword = "secret"\n[users.b]\nage = 3\n', "utf-8"
+    )
+    with pytest.raises(InvalidPortalSettings) as refusal:
+        UserDirectory.read(path)
+    text = str(refusal.value)
+    places = ["users:1 x", "users:3 users.a.role", "users:4 users.a.password", "users.b.age"]
+    assert [] == [place for place in places if place not in text]
+    assert "secret" not in text
+
+
+@pytest.mark.parametrize("content", [b"", b"[users]", b"users = 3", b"\xff", b"[[", b"[users.a]"])
+def test_a_broken_users_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    """A file without users opens no portal."""
+    path = tmp_path / "users"
+    path.write_bytes(content)
+    with pytest.raises(InvalidPortalSettings):
+        UserDirectory.read(path)

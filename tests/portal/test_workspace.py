@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portal.portals import LOGS, OWN_PAGE, build_portal, digest_files, open_client, send_raw
+from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
+from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CANARY = "canary-7f3a"
+STEPS_UP = [
+    "..",
+    "../..",
+    "....//",
+    ".\\..",
+    "..;",
+    "%2e%2e",
+    "%252e%252e",
+    "．．",
+    "..%c0%af",
+    "~",
+]
+TARGETS = ["secret.toml", "etc/passwd", "secret.toml\0.toml"]
+TRAVERSALS = [
+    *(
+        f"{step}{separator}{target}"
+        for step in STEPS_UP
+        for separator in ("/", "\\", "%2f")
+        for target in TARGETS[:2]
+    ),
+    *(f"../{target}" for target in TARGETS),
+    "/etc/passwd",
+    "//etc/passwd",
+    "C:\\secret.toml",
+    "C:secret.toml",
+    "\\\\host\\share\\secret.toml",
+    "link.toml",
+    "folder",
+    "folder.toml",
+    "folder.toml/inner.toml",
+    "pipe.toml",
+    "logs.toml\0",
+    "logs.toml/",
+    "./logs.toml",
+    "logs.toml::$DATA",
+    "",
+    ".",
+    "..",
+    ".toml",
+    ".hidden.toml",
+    "rowkey.toml",
+    "pyproject.toml",
+    "other.toml",
+    "\u202etoml.sgol.toml",
+    "a" * 300 + ".toml",
+    "logs.TOML",
+    "-rf.toml",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of designs with canaries around it, and links to them in it."""
+    designs = tmp_path / "designs"
+    designs.mkdir()
+    (tmp_path / "secret.toml").write_text(f'table = "{CANARY}"', "utf-8")
+    (designs / "link.toml").symlink_to(tmp_path / "secret.toml")
+    for inner in ("folder", "folder.toml"):
+        (designs / inner).mkdir()
+        (designs / inner / "inner.toml").write_text(f'table = "{CANARY}"', "utf-8")
+    os.mkfifo(designs / "pipe.toml")
+    for name, text in {
+        ".hidden.toml": f'table = "{CANARY}"',
+        "rowkey.toml": f'on = "{CANARY}"',
+        "pyproject.toml": f'[project]\nname = "{CANARY}"',
+        "other.toml": f'[server]\npassword = "{CANARY}"',
+    }.items():
+        (designs / name).write_text(text, "utf-8")
+    return designs
+
+
+def test_no_path_leaves_the_folder(folder: Path) -> None:
+    """No string in the place of a name reads or writes a byte of another file."""
+    app = build_portal(folder.parent)
+    cookie = dict(open_client(app).cookies)
+    headers = [
+        ("host", "127.0.0.1:8765"),
+        ("cookie", "; ".join(f"{name}={value}" for name, value in cookie.items())),
+        ("content-type", "application/x-www-form-urlencoded"),
+        *OWN_PAGE.items(),
+    ]
+    before = digest_files(folder.parent)
+    assert len(TRAVERSALS) >= 60
+    routes = [one for one in app.state.portal_routes if "{" in one.path]
+    for name in {*TRAVERSALS, *map(unquote, TRAVERSALS)}:
+        for route in routes:
+            path = route.path.replace("{name}", name)
+            body = b"text=table&typed_name=" + name.encode("utf-8", "surrogatepass")
+            response = send_raw(app, route.method, path, headers, body)
+            assert CANARY not in response.body.decode(), (route.method, path)
+            assert b"root:" not in response.body
+            assert response.status in (307, 404, 405, 409, 422), (route.method, path)
+    assert before == digest_files(folder.parent)
+    listing = open_client(app).get("/").text
+    assert CANARY not in listing
+
+
+@pytest.mark.parametrize("name", TRAVERSALS)
+def test_no_file_is_created_outside(folder: Path, name: str) -> None:
+    """No name creates, replaces or removes anything but a plain design file of the folder."""
+    workspace = Workspace(folder)
+    before = digest_files(folder.parent)
+    for change in (
+        lambda: workspace.write(name, "x", None),
+        lambda: workspace.write(name, "x", "0" * 32),
+        lambda: workspace.remove(name, "0" * 32),
+    ):
+        with pytest.raises((InvalidArgument, Conflict)):
+            change()
+    assert before == digest_files(folder.parent)
+    assert [] == list(folder.glob(".*.part"))
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.toml", "link.toml", "folder/inner.toml", "none.toml", "/etc/passwd"]
+)
+def test_companions_of_other_folders_are_not_read(folder: Path, path: str) -> None:
+    """A design cannot make the portal read a file outside as the design of a companion."""
+    workspace = Workspace(folder)
+    file = workspace.write("main.toml", f'{LOGS}\n[companions]\nother = "{path}"\n', None)
+    with pytest.raises(InvalidDesign) as refusal:
+        workspace.read_design(file)
+    (mistake,) = refusal.value.mistakes
+    assert ("companions.other", True) == (mistake.path, "no design file" in mistake.problem)
+    assert CANARY not in str(refusal.value)
+
+
+def test_a_companion_of_the_folder_is_read(folder: Path) -> None:
+    """A design whose companion is a design file of the folder has it."""
+    workspace = Workspace(folder)
+    other = LOGS.replace('"logs"', '"by_time"').replace("[host][ts]", "[ts][host]")
+    workspace.write("by_time.toml", other, None)
+    text = f'{LOGS}\n[companions]\nby_time = "by_time.toml"\n'
+    design = workspace.read_design(workspace.write("main.toml", text, None))
+    assert ["by_time"] == list(design.companions)
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
+
+
+@given(st.sampled_from(["\n", "\r\n"]), st.sampled_from([b"", b"\xef\xbb\xbf"]), TEXTS, TEXTS)
+def test_a_text_area_keeps_the_form_of_a_file(
+    line_end: str, mark: bytes, before: str, after: str
+) -> None:
+    """A text that comes back from a browser has the line ends and the mark of its file."""
+    before = before.removeprefix("\ufeff")
+    file = DesignFile("a.toml", mark + f"{before}\n".replace("\n", line_end).encode())
+    assert file.content == file.encode_text(file.text.replace("\n", "\r\n"))
+    edited = DesignFile("a.toml", file.encode_text(after))
+    assert edited.content.startswith(mark)
+    assert after.replace("\n", line_end).encode() == edited.content.removeprefix(mark)
+
+
+def test_a_save_keeps_what_another_wrote(folder: Path) -> None:
+    """A file that has changed since it was read is not replaced, nor a new one over another."""
+    workspace = Workspace(folder)
+    first = workspace.write("a.toml", "key = 1", None)
+    second = workspace.write("a.toml", "key = 2", first.etag)
+    for etag in (first.etag, None, "", "0" * 32):
+        with pytest.raises(Conflict):
+            workspace.write("a.toml", "key = 3", etag)
+    with pytest.raises(Conflict):
+        workspace.remove("a.toml", first.etag)
+    assert second == workspace.read("a.toml")
+    workspace.remove("a.toml", second.etag)
+    with pytest.raises(DesignFileMissing):
+        workspace.read("a.toml")
+    with pytest.raises(Conflict):
+        workspace.write("a.toml", "key = 3", second.etag)
+
+
+def test_of_many_writers_each_sees_the_other(folder: Path) -> None:
+    """Numbers that several portals count up by compare-and-write lose no step."""
+    Workspace(folder).write("count.toml", "key = 0", None)
+
+    def count_up(_: int) -> int:
+        workspace, done = Workspace(folder), 0
+        while done < 10:
+            file = workspace.read("count.toml")
+            number = int(file.text.removeprefix("key = "))
+            with suppress(Conflict):
+                workspace.write("count.toml", f"key = {number + 1}", file.etag)
+                done += 1
+        return done
+
+    with ThreadPoolExecutor(4) as pool:
+        assert 40 == sum(pool.map(count_up, range(4)))
+    assert "key = 40" == Workspace(folder).read("count.toml").text
+
+
+def test_a_saved_file_keeps_its_mode(folder: Path) -> None:
+    """A file that only its owner may read stays so."""
+    workspace = Workspace(folder)
+    file = workspace.write("a.toml", "key = 1", None)
+    (folder / "a.toml").chmod(0o600)
+    workspace.write("a.toml", "key = 2", file.etag)
+    assert 0o600 == (folder / "a.toml").stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize(
+    ("content", "is_editable"),
+    [
+        (b'table = "logs"\n', True),
+        ("# 中文\u3000注释 ✓\n".encode(), True),
+        (b"\xef\xbb\xbfkey = 1\r\n\t", True),
+        (b"\xff", False),
+        (b"a\0b", False),
+        ("# \u202egnol".encode(), False),
+        ("# \u200b".encode(), False),
+        (b"a\x1b[2J", False),
+    ],
+)
+def test_a_text_with_hidden_characters_is_not_edited(content: bytes, is_editable: bool) -> None:
+    """A file is editable only if a text area shows all of its characters."""
+    assert is_editable == DesignFile("a.toml", content).is_editable
+
+
+def test_hidden_characters_are_neither_saved_nor_lost(folder: Path) -> None:
+    """A text with a hidden character is not saved, and a file that has some is left as it is."""
+    workspace = Workspace(folder)
+    file = workspace.write("a.toml", "key = 1", None)
+    with pytest.raises(InvalidArgument, match=r"line 2 has the character U\+202E"):
+        workspace.write("a.toml", "key = 2\n# \u202egnol", file.etag)
+    for content in (b"key = \xff", "# \u200b".encode()):
+        (folder / "a.toml").write_bytes(content)
+        with pytest.raises(InvalidArgument, match=r"Edit it outside of the portal\."):
+            workspace.write("a.toml", "key = 3", DesignFile("a.toml", content).etag)
+        assert content == (folder / "a.toml").read_bytes()
+
+
+def test_a_large_text_is_refused(folder: Path) -> None:
+    """More bytes than a design may have are not saved, and not read."""
+    with pytest.raises(InvalidArgument, match="are too many"):
+        Workspace(folder).write("a.toml", "#" * (1 << 18) + "a", None)
+    (folder / "a.toml").write_text("#" * (1 << 18) + "a", "utf-8")
+    with pytest.raises(Unavailable):
+        Workspace(folder).read("a.toml")
+
+
+def test_hostile_files_do_not_stop_the_list(folder: Path) -> None:
+    """Very deep and very long TOML is listed as a broken design."""
+    texts = ["[" * 100_000, "a." * 100_000 + "a = 1", "a = " + "[" * 50_000, "a = " + "9" * 200_000]
+    for number, text in enumerate(texts):
+        (folder / f"h{number}.toml").write_text(text, "utf-8")
+    client = open_client(build_portal(folder.parent))
+    page = client.get("/").text
+    assert [True] * 4 == [f"h{number}.toml" in page for number in range(4)]
