@@ -108,6 +108,18 @@ order of the operations that explains all answers. `make test` plants a defect o
 | engine | operations | rows | bucket changes | violations | seconds |
 | --- | --: | --: | --: | --: | --: |
 """
+MOVES = """\
+## Moves of tables in use
+
+Rows were moved to tables with other keys, packing or families by `rowkey move` while clients
+changed and read them. After each step both tables were compared with an oracle, or the history of
+all operations was searched for an order that explains it. *Under fire*, threads changed the rows of
+a chunk between its read and its write, clients died between their two writes, the copier was
+killed, and both tables were compacted. Figures on HBase are from three region servers.
+
+| test | figures |
+| --- | --- |
+"""
 SYNCED = """\
 ## What is synced to disk, and when
 
@@ -294,6 +306,19 @@ def _format_linearizability(figures_by_name: Mapping[str, Mapping[str, Any]]) ->
     yield ""
 
 
+def _format_moves(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on moves: the figures of each test as they were recorded."""
+    yield MOVES.rstrip("\n")
+    for name, figures in figures_by_name.items():
+        numbers = [
+            f"{what} {number:,}" if isinstance(number, int | float) else f"{what} {number}"
+            for what, number in figures.items()
+            if not isinstance(number, dict)
+        ]
+        yield _format_row(name.removeprefix("moves, "), ", ".join(numbers))
+    yield ""
+
+
 def _format_synced(figures_by_name: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
     """Yield the section on what is forced to disk, and when."""
     yield SYNCED
@@ -314,6 +339,7 @@ SECTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "forks ": _format_forks,
     "clocks": _format_clocks,
     "linearizability ": _format_linearizability,
+    "moves, ": _format_moves,
     "synced": _format_synced,
 }
 """The section builder of figures, by the prefix of their names."""

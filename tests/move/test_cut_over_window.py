@@ -117,5 +117,5 @@ def test_writers_wait_a_short_time_for_a_cut_over(hbase_url: str) -> None:
         "rows per s": round(rows / took_s),
         "cores of the clients": round(sum(one["cpu_s"] for one in found) / took_s, 2),
     }
-    record("cut-over window on HBase", figures)
+    record("moves, cut-overs on HBase", figures)
     print(figures)

@@ -199,7 +199,7 @@ def test_a_mover_that_is_killed_at_each_step_goes_on(tmp_path: Path) -> None:
         "lost": 0,
         "seconds": round(time.monotonic() - started_s),
     }
-    record("killed movers at each step", figures)
+    record("moves, mover killed at each step", figures)
 
 
 @pytest.mark.long
@@ -220,4 +220,4 @@ def test_a_mover_that_is_killed_at_many_moments_goes_on(tmp_path: Path) -> None:
         "rows copied again": rows_again,
         "lost": 0,
     }
-    record("killed movers at random", figures)
+    record("moves, mover killed at random", figures)

@@ -70,7 +70,7 @@ def test_a_copy_keeps_its_rate_and_pauses(tmp_path: Path) -> None:
         "rows/s": round(rate, 1),
         "rows after a pause": after - paused,
     }
-    record("rate of a move", figures)
+    record("moves, limited copy", figures)
     print(figures)
     assert abs(rate / RATE - 1) < MAX_RATE_ERROR
     assert paused == after
@@ -119,6 +119,6 @@ def test_clients_wait_shortly_during_a_switch(tmp_path: Path) -> None:
         "median longest operation, s": round(windows_s[SWITCHES // 2], 2),
         "p99 longest operation, s": round(windows_s[-1], 2),
     }
-    record("windows of switches", figures)
+    record("moves, cut-overs", figures)
     print(figures)
     assert windows_s[-1] <= MAX_WINDOW_S

@@ -48,7 +48,7 @@ def test_a_move_survives_faults(
         moved.end_clients()
         figures: dict[str, object] = {**moved.check_histories(), "failed runs": moved.failed_runs}
         figures["window_s"] = [round(one, 2) for one in moved.windows_s]
-    record(f"moves under faults {seed}", {**figures, **faults.counts})
+    record(f"moves, faults on HBase {seed}", {**figures, **faults.counts})
     print(seed, figures, dict(faults.counts), dict(faults.skipped))
 
 
@@ -85,5 +85,5 @@ def test_movers_are_killed_many_times(hbase_url: str, tmp_path: Path) -> None:
         moved.end_clients()
         figures = moved.check_histories()
         figures |= {"kills": moved.kills, "kills in a switch": moved.kills_in_switch}
-    record("kills of movers on HBase", figures)
+    record("moves, mover killed on HBase", figures)
     print(figures)

@@ -89,7 +89,7 @@ def test_nothing_is_lost_during_many_moves(engine: str, tmp_path: Path) -> None:
         "changes refused with a remark": uncertain,
         "differences": 0,
     }
-    record(f"moves under fire {engine}", figures)
+    record(f"moves, under fire on {engine}", figures)
 
 
 # Planted bugs
