@@ -8,12 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rowkey.cells import LATEST
 from rowkey.engines.hbase.row_clock import ClusterClock, _SharedClocks
 from rowkey.engines.ordering.row_clock import (
     CLOCK_SETBACK_MS,
+    LOG,
+    MAX_RECORDED_TIMESTAMP,
     MAX_TRACKED_ROWS,
     RowClock,
     TableClock,
@@ -142,6 +148,18 @@ def test_a_time_far_ahead_is_of_one_row_alone(make_clock: Callable[..., RowClock
     assert START + 10**10 + 1 == stamps.stamp_row(b"a", 1)
     assert stamps.stamp_row(b"b", 1) < START + 10
     assert stamps.stamp_all_rows(is_exclusive=False) < START + 10**10
+
+
+@given(high=st.integers(MAX_RECORDED_TIMESTAMP + 1, LATEST))
+def test_a_timestamp_that_no_clock_gives_is_reported_and_not_followed(high: int) -> None:
+    """Later changes of the row get timestamps of the clock, and the log names the row."""
+    stamps = TableClock(lambda: START, RLock(), name="t")
+    with patch.object(LOG, "warning") as warn:
+        stamps.record_timestamp(b"a", high)
+    assert ("table t", b"a".hex(), high) == warn.call_args.args[1:]
+    assert START == stamps.stamp_row(b"a", 1)
+    stamps.record_timestamp(b"a", MAX_RECORDED_TIMESTAMP)
+    assert MAX_RECORDED_TIMESTAMP + 1 == stamps.stamp_row(b"a", 1)
 
 
 def test_a_clock_that_stands_still_is_not_waited_for(make_clock: Callable[..., RowClock]) -> None:

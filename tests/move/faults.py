@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -63,8 +64,15 @@ class Faults:
                 for name in names:
                     if not self._is_over.wait(PAUSE_S):
                         self._act(name, actions[name])
+                        self._restart_aborted()
         except Exception as problem:  # noqa: BLE001 - raised in the thread of the test
             self.problem = problem
+
+    def _restart_aborted(self) -> None:
+        """Restart servers that ended themselves, as they do when their session has expired."""
+        for name in self.cluster.names:
+            if not self.cluster.alive(name):
+                self._act("restarts", partial(self.cluster.restart, name))
 
     def _act(self, name: str, action: Callable[[], None]) -> None:
         try:

@@ -10,7 +10,7 @@ import pytest
 
 import rowkey
 from ramdisk import RAM_FOLDER
-from rowkey.cells import Cell, RowCells
+from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.errors import Conflict, RowError
 from rowkey.table import row_getter
 from rowkey.table.row_writer import select_deletes
@@ -177,6 +177,26 @@ def test_a_check_and_put_is_seen_over_clocks_that_are_ahead(
         for row in ROWS:
             assert table.check_and_put({"id": row, "a": 2}, b=1)
             assert 2 == table.get(id=row)["a"]
+
+
+def test_a_cell_from_no_clock_blocks_no_other_change_of_its_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A conditional put that such a cell would hide is refused; other columns can be changed."""
+    with open_table("shared memory", monkeypatch) as table:
+        table.put({"id": 1, "a": 1, "b": 1})
+        (key,) = table.get_state().writer.encode_row_keys({"id": 1})
+        column = table.get_state().writer.layout.find_column("a", {"id": 1})
+        table.store.mutate([RowCells(key, [Cell(*column, LATEST - 1, bytes(8))])])
+        with pytest.raises(Conflict, match=f"row key {key.hex()}: .*timestamp {LATEST - 1}"):
+            table.check_and_put({"id": 1, "a": 2}, b=1)
+        table.put({"id": 1, "b": 5})
+        assert {"n": 3} == table.increment({"id": 1}, n=3)
+        assert {"id": 1, "a": 0, "b": 5, "n": 3, "s": None} == table.get(id=1)
+        table.store.mutate([RowCells(key, [Cell(*column, LATEST - 1, cell_type=CellType.DELETE)])])
+        table.store.compact(major=True)
+        assert table.check_and_put({"id": 1, "a": 2}, b=5)
+        assert 2 == table.get(id=1)["a"]
 
 
 def test_a_row_that_never_stands_still_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import LATEST
 from rowkey.engines import CellCondition, CellSelection
-from rowkey.errors import DesignRefused, InvalidArgument, RowError, Unavailable
+from rowkey.errors import Conflict, DesignRefused, InvalidArgument, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.table.generations.column_copies import copy_newest_columns
 from rowkey.table.row_classes import to_mapping
@@ -183,7 +183,11 @@ class ReadModifyWrite:
     def _stamp_after_others(
         self, name: bytes, values: Mapping[str, Any], mutation: RowCells, at: int
     ) -> int:
-        """Return a timestamp after all cells of a row; clocks of other clients may be ahead."""
+        """Return a timestamp after all cells of a row; clocks of other clients may be ahead.
+
+        Raises:
+            Conflict: a cell has a timestamp that no clock gives.
+        """
         families = {cell.family: () for cell in mutation.cells if cell.timestamp == LATEST}
         if not families:
             return at
@@ -193,7 +197,15 @@ class ReadModifyWrite:
         if not stamps:
             return at
         self.writer.clock.record_timestamp(name, max(stamps))
-        return self.writer.clock.stamp_row(name, 1)
+        stamp = self.writer.clock.stamp_row(name, 1)
+        if stamp <= max(stamps):
+            what = (
+                f"a cell of the row has the timestamp {max(stamps)}, which no clock gives and "
+                "which would hide the new values"
+            )
+            remedy = "Delete the cell with this timestamp, then try again."
+            raise Conflict(f"row key {mutation.row.hex()}", what, remedy=remedy)
+        return stamp
 
     def _store_key_fields(self, values: Mapping[str, Any]) -> None:
         """Write the fields of which the key has only a part, so that a new row can be read."""

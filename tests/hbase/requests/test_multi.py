@@ -115,7 +115,7 @@ def _draw_result(action: Action, random: Random) -> tuple[dict[str, Any], bytes,
         found = random.random() < 0.5
         return {"exists": found, "associated_cell_count": 0}, b"", found
     if isinstance(action, (Increment, Append)):
-        sent = [cell for _, cell in _cells(action)]
+        sent = [cell._replace(timestamp=1) for _, cell in _cells(action)]
         block = encode_cells(action.row, random.sample(sent, len(sent)))
         values: list[Any] = [cell.value for cell in sent]
         if isinstance(action, Increment):

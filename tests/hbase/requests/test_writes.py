@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hbase.requests import protos
@@ -23,7 +23,7 @@ from hbase.requests.strategies import (
 )
 from rowkey.cells import LATEST, Cell, CellType
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.errors import HBaseError, NoSuchColumnFamily
+from rowkey.hbase.errors import HBaseError, NoSuchColumnFamily, OverwrittenAnswer
 from rowkey.hbase.messages.contract import Idempotence
 from rowkey.hbase.requests import (
     Append,
@@ -34,6 +34,7 @@ from rowkey.hbase.requests import (
     MutateRow,
     build_mutation,
 )
+from rowkey.hbase.requests.new_cells import NewCells
 from rowkey.hbase.wire.cellblocks import decode_cells, encode_cells
 from rowkey.hbase.wire.frames import Response
 from rowkey.hbase.wire.proto import WireFormatError
@@ -113,8 +114,13 @@ def _mutate_answer(row: bytes, cells: list[Cell], inside: bool) -> Response:
     """Return a server's answer to an increment or an append."""
     result = protos.build_message("Result", associated_cell_count=0 if inside else len(cells))
     for cell in cells if inside else ():
+        family, qualifier, timestamp, value, _, _ = cell
         result.cell.add(
-            row=row, family=cell.family.encode(), qualifier=cell.qualifier, value=cell.value
+            row=row,
+            family=family.encode(),
+            qualifier=qualifier,
+            timestamp=timestamp,
+            value=value,
         )
     body = protos.build_message("MutateResponse", result=result).SerializeToString()
     return Response(1, None, body, b"" if inside else encode_cells(row, cells))
@@ -138,7 +144,7 @@ def test_increment(request: Increment, random: Any, inside: bool) -> None:
     assert ([(request.row, cell) for cell in cells], len(block)) == decode_cells(block)
     expected = Idempotence.NONCE_PROTECTED if request.nonce else Idempotence.NOT_IDEMPOTENT
     assert expected is request.idempotence
-    shuffled = random.sample(cells, len(cells))
+    shuffled = [cell._replace(timestamp=1) for cell in random.sample(cells, len(cells))]
     answer = _mutate_answer(request.row, shuffled, inside)
     assert [amount for _, _, amount in request.amounts] == request.decode(answer)
 
@@ -153,9 +159,26 @@ def test_append(request: Append, random: Any, inside: bool) -> None:
     assert ([(request.row, cell) for cell in cells], len(block)) == decode_cells(block)
     expected = Idempotence.NONCE_PROTECTED if request.nonce else Idempotence.NOT_IDEMPOTENT
     assert expected is request.idempotence
-    shuffled = random.sample(cells, len(cells))
+    shuffled = [cell._replace(timestamp=1) for cell in random.sample(cells, len(cells))]
     answer = _mutate_answer(request.row, shuffled, inside)
     assert [piece for _, _, piece in request.pieces] == request.decode(answer)
+
+
+@given(st.one_of(INCREMENTS, APPENDS), ROWS, st.booleans())
+def test_the_cells_of_another_request_are_no_answer(
+    request: Increment | Append, other_row: bytes, is_sent: bool
+) -> None:
+    """Cells that still wait for their timestamp, or of another row, are refused."""
+    sent = [cell for _, cell in decode_cells(request.encode(REGION)[1])[0]]
+    if is_sent:
+        answer = _mutate_answer(request.row, sent, inside=False)
+    else:
+        assume(other_row != request.row)
+        stored = [cell._replace(timestamp=1) for cell in sent]
+        answer = _mutate_answer(other_row, stored, inside=False)
+    for one in (request, NewCells(request)):
+        with pytest.raises(OverwrittenAnswer, match="another request"):
+            one.decode(answer)
 
 
 def test_nonce_group() -> None:

@@ -28,6 +28,9 @@ CLOCK_SETBACK_MS = 1_000
 MAX_TRACKED_ROWS = 100_000
 """Rows whose timestamps are remembered one by one. They are forgotten as time passes, but not while
 a clock that was set back catches up."""
+MAX_RECORDED_TIMESTAMP = 2**62
+"""The highest timestamp of a server that later changes follow: no clock gives a higher one, whether
+it counts milliseconds or, like some programs, nanoseconds, and after it few would be left."""
 MAX_IDLE_POLLS = 200
 """Half milliseconds after which a clock that has not moved counts as stopped."""
 
@@ -163,8 +166,19 @@ class RowClock(ABC):
     def record_timestamp(self, row: bytes, timestamp: int) -> None:
         """Remember the timestamp that a server gave to a change of a row, such as an increment.
 
-        A timestamp far ahead of the clock affects only this row, not the table.
+        A timestamp far ahead of the clock affects only this row, not the table. One above
+        `MAX_RECORDED_TIMESTAMP` is reported in the log and not remembered: it comes from a cell
+        that another program wrote, and after it no change of the row's other cells could be made.
         """
+        if timestamp > MAX_RECORDED_TIMESTAMP:
+            LOG.warning(
+                "%s: a cell of the row %s has the timestamp %d, which no clock gives: it hides "
+                "whatever is put later; delete the cell with this timestamp",
+                self._label,
+                row.hex(),
+                timestamp,
+            )
+            return
         with self._lock:
             self._read_clock()
             if timestamp > max(self._latest_ms, self.highest_timestamp) + CLOCK_SETBACK_MS:
@@ -189,6 +203,11 @@ class RowClock(ABC):
             self.highest_timestamp = max(self.highest_timestamp, self._latest_ms)
             return self.highest_timestamp
 
+    @property
+    def _label(self) -> str:
+        """The table as messages name it."""
+        return f"table {self.name}" if self.name else "a table"
+
     def _read_clock(self) -> None:
         """Read the clock, and forget the rows whose timestamps are in the past."""
         now = self.clock()
@@ -211,7 +230,7 @@ class RowClock(ABC):
             LOG.warning(
                 "%s: the clock of this machine is %.1f s behind the last change; until it has "
                 "caught up, new changes get timestamps just after that change; check the clock",
-                f"table {self.name}" if self.name else "a table",
+                self._label,
                 (self._latest_ms - now) / 1_000,
             )
 

@@ -10,6 +10,7 @@ HBaseError
 ├── RetryNowError        request the rest at once
 ├── RemoteError          an unknown class: retry a few times
 ├── AuthenticationNeeded the cluster needs Kerberos or TLS, which is not supported
+├── OverwrittenAnswer    send an increment again, whose nonce the server knows
 ├── OperationTimedOut    the time or the attempts of an operation are used up
 ├── MaybeApplied         read the row to see whether the change is applied
 ├── PartialBatchFailure  some actions of a batch failed, the others are applied
@@ -38,6 +39,7 @@ from rowkey.hbase.errors.client_errors import (
     MalformedAnswer,
     MaybeApplied,
     OperationTimedOut,
+    OverwrittenAnswer,
     PartialBatchFailure,
     UnknownHost,
 )
@@ -112,6 +114,7 @@ __all__ = [
     "NotServingRegion",
     "OperationTimedOut",
     "OutOfOrderScannerNext",
+    "OverwrittenAnswer",
     "PartialBatchFailure",
     "RegionMoved",
     "RegionOpening",

@@ -63,6 +63,26 @@ class MalformedAnswer(ServerGone):
         return cls(path, mistake.problem, mistake.expected, server=server)
 
 
+class OverwrittenAnswer(HBaseError, Unavailable):
+    """The answer to an increment or append has the cells of another request; the change was made.
+
+    A request with a nonce is sent again: the server then answers with the cells that it has stored.
+
+    Source: HBase 2.6.4, CallRunner.run frees the memory of a request before it encodes the answer.
+        The first increment of a column is answered from that memory (HRegion.reckonDelta), which
+        a request that arrives in between overwrites.
+    """
+
+    is_retriable = True
+    is_outcome_unknown = True
+    advice = "Read the row to see its new values."
+
+    @classmethod
+    def from_row(cls, row: bytes) -> OverwrittenAnswer:
+        """Return the error of a change of a row."""
+        return cls(f"row key {row.hex()}", "the answer has the cells of another request", row=row)
+
+
 class FatalConnection(InvalidRequest):
     """The server refused the connection for good."""
 

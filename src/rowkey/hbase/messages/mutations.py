@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.cells import LATEST, CellType, check_row
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.errors import OverwrittenAnswer
 from rowkey.hbase.messages.contract import Idempotence
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.names import encode_region_specifier
@@ -211,12 +212,17 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
         )
 
 
-def order_cells(columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]) -> list[Cell]:
+def order_cells(
+    row: bytes, columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]
+) -> list[Cell]:
     """Sort the cells of an answer into the order of the columns of the request.
 
     Raises:
+        OverwrittenAnswer: they are cells of a request, which has no timestamp yet.
         WireFormatError: one is missing.
     """
+    if any(cell.timestamp == LATEST for cell in cells):
+        raise OverwrittenAnswer.from_row(row)
     cells_by_column = {(cell.family, cell.qualifier): cell for cell in cells}
     if not cells_by_column.keys() >= set(columns):
         what = f"the answer has new values of {pluralize(len(cells_by_column), 'column')}"

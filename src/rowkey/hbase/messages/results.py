@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.cells import Cell, CellType
+from rowkey.hbase.errors import OverwrittenAnswer
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
@@ -68,10 +69,23 @@ def _parse_cell(msg: ProtoMessage) -> Cell:
     return Cell(msg.get_text(2), msg.get_bytes(3), msg.get_int64(4), msg.get_bytes(6), cell_type)
 
 
-def parse_single_result(response: Response) -> tuple[Result, Sequence[Cell]]:
-    """Parse an answer with one Result; return it and its cells."""
+def parse_single_result(
+    response: Response, row: bytes | None = None
+) -> tuple[Result, Sequence[Cell]]:
+    """Parse an answer with one Result; return it and its cells.
+
+    Args:
+        response: the answer.
+        row: the row key of a changed row, whose cells the answer must have.
+
+    Raises:
+        OverwrittenAnswer: it has the cells of another row.
+    """
     sent = ProtoMessage(response.message)
     result = parse_result(sent.get_bytes(1))
     if result.cells or not result.cell_count:
         return result, result.cells
-    return result, decode_rows(bytes(response.cells), [result.cell_count])[0].cells
+    (found,) = decode_rows(bytes(response.cells), [result.cell_count])
+    if row not in (None, found.row):
+        raise OverwrittenAnswer.from_row(row)
+    return result, found.cells

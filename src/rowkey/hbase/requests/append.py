@@ -74,7 +74,7 @@ class Append(Request[list[bytes]]):
 
     def decode(self, response: Response) -> list[bytes]:
         """Decode the new values of the cells."""
-        return self.parse_outcome(*parse_single_result(response))
+        return self.parse_outcome(*parse_single_result(response, self.row))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
@@ -85,6 +85,7 @@ class Append(Request[list[bytes]]):
         """Return the new values of the cells from the request's result in a batch.
 
         Raises:
+            OverwrittenAnswer: the answer has the cells of another request.
             WireFormatError: a cell is missing.
         """
         del result
@@ -93,7 +94,7 @@ class Append(Request[list[bytes]]):
     def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the new cells in the order of the pieces."""
         columns = [(family, qualifier) for family, qualifier, _ in self.pieces]
-        return order_cells(columns, cells)
+        return order_cells(self.row, columns, cells)
 
     def _encode_mutation(self) -> tuple[bytes, bytes]:
         """Encode the protobuf MutationProto and the cell block of the appended bytes."""

@@ -69,7 +69,7 @@ class Increment(Request[list[int]]):
 
     def decode(self, response: Response) -> list[int]:
         """Decode the new values of the counters."""
-        return self.parse_outcome(*parse_single_result(response))
+        return self.parse_outcome(*parse_single_result(response, self.row))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
@@ -80,6 +80,7 @@ class Increment(Request[list[int]]):
         """Return the new values of the counters from the request's result in a batch.
 
         Raises:
+            OverwrittenAnswer: the answer has the cells of another request.
             WireFormatError: a counter is missing or is not 8 bytes long.
         """
         del result
@@ -90,7 +91,7 @@ class Increment(Request[list[int]]):
     def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the cells of the counters, in the order of the amounts."""
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
-        ordered = order_cells(columns, cells)
+        ordered = order_cells(self.row, columns, cells)
         if any(len(cell.value) != COUNTER_BYTES for cell in ordered):
             raise WireFormatError("the new value of a counter is not 8 bytes long")
         return ordered

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from rowkey.cells import RowCells
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.errors import HBaseError
+from rowkey.hbase.errors import HBaseError, OverwrittenAnswer
 from rowkey.hbase.messages.action_encoder import encode_actions
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.multi_response import (
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from rowkey.hbase.messages.results import Result
     from rowkey.hbase.wire.frames import Response
 
-Action: TypeAlias = RowCells | Get | Exists | Increment | Append | DeleteRow
+RowRequest: TypeAlias = Get | Exists | Increment | Append | DeleteRow
+"""A request about one row that may be an action of a batch."""
+
+Action: TypeAlias = RowCells | RowRequest
 """One action of a batch; a `RowCells` writes its cells together."""
 
 Outcome: TypeAlias = RowCells | bool | list[int] | list[bytes] | HBaseError | None
@@ -141,15 +144,25 @@ class Multi(Request[list[Outcome]]):
         cell_counts = [result.cell_count for _, result in results]
         rows = iter(decode_rows(bytes(response.cells), cell_counts))
         for index, result in results:
-            cells = next(rows).cells
+            found = next(rows)
             action = actions[index]
             if not isinstance(action, RowCells):
-                outcomes[index] = action.parse_outcome(result, result.cells or cells)
+                outcomes[index] = _parse_outcome(action, result, found)
         return outcomes
 
     def _list_actions(self) -> list[Action]:
         """Return all actions in the order of the batch."""
         return [action for _, actions in self.regions for action in actions]
+
+
+def _parse_outcome(action: RowRequest, result: Result, found: RowCells) -> Outcome:
+    """Return the outcome of an action, or the error of an answer with cells of another one."""
+    if found.cells and found.row != action.row:
+        return OverwrittenAnswer.from_row(action.row)
+    try:
+        return action.parse_outcome(result, result.cells or found.cells)
+    except OverwrittenAnswer as error:
+        return error
 
 
 def _group_actions(

@@ -37,4 +37,4 @@ class NewCells(Request["list[Cell]"]):
 
     def decode(self, response: Response) -> list[Cell]:
         """Decode the new cells, in the order of the request."""
-        return self.change.order_new_cells(parse_single_result(response)[1])
+        return self.change.order_new_cells(parse_single_result(response, self.change.row)[1])
