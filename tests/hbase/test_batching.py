@@ -21,6 +21,7 @@ from rowkey.hbase.errors import (
     NoSuchColumnFamily,
     NotServingRegion,
     OperationTimedOut,
+    OverwrittenAnswer,
     PartialBatchFailure,
     RegionServerStopped,
     RegionTooBusy,
@@ -233,6 +234,18 @@ def test_no_request_is_larger_than_allowed() -> None:
     HBaseTable(caller, "t").mutate_rows([build_put(b"%c%d" % (97 + n % 26, n)) for n in range(200)])
     assert 200 == len(caller.done)
     assert QUICK.batch_actions == max(map(len, caller.sent))
+
+
+def test_an_increment_whose_answer_was_overwritten_is_not_repeated() -> None:
+    """It raises MaybeApplied, and the other actions are done."""
+    overwritten = OverwrittenAnswer.from_row(b"b")
+    caller = ScriptedCaller(lambda row, time: overwritten if (row, time) == (b"b", 1) else None)
+    actions: list[Any] = [build_put(b"a"), Increment(b"b", [("d", b"n", 1)])]
+    with pytest.raises(PartialBatchFailure, match="1 of 2") as caught:
+        HBaseTable(caller, "t").run_actions(actions)
+    (failure,) = caught.value.failures
+    assert isinstance(failure.error, MaybeApplied)
+    assert [[b"a", b"b"]] == caller.sent
 
 
 @pytest.mark.parametrize("error", [CallTimedOut("s", "x"), RemoteError("s", "x")])

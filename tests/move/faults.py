@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PAUSE_S = 1.0
 ZOOKEEPER_PAUSE_S = 3.0
+ABORT_S = 5.0
+"""Seconds in which a server ends whose session has expired, before clients are ended."""
 
 
 class Faults:
@@ -65,6 +67,8 @@ class Faults:
                     if not self._is_over.wait(PAUSE_S):
                         self._act(name, actions[name])
                         self._restart_aborted()
+            time.sleep(ABORT_S)
+            self._restart_aborted()
         except Exception as problem:  # noqa: BLE001 - raised in the thread of the test
             self.problem = problem
 

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from rowkey.table import Table
 
 OTHER_FAMILY = {**FIELDS, "a": {"type": "u64", "nullable": True, "family": "e"}}
-PACKED = {
-    **FIELDS,
-    "a": {**FIELDS["a"], "pack": "p:msgpack"},
-    "b": {**FIELDS["b"], "pack": "p:msgpack"},
-}
 
 
 def build_designs(name: str) -> list[rowkey.Design]:

@@ -68,9 +68,10 @@ class OverwrittenAnswer(HBaseError, Unavailable):
 
     A request with a nonce is sent again: the server then answers with the cells that it has stored.
 
-    Source: HBase 2.6.4, CallRunner.run frees the memory of a request before it encodes the answer.
-        The first increment of a column is answered from that memory (HRegion.reckonDelta), which
-        a request that arrives in between overwrites.
+    Source: HBase 2.6.4 under a debugger. CallRunner.run frees the memory of a request before it
+        encodes the answer, and the first increment of a column is answered by the request's own
+        cell (HRegion.reckonDelta): then its buffer has the reference count 0, and a request that
+        arrives in between may overwrite it.
     """
 
     is_retriable = True
