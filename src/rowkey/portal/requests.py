@@ -90,6 +90,11 @@ class PortalRequest:
         """The session's cookie, or an empty string."""
         return self.http.cookies.get(self.cookie_name, "")
 
+    @property
+    def wants_json(self) -> bool:
+        """Whether a program asks, which gets the document of a page in place of the page."""
+        return self.http.headers.get("accept", "").startswith("application/json")
+
     def can_act_as(self, role: Role) -> bool:
         """Return whether the user may do what a role may, on a portal that allows changes."""
         is_allowed = self.session is not None and self.session.role >= role
