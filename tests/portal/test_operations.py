@@ -12,6 +12,7 @@ from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_data import JSON
 from portal.test_hostile_text import HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
+from portal.test_sessions import write_users
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,6 +134,47 @@ def test_only_one_step_of_a_table_runs(tmp_path: Path) -> None:
         state = client.get(PAGE, headers=JSON).json()
         assert is_paused == state["move"]["settings"]["paused"]
     assert "copied" == read_state(client)["move"]["step"]
+
+
+def test_a_switch_or_a_drop_needs_the_typed_name(tmp_path: Path) -> None:
+    """Until exactly the name is typed, both tables stay, and the same one is read."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01) as table:
+        table.put({"host": "web-1", "ts": 1, "note": "x"})
+    client = open_client(build_portal(tmp_path, url))
+    (tmp_path / "designs" / "other.toml").write_text(OTHER_KEY, "utf-8")
+    before = do_step(client, "move/run", design="other.toml")
+    target = before["move"]["target"]
+    for typed in ("", "LOGS", "logs ", " logs", "log", "logs\0", target, *HOSTILE[:25]):
+        for step in ("move/cutover", "move/rollback", "move/finish/logs"):
+            answer = client.post(f"/tables/logs/{step}", data={"typed_name": typed})
+            assert 422 == answer.status_code
+            check_page(answer.text)
+        wrong = "logs" if typed == target else typed
+        path = f"/tables/logs/move/finish/{target}"
+        assert 422 == client.post(path, data={"typed_name": wrong}).status_code
+    assert before == read_state(client)
+    state = do_step(client, "move/finish/logs", typed_name="logs")  # the table that is read
+    assert "logs is not the table that is to be dropped" in state["step"]["problem"]
+    assert before["move"] == state["move"]
+
+
+def test_only_operators_change_tables(tmp_path: Path) -> None:
+    """Viewers and designers see rows and moves, without forms, and their requests answer 403."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url, users_file=write_users(tmp_path))
+    for name, is_allowed in (("viewer", False), ("designer", False), ("operator", True)):
+        client = open_client(app, logs_in=False)
+        client.post("/login", data={"name": name, "password": name * 2})
+        assert 200 == client.get("/tables/logs/rows").status_code
+        page = check_page(client.get(PAGE).text)
+        forms = [str(one.get("action")) for tag, one in page.elements if tag == "form"]
+        assert is_allowed == any("/move/" in one for one in forms)
+        for step in ("buckets", "move/plan", "move/run", "move/cutover", "move/finish/logs"):
+            status = client.post(f"/tables/logs/{step}", data={"count": "x"}).status_code
+            assert (403 != status) == is_allowed
+        read_state(client)
 
 
 def test_hostile_names_do_nothing(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from rowkey.engines import open_engine
+from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import InvalidArgument
 from rowkey.table import open_table
 
@@ -71,11 +71,14 @@ class EngineSession:
 
         Another thread than that of the block may close what it opens.
         """
-        with ExitStack() as stack:
-            stack.enter_context(self._lock)
-            if self._engine is not None:
-                stack.close()  # others may use it at the same time
+        with self._lock if self._is_exclusive else nullcontext():
             yield
+
+    @property
+    def _is_exclusive(self) -> bool:
+        """Whether only one process at a time can have the engine open, and only once."""
+        scheme = self.require_url().partition(":")[0]
+        return any(one.is_exclusive for one in ENGINES.values() if one.scheme == scheme)
 
     def require_url(self) -> str:
         """Return the URL of the engine.

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Conflict, RowkeyError
 from rowkey.move import Move
+from rowkey.table import open_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rowkey.portal.audit import AuditLog
     from rowkey.portal.engine_session import EngineSession
+    from rowkey.table import Table
 
     StepResult = tuple[Mapping[str, Any], Iterable[str]]
     """What the command of a step prints: as a JSON document, and as lines of text."""
@@ -71,6 +73,19 @@ class TableStep:
             with self._lock:
                 self._move = None
                 move.close()
+
+    @contextmanager
+    def open_table(self, engines: EngineSession) -> Iterator[Table]:
+        """Open the table for the time of a `with` block, in which pages go on.
+
+        Raises:
+            InvalidArgument: there is no such table.
+            Unavailable: the engine or the catalog does not answer.
+        """
+        with engines.wait_for_pages():
+            table = open_table(self.table, engines.require_url(), create=False)
+        with table:
+            yield table
 
     @contextmanager
     def borrow_move(self) -> Iterator[Move | None]:

@@ -155,7 +155,7 @@ def set_buckets(request: PortalRequest) -> Response:
     count, part = _parse_count(request.form)
 
     def work(step: TableStep) -> StepResult:
-        with request.portal.engines.open_table(step.table) as table:
+        with step.open_table(request.portal.engines) as table:
             result = table.set_buckets(count, part=part, progress=step.report)
             name = table.design.table
         return build_bucket_change_document(name, result), format_bucket_change(name, result)
