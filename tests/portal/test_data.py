@@ -40,6 +40,10 @@ def test_pages_give_each_row_once(tmp_path: Path, scheme: str) -> None:
     assert sorted(expected, key=lambda one: (one["host"], one["ts"])) == rows
     page = check_page(client.get("/tables/logs/rows", params=query).text)
     assert [True, True] == [one in page.text for one in ("1970-01-01T00:00:03", "Next page")]
+    links = [str(values.get("href")) for _, values in page.elements]
+    chinese = next(one for one in links if "lang=zh" in one)
+    page = check_page(client.get(f"/tables/logs/rows{chinese}").text)
+    assert [True, True] == [one in page.text for one in ("1970-01-01T00:00:03", "下一页")]
 
 
 def test_mistakes_in_conditions_are_named(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -77,6 +77,10 @@ class PortalRequest:
             *(one.partition("-")[0].lower() for one in ranges),
         )
         return next((one for one in wanted if one in LANGUAGES), LANGUAGES[0])
+
+    def build_language_link(self, language: str) -> str:
+        """Return the link to the same page in another language."""
+        return "?" + urlencode({**self.query, "lang": language})
 
     @property
     def cookie_name(self) -> str:
