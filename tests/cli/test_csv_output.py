@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cli.command import run
 from cli.test_terminal import HOSTILE, find_unsafe_characters
 from command_server import CODE, MAIN, find_command
-from rowkey.cli.csv_encoder import FORMULA_STARTS, CsvEncoder
+from rowkey.render.csv_encoder import FORMULA_STARTS, CsvEncoder
 
 DESIGN = """\
 table = "notes"

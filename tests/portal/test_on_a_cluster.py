@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import rowkey
 from portal.portals import LOGS, build_portal, open_client
+from portal.test_data import JSON
 from portal.test_hostile_text import PageReader
 from rowkey.portal.table_overview import list_tables
 from rowkey.table import drop_table
@@ -29,5 +30,9 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
         assert ("", (3, [16], ())) == (problem, figures)
         with open_client(app) as client:
             assert TABLE in PageReader(client.get(f"/tables/{TABLE}").text).text
+            answer = client.get(f"/tables/{TABLE}/rows", headers=JSON).json()
+            assert [{"host": "web-1", "ts": 1, "note": "disk full"}] == answer["rows"]
+            state = client.get(f"/tables/{TABLE}/operations", headers=JSON).json()
+            assert (16, "none") == (state["buckets"]["parts"][0]["buckets"], state["move"]["step"])
     finally:
         drop_table(TABLE, hbase_url)

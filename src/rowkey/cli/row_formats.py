@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.csv_encoder import CsvEncoder
 from rowkey.cli.destination import OUTPUT_OPTION, SPREADSHEET_OPTION, Destination
 from rowkey.cli.options import print_notes
 from rowkey.messages import escape_json, shorten_text
@@ -163,6 +162,8 @@ def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int
     """Write the rows of a scan as CSV; guard or count cells that look like formulas."""
     import pyarrow as pa
 
+    from rowkey.render import CsvEncoder
+
     fields = scan.design.fields
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
@@ -205,26 +206,19 @@ def _read_documents(scan: Scan, *, is_loadable: bool, row_by_row: bool) -> Itera
 
 def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
     """Return the rows of a scan for people, with times in ISO 8601."""
+    from rowkey.render import build_displayed_row
+
     return (
-        _build_displayed_row(row, scan.design.fields)
+        build_displayed_row(row, scan.design.fields)
         for row in _read_rows(scan, row_by_row=row_by_row)
     )
 
 
-def _build_displayed_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> dict[str, Any]:
-    """Return a row as a document for people, with times in ISO 8601."""
-    from rowkey.render import build_row_document
-
-    document = build_row_document(row)
-    for name, field in fields.items():
-        if field.type.unit_ns is not None and row[name] is not None:
-            document[name] = field.type.format_value(row[name])
-    return document
-
-
 def format_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[str]:
     """Return the lines of a text table that has one row."""
-    return _format_columns(list(fields), [_build_displayed_row(row, fields)])
+    from rowkey.render import build_displayed_row
+
+    return _format_columns(list(fields), [build_displayed_row(row, fields)])
 
 
 def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:

@@ -71,7 +71,7 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
     status, key, arguments, text = _describe_problem(problem)
     if status == 500:
         _LOGGER.error("%s %s failed", request.http.method, request.http.url.path, exc_info=problem)
-    if request.http.headers.get("accept", "").startswith("application/json"):
+    if request.wants_json:
         message = text or str(request.translate(key, **arguments))
         return JSONResponse({"format": 1, "status": status, "message": message}, status)
     if status == 401:

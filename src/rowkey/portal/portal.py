@@ -9,6 +9,7 @@ from rowkey.portal.audit import AuditLog
 from rowkey.portal.design_check import DesignChecker
 from rowkey.portal.engine_session import EngineSession
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
 
@@ -27,6 +28,7 @@ class Portal:
         sessions: who is logged in.
         audit: who changed what.
         checker: checks design files, and remembers the results.
+        steps: long steps on tables that run or have run.
     """
 
     settings: PortalSettings
@@ -35,6 +37,7 @@ class Portal:
     sessions: SessionStore
     audit: AuditLog
     checker: DesignChecker
+    steps: TableSteps
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -46,11 +49,13 @@ class Portal:
         users = None if settings.users_file is None else UserDirectory.read(settings.users_file)
         hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
         workspace = Workspace(settings.folder, hidden)
+        audit = AuditLog(settings.audit_file)
         return cls(
             settings=settings,
             workspace=workspace,
             engines=EngineSession(settings.url),
             sessions=SessionStore(users),
-            audit=AuditLog(settings.audit_file),
+            audit=audit,
             checker=DesignChecker(workspace),
+            steps=TableSteps(audit),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -78,6 +78,10 @@ class PortalRequest:
         )
         return next((one for one in wanted if one in LANGUAGES), LANGUAGES[0])
 
+    def build_language_link(self, language: str) -> str:
+        """Return the link to the same page in another language."""
+        return "?" + urlencode({**self.query, "lang": language})
+
     @property
     def cookie_name(self) -> str:
         """The name of the session's cookie; cookies do not tell the ports of a host apart."""
@@ -89,6 +93,11 @@ class PortalRequest:
     def cookie(self) -> str:
         """The session's cookie, or an empty string."""
         return self.http.cookies.get(self.cookie_name, "")
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether a program asks, which gets the document of a page in place of the page."""
+        return self.http.headers.get("accept", "").startswith("application/json")
 
     def can_act_as(self, role: Role) -> bool:
         """Return whether the user may do what a role may, on a portal that allows changes."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         format_comparison,
         print_comparison,
     )
+    from rowkey.render.csv_encoder import CsvEncoder
     from rowkey.render.damage import (
         REPAIR_FIELDS,
         VERIFY_FIELDS,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from rowkey.render.documents import (
         FORMAT_VERSION,
         build_check_document,
+        build_displayed_row,
         build_mistakes_document,
         build_row_document,
         build_simulation_document,
@@ -130,10 +132,12 @@ else:
             "comparison": (
                 "COMPARISON_FIELDS build_comparison_document format_comparison print_comparison"
             ),
+            "csv_encoder": "CsvEncoder",
             "ddl": "DIALECTS CreateStatement build_create_statement",
             "documents": (
                 "FORMAT_VERSION build_check_document build_mistakes_document to_json_value "
-                "build_row_document build_simulation_document build_splits_document "
+                "build_displayed_row build_row_document build_simulation_document "
+                "build_splits_document "
                 "build_vectors_document"
             ),
             "document_fields": (
@@ -214,6 +218,7 @@ __all__ = [
     "VERIFY_FIELDS",
     "CheckedFile",
     "CreateStatement",
+    "CsvEncoder",
     "NotebookResult",
     "Redaction",
     "Translator",
@@ -225,6 +230,7 @@ __all__ = [
     "build_count_document",
     "build_create_statement",
     "build_design_repair_document",
+    "build_displayed_row",
     "build_explanation_document",
     "build_explanations_document",
     "build_findings_document",

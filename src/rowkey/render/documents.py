@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design, DesignProperties, PartProperties
     from rowkey.errors import Mistake
     from rowkey.hotspots import BusiestShares, CauseFinding, ReadCauseFinding, Skew
-    from rowkey.keys import Key, Row
+    from rowkey.keys import Field, Key, Row
     from rowkey.lint import LintResult
     from rowkey.render.redaction import Redaction
     from rowkey.schema import Value
@@ -433,3 +433,17 @@ def to_json_value(value: Value) -> Any:
 def build_row_document(row: Mapping[str, Value]) -> dict[str, Any]:
     """Return a row as a JSON object: bytes in hexadecimal, decimals and dates as text."""
     return {name: to_json_value(value) for name, value in row.items()}
+
+
+def build_displayed_row(row: Mapping[str, Value], fields: Mapping[str, Field]) -> dict[str, Any]:
+    """Return a row as a JSON object for people, with times in ISO 8601.
+
+    Args:
+        row: the values by field.
+        fields: the fields of the table.
+    """
+    document = build_row_document(row)
+    for name, field in fields.items():
+        if field.type.unit_ns is not None and row[name] is not None:
+            document[name] = field.type.format_value(row[name])
+    return document

@@ -10,7 +10,7 @@ from rowkey.table.companions.companion_repair import (
 )
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.generations.activation import reconcile_attributes
-from rowkey.table.generations.bucket_change import BucketChangeResult
+from rowkey.table.generations.bucket_change import BucketChange, BucketChangeResult
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.lifecycle import create_table, drop_table, open_table
@@ -38,6 +38,7 @@ from rowkey.table.table_spec import build_table_spec
 __all__ = [
     "KEEP_ALL_DELETES",
     "Batch",
+    "BucketChange",
     "BucketChangeResult",
     "BucketCounts",
     "CatalogRepair",

@@ -227,7 +227,26 @@ class BucketChange:
         self.table.lease.adopt_entry(
             activate_announced(self.table.catalog, self._table_name, announced, self.table.store)
         )
-        before, after, place = self._build_previous_state(), self.table.get_state(), self.part_index
+        return self._build_result(self.table.get_state(), regions)
+
+    def preview(self) -> BucketChangeResult:
+        """Return what reads will cost under the new number; nothing is changed or split.
+
+        Cost: no read of the table.
+        """
+        entry = self.state_before.entry
+        if entry.announced_generation is None:
+            entry = entry.announce_generation(self.counts, (), 0)
+        return self._build_result(self.table.tracker.build_state(entry.activate_generation()), 0)
+
+    def _build_result(self, after: GenerationState, regions: int) -> BucketChangeResult:
+        """Return what reads cost before the change and in a state after it.
+
+        Args:
+            after: the state of the table with the new number active.
+            regions: how many regions were split.
+        """
+        before, place = self._build_previous_state(), self.part_index
         return BucketChangeResult(
             part=str(after.active_design.key.terms[place]),
             count_before=self.state_before.entry.active_generation.counts[place],

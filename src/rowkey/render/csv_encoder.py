@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from rowkey.errors import InvalidArgument
 from rowkey.messages import escape_text, pluralize
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class CsvEncoder:
         """Yield the header line, then a CSV line for each row.
 
         Raises:
-            UsageError: the only column has a null, which CSV would write as an empty line.
+            InvalidArgument: the only column has a null, which CSV would write as an empty line.
         """
         yield self._encode_line([*self._names], range(len(self._names)))
         for row in rows:
@@ -89,8 +88,9 @@ class CsvEncoder:
             cells = [cell if cell is None else escape_text(_format_value(cell)) for cell in cells]
         line = ",".join(map(_encode_cell, cells))
         if not line:
-            what = f"{self._names[0]}: a CSV file with only one column cannot have a null"
-            raise click.UsageError(f"{what}. Use another format, such as -f jsonl.")
+            what = "a CSV file with only one column cannot have a null"
+            remedy = "Use another format, such as -f jsonl."
+            raise InvalidArgument(self._names[0], what, remedy=remedy)
         return f"{line}\n"
 
 

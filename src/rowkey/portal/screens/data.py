@@ -1,0 +1,99 @@
+"""The rows of a stored table: pages of them, one row with its cells, and an export."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
+
+from starlette.background import BackgroundTask
+from starlette.responses import JSONResponse, StreamingResponse
+
+from rowkey.errors import InvalidArgument, ReadError
+from rowkey.portal.links import build_path
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.table_rows import (
+    MAX_EXPORTED_ROWS,
+    RowPage,
+    RowQuery,
+    read_history,
+    read_page,
+    write_csv,
+)
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+
+CHUNK_BYTES = 1 << 16
+"""Bytes of an export that are sent at once."""
+
+
+def show_rows(request: PortalRequest) -> Response:
+    """Show a page of the rows that meet some conditions."""
+    name = request.path_values["name"]
+    query = RowQuery.parse(name, request.query)
+    page, problem = RowPage([], [], [], [], "", is_cut=False), ""
+    with request.portal.engines.open_table(name) as table:
+        try:
+            page = read_page(table, query)
+        except (ReadError, InvalidArgument) as refusal:
+            if request.wants_json:
+                raise
+            problem = str(refusal)
+    if request.wants_json:
+        return JSONResponse(page.build_document(name))
+    return request.render(
+        "rows.html",
+        422 if problem else 200,
+        query=query,
+        page=page,
+        problem=problem,
+        row_links=[
+            build_path("tables", name, "row", query=urlencode({"row": one}))
+            for one in page.identities
+        ],
+        max_exported_rows=MAX_EXPORTED_ROWS,
+    )
+
+
+def show_row(request: PortalRequest) -> Response:
+    """Show one row with its cells, their versions and times."""
+    name, text = request.path_values["name"], request.query.get("row", "")
+    with request.portal.engines.open_table(name) as table:
+        history = read_history(table, text)
+    status = 200 if history.cells else 404
+    if request.wants_json:
+        return JSONResponse(history.build_document(name), status)
+    return request.render("row.html", status, name=name, history=history)
+
+
+def export_rows(request: PortalRequest) -> Response:
+    """Return the rows as CSV; they are complete before the first is sent."""
+    name = request.path_values["name"]
+    query = RowQuery.parse(name, request.query)
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile())
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        with request.portal.engines.open_table(name) as table:
+            write_csv(table, query, text)
+        text.detach()
+        file.seek(0)
+        stack.pop_all()
+    return StreamingResponse(
+        iter(partial(file.read, CHUNK_BYTES), b""),
+        media_type="text/csv",
+        headers={"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.csv"},
+        background=BackgroundTask(file.close),
+    )
+
+
+ROUTES = [
+    PortalRoute("/tables/{name}/rows", show_rows),
+    PortalRoute("/tables/{name}/rows.csv", export_rows),
+    PortalRoute("/tables/{name}/row", show_row),
+]

@@ -1,0 +1,360 @@
+"""What operators do with a stored table: change its number of buckets, and move its rows."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse
+
+from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.move import Move
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.users import Role
+from rowkey.render import (
+    FORMAT_VERSION,
+    build_bucket_change_document,
+    build_buckets_document,
+    build_move_plan_document,
+    build_move_status_document,
+    build_move_switch_document,
+    build_move_verification_document,
+    format_bucket_change,
+    format_move_plan,
+    format_move_switch,
+    format_move_verification,
+    list_next_commands,
+)
+from rowkey.schema import parse_duration, parse_rate
+from rowkey.table import BucketChange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from starlette.responses import Response
+
+    from rowkey.design import Design
+    from rowkey.move import SwitchResult, VerificationResult
+    from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.table_steps import StepResult, TableStep
+
+MAX_COUNT_DIGITS = 6
+"""Digits of a number of buckets, or of the index of a part."""
+
+
+# Pages
+
+
+def show_operations(request: PortalRequest) -> Response:
+    """Show bucket counts, what another count costs each read, and how far a move is."""
+    name = request.path_values["name"]
+    last = request.portal.steps.find(name)
+    # Before the status is read: if the step had ended then, the status is that after it.
+    step = None if last is None else last.build_document()
+    status, buckets, preview, problem = None, None, None, ""
+    try:
+        status = _read_status(request, name)
+        buckets, preview = _read_buckets(request, name)
+    except RowkeyError as refusal:
+        if step is None or not step["running"]:  # else the engine is in use
+            if request.wants_json or status is None:
+                raise
+            problem = str(refusal)
+    documents = {
+        "format": FORMAT_VERSION,
+        "table": name,
+        "buckets": buckets,
+        "preview": preview,
+        "move": status,
+        "step": step,
+    }
+    if request.wants_json:
+        return JSONResponse(documents)
+    return request.render(
+        "operations.html",
+        422 if problem else 200,
+        name=name,
+        buckets=buckets,
+        preview=preview,
+        move=status,
+        step=step,
+        lines=last.lines if last is not None and step is not None and not step["running"] else (),
+        problem=problem,
+        query=request.query,
+        designs=[one.name for one in request.portal.workspace.list_files()],
+        can_operate=request.can_act_as(Role.OPERATOR),
+    )
+
+
+def _read_status(request: PortalRequest, name: str) -> dict[str, Any]:
+    """Return how far the move of a table is, as `rowkey move status -f json` prints it."""
+    url = request.portal.engines.require_url()
+    with _borrow_move(request, name) as move:
+        return build_move_status_document(move.status, url)
+
+
+@contextmanager
+def _borrow_move(request: PortalRequest, name: str) -> Iterator[Move]:
+    """Open the move of a table for a `with` block: that of the step that runs, or another.
+
+    Raises:
+        Unavailable: the engine or the catalog does not answer.
+    """
+    engines, step = request.portal.engines, request.portal.steps.find(name)
+    with ExitStack() as stack:
+        move = None if step is None else stack.enter_context(step.borrow_move())
+        if move is None:
+            stack.close()
+            stack.enter_context(engines.wait_for_pages())
+            move = stack.enter_context(Move(name, engines.require_url()))
+        yield move
+
+
+def _read_buckets(
+    request: PortalRequest, name: str
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return the bucket counts of a table, and what the count of the query would cost.
+
+    Raises:
+        InvalidDesign: the table cannot have this count.
+    """
+    with request.portal.engines.open_table(name) as table:
+        buckets = build_buckets_document(table.buckets)
+        if not request.query.get("count"):
+            return buckets, None
+        count, part = _parse_count(request.query)
+        result = BucketChange(table, count, part).preview()
+        return buckets, build_bucket_change_document(table.design.table, result)
+
+
+def _parse_count(values: Mapping[str, str]) -> tuple[int, int | None]:
+    """Return a number of buckets, and the index of the part that is to have it.
+
+    Raises:
+        InvalidArgument: one is no number.
+    """
+    numbers: list[int | None] = []
+    for name in ("count", "part"):
+        text = values.get(name, "").strip()
+        if not text and name == "part":
+            numbers.append(None)
+            continue
+        if not (text.isascii() and text.isdecimal() and len(text) <= MAX_COUNT_DIGITS):
+            raise InvalidArgument(name, f"{text[:40]!r} is no number", "a whole number, such as 32")
+        numbers.append(int(text))
+    count, part = numbers
+    assert count is not None, "only a part may be missing"
+    return count, part
+
+
+# Steps
+
+
+def set_buckets(request: PortalRequest) -> Response:
+    """Begin to change the number of buckets."""
+    count, part = _parse_count(request.form)
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_table(request.portal.engines) as table:
+            result = table.set_buckets(count, part=part, progress=step.report)
+            name = table.design.table
+        return build_bucket_change_document(name, result), format_bucket_change(name, result)
+
+    return _begin(request, "buckets set", work, count=count)
+
+
+def plan_move(request: PortalRequest) -> Response:
+    """Begin to find out what a move will do and what blocks it, which changes nothing."""
+    design = _read_design(request)
+    if design is None:
+        raise InvalidArgument("design", "no design file is chosen", "a file of the folder")
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_move(request.portal.engines) as move:
+            plan = move.plan(design, progress=step.report)
+        return build_move_plan_document(plan), format_move_plan(plan)
+
+    return _begin(request, "move plan", work, design=request.form["design"])
+
+
+def run_move(request: PortalRequest) -> Response:
+    """Begin a move to a design, or go on with the one that was begun: copy and verify."""
+    design = _read_design(request)
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_move(request.portal.engines) as move:
+            result = move.run(design, progress=step.report)
+            return _describe_verification(move, result)
+
+    return _begin(request, "move run", work, design=request.form.get("design") or None)
+
+
+def verify_move(request: PortalRequest) -> Response:
+    """Begin to compare both tables, and to repair what differs if that is asked for."""
+    percent, repairs = (
+        _parse_count({"count": request.form.get("share", "100")})[0],
+        "repair" in request.form,
+    )
+    if not 1 <= percent <= 100:
+        raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_move(request.portal.engines) as move:
+            result = move.verify(sample_share=percent / 100, repair=repairs, progress=step.report)
+            return _describe_verification(move, result)
+
+    return _begin(request, "move verify", work, percent=percent, repair=repairs)
+
+
+def cut_over(request: PortalRequest) -> Response:
+    """Begin to let clients read the new table."""
+    force = "force" in request.form
+    return _begin_switch(
+        request,
+        "move cutover",
+        lambda move, step: move.cut_over(force=force, progress=step.report),
+        force=force,
+    )
+
+
+def roll_back(request: PortalRequest) -> Response:
+    """Begin to let clients read the old table again."""
+    return _begin_switch(
+        request, "move rollback", lambda move, step: move.roll_back(progress=step.report)
+    )
+
+
+def finish_move(request: PortalRequest) -> Response:
+    """Begin to drop the table that is not read, whose name was typed."""
+    dropped = request.path_values["dropped"]
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_move(request.portal.engines) as move:
+            name = move.finish(drop=dropped, progress=step.report)
+            document = build_move_status_document(move.status, move.url)
+        return document, [f"{name}: dropped"]
+
+    return _begin(request, "move finish", work, dropped=dropped)
+
+
+def throttle_copy(request: PortalRequest) -> Response:
+    """Limit the copy, also one that another process makes."""
+    rows = _parse_limit(request, "rows", parse_rate)
+    p99 = _parse_limit(request, "max_p99", lambda text: parse_duration(text).nanoseconds / 1e6)
+    return _change_copy(
+        request,
+        "move throttle",
+        lambda move: move.throttle(rows_per_s=rows, max_p99_ms=p99),
+        rows_per_s=rows,
+        max_p99_ms=p99,
+    )
+
+
+def pause_copy(request: PortalRequest) -> Response:
+    """Make the copy wait."""
+    return _change_copy(request, "move pause", Move.pause_copy)
+
+
+def resume_copy(request: PortalRequest) -> Response:
+    """Let a copy that waits go on."""
+    return _change_copy(request, "move resume", Move.resume_copy)
+
+
+def _begin(
+    request: PortalRequest, name: str, work: Callable[[TableStep], StepResult], **details: Any
+) -> Response:
+    """Begin a step and open the page that shows how far it is.
+
+    Raises:
+        Conflict: another step of the table runs.
+        InvalidArgument: the portal has no tables.
+    """
+    table = request.path_values["name"]
+    request.portal.engines.require_url()
+    request.portal.steps.start(table, name, request.user, work)
+    request.note_action(name, table, **details)
+    return request.redirect("tables", table, "operations")
+
+
+def _begin_switch(
+    request: PortalRequest,
+    name: str,
+    switch: Callable[[Move, TableStep], SwitchResult],
+    **details: Any,
+) -> Response:
+    """Begin to let clients read the other table."""
+
+    def work(step: TableStep) -> StepResult:
+        with step.open_move(request.portal.engines) as move:
+            result, status = switch(move, step), move.status
+        document = build_move_switch_document(result, status, move.url)
+        return document, format_move_switch(result, status)
+
+    return _begin(request, name, work, **details)
+
+
+def _change_copy(
+    request: PortalRequest, name: str, change: Callable[[Move], None], **details: Any
+) -> Response:
+    """Change how a copy goes on, and show its page again."""
+    table = request.path_values["name"]
+    with _borrow_move(request, table) as move:
+        change(move)
+    request.note_action(name, table, **details)
+    return request.redirect("tables", table, "operations")
+
+
+def _describe_verification(move: Move, result: VerificationResult) -> StepResult:
+    """Return what a verification found, as `rowkey move verify` prints it."""
+    status = move.status
+    tables, left_out = (status.source, status.target), (status.left_out_rows, status.left_out_cells)
+    commands = list_next_commands(status, move.url)
+    document = build_move_verification_document(result, *tables, left_out, commands)
+    return document, format_move_verification(result, *tables, left_out)
+
+
+def _read_design(request: PortalRequest) -> Design | None:
+    """Return the design of the file that the form names; None if it names none.
+
+    Raises:
+        DesignFileMissing: the folder has no such file.
+        InvalidDesign: the file has mistakes.
+    """
+    name = request.form.get("design", "")
+    workspace = request.portal.workspace
+    return workspace.read_design(workspace.read(name)) if name else None
+
+
+def _parse_limit(request: PortalRequest, name: str, parse: Callable[[str], float]) -> float | None:
+    """Return a limit of the form; None for an empty field.
+
+    Raises:
+        InvalidArgument: it is none.
+    """
+    text = request.form.get(name, "").strip()
+    return parse(text) if text else None
+
+
+ROUTES = [
+    PortalRoute("/tables/{name}/operations", show_operations),
+    PortalRoute("/tables/{name}/buckets", set_buckets, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/plan", plan_move, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/run", run_move, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/throttle", throttle_copy, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/pause", pause_copy, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/resume", resume_copy, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/move/verify", verify_move, "POST", Role.OPERATOR),
+    PortalRoute(
+        "/tables/{name}/move/cutover", cut_over, "POST", Role.OPERATOR, confirmed_value="name"
+    ),
+    PortalRoute(
+        "/tables/{name}/move/rollback", roll_back, "POST", Role.OPERATOR, confirmed_value="name"
+    ),
+    PortalRoute(
+        "/tables/{name}/move/finish/{dropped}",
+        finish_move,
+        "POST",
+        Role.OPERATOR,
+        confirmed_value="dropped",
+    ),
+]

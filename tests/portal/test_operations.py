@@ -1,0 +1,193 @@
+"""Buckets and moves in the portal: as the commands do them, confirmed, audited, by operators."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.test_data import JSON
+from portal.test_hostile_text import HOSTILE, check_page
+from portal.test_screens import OTHER_KEY, read_audit
+from portal.test_sessions import write_users
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.testclient import TestClient
+
+PAGE = "/tables/logs/operations"
+DEADLINE_S = 60
+
+
+def read_state(client: TestClient) -> dict[str, Any]:
+    """Return what the page of operations shows, once no step runs."""
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        state: dict[str, Any] = client.get(PAGE, headers=JSON).json()
+        if not (state.get("step") or {}).get("running"):
+            check_page(client.get(PAGE).text)
+            return state
+        check_page(client.get(PAGE, params={"lang": "zh"}).text)
+        time.sleep(0.01)
+    raise AssertionError("the step does not end")
+
+
+def do_step(client: TestClient, step: str, **form: str) -> dict[str, Any]:
+    """Send the form of a step, and return the state after it."""
+    answer = client.post(f"/tables/logs/{step}", data=form)
+    assert (303, PAGE) == (answer.status_code, answer.headers["location"])
+    return read_state(client)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_a_table_is_moved(tmp_path: Path, scheme: str) -> None:
+    """The steps of a move do what their commands do: rows go to the new table, which is read."""
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
+    rows = [{"host": f"web-{at}", "ts": at, "note": "x"} for at in range(20)]
+    table = rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01)
+    for row in rows:
+        table.put(row)
+    table.close()
+    client = open_client(build_portal(tmp_path, url))
+    (tmp_path / "designs" / "other.toml").write_text(OTHER_KEY, "utf-8")
+    state = do_step(client, "move/plan", design="other.toml")
+    assert (True, "none") == (state["step"]["result"]["possible"], state["move"]["step"])
+    state = do_step(client, "move/run", design="other.toml")
+    assert (True, "copied") == (state["step"]["result"]["passed"], state["move"]["step"])
+    target = state["move"]["target"]
+    state = do_step(client, "move/throttle", rows="100/s", max_p99="50ms")
+    assert (100.0, 50.0) == tuple(
+        state["move"]["settings"][n] for n in ("rows_per_s", "max_p99_ms")
+    )
+    assert do_step(client, "move/pause")["move"]["settings"]["paused"]
+    assert not do_step(client, "move/resume")["move"]["settings"]["paused"]
+    assert do_step(client, "move/verify", share="100")["step"]["result"]["passed"]
+    assert target == do_step(client, "move/cutover", typed_name="logs")["move"]["read"]
+    assert "logs" == do_step(client, "move/rollback", typed_name="logs")["move"]["read"]
+    assert "cut over" == do_step(client, "move/cutover", typed_name="logs")["move"]["step"]
+    state = do_step(client, "move/finish/logs", typed_name="logs")
+    assert ("finished", None) == (state["move"]["step"], state["step"]["problem"])
+    with rowkey.open("logs", url) as table:
+        assert ("[ts][host]", rows) == (str(table.design.key), list(table.scan()))
+    actions = [entry["action"] for entry in read_audit(tmp_path)]
+    assert {"move run", "end of move run", "move pause", "move finish"} <= set(actions)
+
+
+def test_buckets_are_previewed_and_set(tmp_path: Path) -> None:
+    """The costs that the page foresees for another number are those after the change."""
+    url = f"memory:{tmp_path}"
+    rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01).close()
+    client = open_client(build_portal(tmp_path, url))
+    query = {"count": "24", "part": "0"}
+    preview = client.get(PAGE, params=query, headers=JSON).json()["preview"]
+    check_page(client.get(PAGE, params=query).text)
+    result = do_step(client, "buckets", **query)["step"]["result"]
+    costs = ("gets", "scans", "reads", "buckets", "generation", "part")
+    assert [result[name] for name in costs] == [preview[name] for name in costs]
+    assert [24, 16] == read_state(client)["buckets"]["parts"][0]["live"]
+    for count in ("0", "x", "24", "99999", "1e3"):
+        page = client.get(PAGE, params={"count": count})
+        assert 422 == page.status_code
+        check_page(page.text)
+
+
+def test_a_step_that_fails_says_why(tmp_path: Path) -> None:
+    """The page shows the error that the command prints, and nothing is changed."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    client = open_client(build_portal(tmp_path, url))
+    for step, form in (
+        ("move/run", {}),
+        ("move/verify", {}),
+        ("move/cutover", {"typed_name": "logs"}),
+        ("move/rollback", {"typed_name": "logs"}),
+        ("move/finish/logs", {"typed_name": "logs"}),
+    ):
+        state = do_step(client, step, **form)
+        assert ("none", True) == (
+            state["move"]["step"],
+            "no move of the table" in state["step"]["problem"],
+        )
+    assert 404 == client.post("/tables/logs/move/run", data={"design": "none"}).status_code
+    assert 422 == client.post("/tables/logs/move/plan").status_code
+    assert 422 == client.post("/tables/logs/move/pause").status_code
+
+
+def test_only_one_step_of_a_table_runs(tmp_path: Path) -> None:
+    """While a step runs, another one is refused, and a copy of it can be paused and resumed."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.5) as table:
+        table.put({"host": "web-1", "ts": 1, "note": "x"})
+    client = open_client(build_portal(tmp_path, url))
+    (tmp_path / "designs" / "other.toml").write_text(OTHER_KEY, "utf-8")
+    form = {"design": "other.toml"}
+    assert 303 == client.post("/tables/logs/move/run", data=form).status_code
+    assert 409 == client.post("/tables/logs/move/run", data=form).status_code
+    while client.get(PAGE, headers=JSON).json()["move"]["step"] == "none":
+        time.sleep(0.01)
+    for step, is_paused in (("pause", True), ("resume", False)):
+        assert 303 == client.post(f"/tables/logs/move/{step}").status_code
+        state = client.get(PAGE, headers=JSON).json()
+        assert is_paused == state["move"]["settings"]["paused"]
+    assert "copied" == read_state(client)["move"]["step"]
+
+
+def test_a_switch_or_a_drop_needs_the_typed_name(tmp_path: Path) -> None:
+    """Until exactly the name is typed, both tables stay, and the same one is read."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01) as table:
+        table.put({"host": "web-1", "ts": 1, "note": "x"})
+    client = open_client(build_portal(tmp_path, url))
+    (tmp_path / "designs" / "other.toml").write_text(OTHER_KEY, "utf-8")
+    before = do_step(client, "move/run", design="other.toml")
+    target = before["move"]["target"]
+    for typed in ("", "LOGS", "logs ", " logs", "log", "logs\0", target, *HOSTILE[:25]):
+        for step in ("move/cutover", "move/rollback", "move/finish/logs"):
+            answer = client.post(f"/tables/logs/{step}", data={"typed_name": typed})
+            assert 422 == answer.status_code
+            check_page(answer.text)
+        wrong = "logs" if typed == target else typed
+        path = f"/tables/logs/move/finish/{target}"
+        assert 422 == client.post(path, data={"typed_name": wrong}).status_code
+    assert before == read_state(client)
+    state = do_step(client, "move/finish/logs", typed_name="logs")  # the table that is read
+    assert "logs is not the table that is to be dropped" in state["step"]["problem"]
+    assert before["move"] == state["move"]
+
+
+def test_only_operators_change_tables(tmp_path: Path) -> None:
+    """Viewers and designers see rows and moves, without forms, and their requests answer 403."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url, users_file=write_users(tmp_path))
+    for name, is_allowed in (("viewer", False), ("designer", False), ("operator", True)):
+        client = open_client(app, logs_in=False)
+        client.post("/login", data={"name": name, "password": name * 2})
+        assert 200 == client.get("/tables/logs/rows").status_code
+        page = check_page(client.get(PAGE).text)
+        forms = [str(one.get("action")) for tag, one in page.elements if tag == "form"]
+        assert is_allowed == any("/move/" in one for one in forms)
+        for step in ("buckets", "move/plan", "move/run", "move/cutover", "move/finish/logs"):
+            status = client.post(f"/tables/logs/{step}", data={"count": "x"}).status_code
+            assert (403 != status) == is_allowed
+        read_state(client)
+
+
+def test_hostile_names_do_nothing(tmp_path: Path) -> None:
+    """Names of tables and files that are no names answer an error, and appear as text."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    client = open_client(build_portal(tmp_path, url))
+    before = read_state(client)
+    for text in ("../logs", "..", *HOSTILE[:25]):
+        check_page(client.get(PAGE, params={"count": text, "part": text}).text)
+        form = {"design": text, "count": text, "share": text, "rows": text, "typed_name": text}
+        for step in ("move/run", "move/plan", "move/throttle", "buckets", "move/cutover"):
+            answer = client.post(f"/tables/logs/{step}", data=form)
+            assert answer.status_code in (404, 422)
+            check_page(answer.text)
+    assert before == read_state(client)
