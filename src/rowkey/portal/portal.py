@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Self
 from rowkey.portal.audit import AuditLog
 from rowkey.portal.design_check import DesignChecker
 from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.jobs import JobQueue
+from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.simulations import SimulationStore
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
 
@@ -27,6 +30,9 @@ class Portal:
         sessions: who is logged in.
         audit: who changed what.
         checker: checks design files, and remembers the results.
+        jobs: runs long work in other processes.
+        uploads: files of events that users have uploaded.
+        simulations: what was simulated, with the results.
     """
 
     settings: PortalSettings
@@ -35,6 +41,9 @@ class Portal:
     sessions: SessionStore
     audit: AuditLog
     checker: DesignChecker
+    jobs: JobQueue
+    uploads: SampleUploads
+    simulations: SimulationStore
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -53,4 +62,7 @@ class Portal:
             sessions=SessionStore(users),
             audit=AuditLog(settings.audit_file),
             checker=DesignChecker(workspace),
+            jobs=JobQueue(),
+            uploads=SampleUploads(settings.storage_folder / "samples"),
+            simulations=SimulationStore(settings.storage_folder / "simulations"),
         )
