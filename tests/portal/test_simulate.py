@@ -9,12 +9,13 @@ import pytest
 import rowkey
 from portal.portals import LOGS, build_portal, digest_files, open_client
 from portal.test_hostile_text import PageReader
-from rowkey.advise import JudgedDesign
+from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.portal.jobs import JobState
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
 from rowkey.render import (
     LANGUAGES,
     Redaction,
+    build_comparison_document,
     build_report_document,
     build_report_variables,
     build_simulation_document,
@@ -181,3 +182,33 @@ def test_a_viewer_simulates_nothing_on_a_read_only_portal(tmp_path: Path) -> Non
     assert "<select" not in page
     assert 403 == client.post("/simulations", data={"design": "logs.toml"}).status_code
     assert 404 == client.get("/simulations/00").status_code
+
+
+def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+    """Several designs replay one file, and their report has the comparison; one alone has none."""
+    client = open_client(app)
+    other = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
+    (tmp_path / "designs" / "by_time.toml").write_text(other, "utf-8")
+    stored = upload(client, "events.csv", EVENTS.encode())
+    form = {"sample": stored.headers["location"].partition("sample=")[2], "design:logs.toml": "1"}
+    many = {f"design:{number}.toml": "1" for number in range(9)}
+    assert [422, 422] == [client.post("/comparisons", data=one).status_code for one in (form, many)]
+    assert 'name="design:by_time.toml"' in client.get("/comparisons").text
+    answer = client.post("/comparisons", data={**form, "design:by_time.toml": "1"})
+    path = answer.headers["location"]
+    wait_for_end(client, path)
+    (tmp_path / "events.csv").write_text(EVENTS, "utf-8")
+    comparison = compare_designs(
+        [rowkey.Design.loads(text) for text in (LOGS, other)],
+        tmp_path / "events.csv",
+        names=["logs", "by_time"],
+    )
+    expected = json.loads(json.dumps(build_comparison_document(comparison)))
+    document = client.get(f"{path}/document").json()
+    assert expected.keys() == document.keys()
+    figures = [
+        [(one["name"], one["verdict"], one["writes"]) for one in found["designs"]]
+        for found in (expected, document)
+    ]
+    assert figures[0] == figures[1]
+    assert 'id="comparison"' in client.get(path).text

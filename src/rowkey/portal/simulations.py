@@ -11,15 +11,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowkey.advise import JudgedDesign
+from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
 from rowkey.durable_files import make_directory, replace_file
 from rowkey.portal.jobs import Job, create_job_id
 from rowkey.portal.workspace import DesignFile, Workspace
-from rowkey.render import Redaction, build_report_document, build_simulation_document
+from rowkey.render import (
+    Redaction,
+    build_comparison_document,
+    build_report_document,
+    build_simulation_document,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from rowkey.advise import Comparison
+    from rowkey.design import Design
     from rowkey.simulate import PhaseProgress
 
 MAX_SIMULATIONS = 50
@@ -33,8 +40,8 @@ class SimulationRequest:
     """What a user wants to have simulated.
 
     Args:
-        design: the name of the design file.
-        etag: its version.
+        designs: the names of the design files; several are compared.
+        etags: their versions.
         sample: the name of the file of events; empty for generated ones.
         rate: the rate of writes if it is not that of the file, such as `5000/s`; else empty.
         servers: the number of region servers if it is not that of the file; else 0.
@@ -42,8 +49,8 @@ class SimulationRequest:
         created_ms: when, in milliseconds since 1970.
     """
 
-    design: str
-    etag: str
+    designs: Sequence[str]
+    etags: Sequence[str]
     sample: str
     rate: str
     servers: int
@@ -66,7 +73,7 @@ class SimulationStore:
 
         Args:
             request: what is wanted.
-            arguments: those of `simulate_design`.
+            arguments: those of `simulate_designs`.
 
         Raises:
             OSError: it cannot be written.
@@ -78,7 +85,7 @@ class SimulationStore:
         make_directory(folder)
         path = folder / _REQUEST_FILE
         replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
-        function = f"{simulate_design.__module__}:{simulate_design.__name__}"
+        function = f"{simulate_designs.__module__}:{simulate_designs.__name__}"
         return Job(job_id, function, arguments, folder / _RESULT_FILE)
 
     def remove(self, simulation_id: str) -> None:
@@ -102,7 +109,7 @@ class SimulationStore:
         return None if document is None else SimulationRequest(**document)
 
     def read_result(self, simulation_id: str) -> dict[str, Any] | None:
-        """Return the result of `simulate_design`; None if there is none, or not yet."""
+        """Return the result of `simulate_designs`; None if there is none, or not yet."""
         return self._read(simulation_id, _RESULT_FILE)
 
     def _read(self, simulation_id: str, name: str) -> dict[str, Any] | None:
@@ -117,65 +124,87 @@ class SimulationStore:
         return document
 
 
-def build_arguments(workspace: Workspace, file: DesignFile, sample: Path | None) -> dict[str, Any]:
-    """Return the arguments of `simulate_design` as JSON values.
+def build_arguments(
+    workspace: Workspace, files: Sequence[DesignFile], sample: Path | None
+) -> dict[str, Any]:
+    """Return the arguments of `simulate_designs` as JSON values.
 
     Args:
         workspace: the folder of the designs.
-        file: the design file.
+        files: the design files.
         sample: a file of events; None for generated ones.
     """
     return {
         "folder": str(workspace.folder),
         "hidden_files": list(map(str, workspace.hidden_files)),
-        "name": file.name,
-        "text": file.content.decode("utf-8", "surrogateescape"),
+        "texts": {one.name: one.content.decode("utf-8", "surrogateescape") for one in files},
         "sample": None if sample is None else str(sample),
         "created_s": time.time(),
     }
 
 
-def simulate_design(
+def simulate_designs(
     report: PhaseProgress,
     folder: str,
     hidden_files: Sequence[str],
-    name: str,
-    text: str,
+    texts: Mapping[str, str],
     sample: str | None,
     created_s: float,
 ) -> dict[str, Any]:
-    """Return the report of a design and its simulation, as the command line prints them.
+    """Return the report of one design, or of several with their comparison.
 
     Args:
         report: takes the progress.
         folder: the folder of the design files.
         hidden_files: files in it that are no designs.
-        name: the name of the design file.
-        text: its text.
+        texts: the texts of the design files by name.
         sample: the path of a file of events; None for generated ones.
         created_s: when this was asked for, in seconds since 1970.
 
     Returns:
-        `report`, the document of `rowkey report`, and `simulation`, that of `rowkey simulate`.
+        `report`, the document of `rowkey report`, and `document`, that of `rowkey simulate`, or of
+        `rowkey compare` if there are several designs.
     """
     workspace = Workspace(Path(folder), frozenset(map(Path, hidden_files)))
-    file = DesignFile(name, text.encode("utf-8", "surrogateescape"))
-    design = workspace.read_design(file)
+    designs = {
+        Path(name).stem: workspace.read_design(
+            DesignFile(name, text.encode("utf-8", "surrogateescape"))
+        )
+        for name, text in texts.items()
+    }
     path = None
     if sample is not None:
         path = Path(Path(sample).name)
         os.chdir(Path(sample).parent)  # so that no document names a folder of this machine
-    judged = JudgedDesign(
-        design,
-        path,
-        second_half=path is not None and design.splits.needs_sample,
-        progress=report,
-    )
-    if path is None:
-        judged.recording = None  # a declared sample is left alone unless it is given
-    _ = judged.sample, judged.simulation  # the rules need more columns than the replay
+    comparison: Comparison | None = None
+    if len(designs) > 1:
+        comparison = compare_designs(
+            list(designs.values()),
+            path,
+            names=list(designs),
+            clock=time.perf_counter,
+            progress=report,
+        )
+        judged, document = judge_comparison(comparison), build_comparison_document(comparison)
+    else:
+        judged = [_judge_design(one, path, report) for one in designs.values()]
+        document = build_simulation_document(judged[0])
     created = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created_s))
     return {
-        "report": build_report_document([judged], Redaction(), None, created),
-        "simulation": build_simulation_document(judged),
+        "report": build_report_document(judged, Redaction(), comparison, created),
+        "document": document,
     }
+
+
+def _judge_design(design: Design, sample: Path | None, report: PhaseProgress) -> JudgedDesign:
+    """Return a design judged by the events of a file, or by generated ones."""
+    judged = JudgedDesign(
+        design,
+        sample,
+        second_half=sample is not None and design.splits.needs_sample,
+        progress=report,
+    )
+    if sample is None:
+        judged.recording = None  # a declared sample is left alone unless it is given
+    _ = judged.sample, judged.simulation  # the rules need more columns than the replay
+    return judged

@@ -22,7 +22,7 @@ from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from starlette.responses import Response
@@ -67,16 +67,33 @@ async def upload_sample(request: PortalRequest) -> Response:
 
 def start_simulation(request: PortalRequest) -> Response:
     """Start a simulation, and show its progress."""
+    return submit_simulation(request, [request.form.get("design", "")])
+
+
+def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
+    """Start what a form asks for, and return the redirection to its page.
+
+    Args:
+        request: the request with the form: `sample`, `rate` and `servers`.
+        names: the names of the design files; several are compared.
+
+    Raises:
+        InvalidArgument: a value of the form is not allowed.
+        InvalidDesign: a design has mistakes, perhaps by a value of the form.
+        Unavailable: too many simulations wait.
+    """
     portal, form = request.portal, request.form
-    file = portal.workspace.read(form.get("design", ""))
     rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
-    changed = change_load(file, rate, servers)
-    portal.workspace.read_design(file)  # mistakes are those of the file, not of a changed text
-    portal.workspace.read_design(changed)
-    sample = find_sample(request, file, form.get("sample", OWN_EVENTS))
+    files = [portal.workspace.read(name) for name in names]
+    for file in files:  # first, as the mistakes of a changed text would have other lines
+        portal.workspace.read_design(file)
+    changed = [change_load(file, rate, servers) for file in files]
+    for file in changed:
+        portal.workspace.read_design(file)
+    sample = find_sample(request, files)
     wanted = SimulationRequest(
-        design=file.name,
-        etag=file.etag,
+        designs=[file.name for file in files],
+        etags=[file.etag for file in files],
         sample="" if sample is None else sample.name,
         rate=rate,
         servers=servers,
@@ -90,7 +107,7 @@ def start_simulation(request: PortalRequest) -> Response:
     except RowkeyError:
         portal.simulations.remove(job.id)
         raise
-    request.note_action("simulate", file.name, simulation=job.id, sample=wanted.sample)
+    request.note_action("simulate", ", ".join(names), simulation=job.id, sample=wanted.sample)
     return request.redirect("simulations", job.id)
 
 
@@ -130,22 +147,24 @@ def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
     return DesignFile(file.name, text.encode("utf-8", "surrogateescape"))
 
 
-def find_sample(request: PortalRequest, file: DesignFile, choice: str) -> Path | None:
+def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | None:
     """Return the file of events that a form names; None for generated events.
 
     Raises:
         InvalidArgument: there is no such file.
     """
+    choice = request.form.get("sample", OWN_EVENTS)
     if choice == OWN_EVENTS:
         return None
     workspace = request.portal.workspace
     if choice == DECLARED_SAMPLE:
-        path = workspace.find_sample(workspace.read_design(file))
+        declared = {workspace.find_sample(workspace.read_design(file)) for file in files}
+        path = declared.pop() if len(declared) == 1 else None
     else:
         sample = request.portal.uploads.find(choice)
         path = None if sample is None else sample.path
     if path is None:
-        what = f"there is no such file for {file.name}"
+        what = "there is no such file, or the designs declare several"
         remedy = "Upload one, declare one below the folder of the designs, or generate events."
         raise InvalidArgument("sample", what, remedy=remedy)
     return path
@@ -173,12 +192,12 @@ def show_simulation(request: PortalRequest) -> Response:
 
 
 def send_document(request: PortalRequest) -> Response:
-    """Return a simulation as `rowkey simulate -f json` prints it."""
+    """Return the result as `rowkey simulate` or `compare` print it with `-f json`."""
     simulation_id, _ = _read_request(request)
     result = _get_store(request).read_result(simulation_id)
     if result is None:
         raise RefusedRequest(404)
-    return JSONResponse(result["simulation"])
+    return JSONResponse(result["document"])
 
 
 def send_events(request: PortalRequest) -> Response:
@@ -208,7 +227,7 @@ def cancel_simulation(request: PortalRequest) -> Response:
     """End a simulation."""
     simulation_id, wanted = _read_request(request)
     request.portal.jobs.cancel(simulation_id)
-    request.note_action("cancel simulation", wanted.design, simulation=simulation_id)
+    request.note_action("cancel simulation", ", ".join(wanted.designs), simulation=simulation_id)
     return request.redirect("simulations", simulation_id)
 
 
