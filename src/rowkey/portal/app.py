@@ -43,8 +43,9 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
 
     @asynccontextmanager
     async def run_lifespan(_: Starlette) -> AsyncIterator[None]:
-        """Close the engine when the server stops."""
+        """End jobs and close the engine when the server stops."""
         yield
+        portal.jobs.close()
         portal.engines.close()
 
     async def answer_unknown_path(http: Request, problem: Exception) -> Response:

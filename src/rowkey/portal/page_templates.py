@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -43,7 +44,12 @@ def build_portal_environment(language: str) -> Environment:
         "build_static_url": build_static_url,
         "language": language,
     }
-    environment.filters = {**report.filters, "area": format_area, "hex_bytes": format_hex_bytes}
+    environment.filters = {
+        **report.filters,
+        "area": format_area,
+        "hex_bytes": format_hex_bytes,
+        "utc_time": format_utc_time,
+    }
     return environment
 
 
@@ -60,6 +66,15 @@ def format_area(text: str) -> Markup:
     '\na&lt;b\n'
     """
     return Markup("\n") + escape(text)
+
+
+def format_utc_time(time_ms: int) -> str:
+    """Return a time as text.
+
+    >>> format_utc_time(1_609_459_200_000)
+    '2021-01-01 00:00 UTC'
+    """
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(time_ms / 1_000))
 
 
 def format_hex_bytes(digits: str) -> str:

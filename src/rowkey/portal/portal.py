@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Self
 from rowkey.portal.audit import AuditLog
 from rowkey.portal.design_check import DesignChecker
 from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.jobs import JobQueue
+from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.simulations import SimulationStore
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -29,6 +32,9 @@ class Portal:
         audit: who changed what.
         checker: checks design files, and remembers the results.
         steps: long steps on tables that run or have run.
+        jobs: runs long work in other processes.
+        uploads: files of events that users have uploaded.
+        simulations: what was simulated, with the results.
     """
 
     settings: PortalSettings
@@ -38,6 +44,9 @@ class Portal:
     audit: AuditLog
     checker: DesignChecker
     steps: TableSteps
+    jobs: JobQueue
+    uploads: SampleUploads
+    simulations: SimulationStore
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -58,4 +67,7 @@ class Portal:
             audit=audit,
             checker=DesignChecker(workspace),
             steps=TableSteps(audit),
+            jobs=JobQueue(),
+            uploads=SampleUploads(settings.storage_folder / "samples"),
+            simulations=SimulationStore(settings.storage_folder / "simulations"),
         )

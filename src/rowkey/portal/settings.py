@@ -52,7 +52,7 @@ class PortalSettings:
             machine, with a token that is printed at the start.
         certificate_file: the TLS certificate; None for plain HTTP.
         key_file: its private key.
-        state_folder: where the portal stores its audit log; a hidden folder in `folder` if None.
+        state_folder: where the portal stores its own files; a hidden folder in `folder` if None.
 
     Raises:
         InvalidPortalSettings: with every mistake.
@@ -93,7 +93,12 @@ class PortalSettings:
     @property
     def audit_file(self) -> Path:
         """The file of the audit log."""
-        return (self.state_folder or self.folder / STATE_FOLDER) / "audit.jsonl"
+        return self.storage_folder / "audit.jsonl"
+
+    @property
+    def storage_folder(self) -> Path:
+        """The folder of the portal's own files: audit log, uploaded samples and simulations."""
+        return self.state_folder or self.folder / STATE_FOLDER
 
     @property
     def origin(self) -> str:

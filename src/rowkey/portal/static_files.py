@@ -15,12 +15,17 @@ CONTENT_TYPES = {
 }
 REPORT_STYLE = "report.css"
 """The style sheet of the report, whose colours and boxes the portal uses."""
+REPORT_SCRIPT = "report_map.js"
+"""The script of the report, which draws its maps."""
 
 
 @cache
 def read_static_files() -> dict[str, bytes]:
     """Return the content of every style sheet, script and picture by name."""
-    contents = {REPORT_STYLE: read_page_asset("browser/style.css").encode()}
+    contents = {
+        REPORT_STYLE: read_page_asset("browser/style.css").encode(),
+        REPORT_SCRIPT: read_page_asset("browser/map.js").encode(),
+    }
     for file in files("rowkey.portal").joinpath("static").iterdir():
         if file.name.endswith(tuple(CONTENT_TYPES)):
             contents[file.name] = file.read_bytes()

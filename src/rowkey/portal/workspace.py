@@ -96,7 +96,7 @@ class Workspace:
 
     def __init__(self, folder: Path, hidden_files: frozenset[Path] = frozenset()) -> None:
         self.folder = folder.resolve()
-        self._hidden_files = frozenset(path.resolve() for path in hidden_files)
+        self.hidden_files = frozenset(path.resolve() for path in hidden_files)
 
     def list_files(self) -> list[DesignFile]:
         """Return the design files by name, ascending, without those that cannot be read."""
@@ -248,7 +248,7 @@ class Workspace:
             and len(name) > len(DESIGN_SUFFIX)
             and len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
             and name not in SETTINGS_FILES
-            and (self.folder / name) not in self._hidden_files
+            and (self.folder / name) not in self.hidden_files
         )
 
     def _read_version(self, name: str, etag: str | None) -> DesignFile:

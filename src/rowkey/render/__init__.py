@@ -82,7 +82,13 @@ if TYPE_CHECKING:
     from rowkey.render.notices.junit import format_junit
     from rowkey.render.notices.notice import CheckedFile
     from rowkey.render.notices.sarif import build_sarif_document
-    from rowkey.render.page import LANGUAGES, NotebookResult, build_report_page, show
+    from rowkey.render.page import (
+        LANGUAGES,
+        NotebookResult,
+        build_report_page,
+        build_report_variables,
+        show,
+    )
     from rowkey.render.page.markup import build_environment as build_page_environment
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
@@ -154,7 +160,7 @@ else:
                 "build_proof_document"
             ),
             "languages": "Translator",
-            "page": "LANGUAGES NotebookResult build_report_page show",
+            "page": "LANGUAGES NotebookResult build_report_page build_report_variables show",
             "page.markup": ("build_environment=build_page_environment read_asset=read_page_asset"),
             "explanation": (
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
@@ -249,6 +255,7 @@ __all__ = [
     "build_repair_document",
     "build_report_document",
     "build_report_page",
+    "build_report_variables",
     "build_row_document",
     "build_rules_document",
     "build_sarif_document",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         split_events,
         to_clock_ms,
     )
+    from rowkey.workload.sample_streams import find_format_suffix
     from rowkey.workload.sample_summary import KeyedEvents, SampleSummary
     from rowkey.workload.server_load import (
         DEFAULT_CAPACITY_PER_S,
@@ -84,6 +85,7 @@ else:
                 "EventBatch SampleFile to_clock_ms choose_format open_sample record_sample "
                 "split_events compute_max_events"
             ),
+            "sample_streams": "find_format_suffix",
             "sample_summary": "KeyedEvents SampleSummary",
             "server_load": (
                 "DEFAULT_CAPACITY_PER_S FAIR_WASTE HARMLESS_UTILIZATION POOR_WASTE "
@@ -151,6 +153,7 @@ __all__ = [
     "estimate_table_bytes",
     "estimate_table_rows",
     "find_count_layout",
+    "find_format_suffix",
     "is_calendar_number",
     "measure_family_sizes",
     "measure_packing",

@@ -26,23 +26,38 @@ def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
     """
     from markupsafe import Markup
 
-    translator = Translator(language)
     style, program = read_asset("browser/style.css"), read_asset("browser/map.js")
-    designs = document["designs"]
     return render_page(
         language,
         "report.html",
-        document=document,
-        title=_format_title(document, translator),
-        notes=_list_notes(document, translator),
-        made=_format_origin(document, translator),
-        servers=max(design["servers"] for design in designs),
-        shows_source=document["comparison"] is None,
-        payload=embed_json("payload", _build_payload(designs, translator)),
+        **build_report_variables(document, language),
         policy=_build_policy(style, program),
         style=Markup(style),  # noqa: S704 - a file of this package
         program=Markup(program),  # noqa: S704 - the same
     )
+
+
+def build_report_variables(document: Mapping[str, Any], language: str = "en") -> dict[str, Any]:
+    """Return the variables of the template `report_content.html`, which any page may include.
+
+    The page needs the style sheet `browser/style.css` and, for its maps, the script
+    `browser/map.js`.
+
+    Args:
+        document: the result of `build_report_document`.
+        language: one of `LANGUAGES`.
+    """
+    translator = Translator(language)
+    designs = document["designs"]
+    return {
+        "document": document,
+        "title": _format_title(document, translator),
+        "notes": _list_notes(document, translator),
+        "made": _format_origin(document, translator),
+        "servers": max(design["servers"] for design in designs),
+        "shows_source": document["comparison"] is None,
+        "payload": embed_json("payload", _build_payload(designs, translator)),
+    }
 
 
 def _build_policy(style: str, program: str) -> str:

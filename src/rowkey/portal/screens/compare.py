@@ -1,0 +1,56 @@
+"""Comparisons: choose designs and events; progress and report are those of a simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.advise import MAX_DESIGNS
+from rowkey.errors import InvalidArgument
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.screens.simulate import submit_simulation
+from rowkey.portal.users import Role
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+
+DESIGN_FIELD_PREFIX = "design:"
+"""The beginning of the names of the form's boxes, before the name of a design file."""
+
+
+def show_comparison_form(request: PortalRequest) -> Response:
+    """Show the form for a comparison."""
+    return request.render(
+        "compare.html",
+        files=request.portal.workspace.list_files(),
+        samples=request.portal.uploads.list_samples(),
+        prefix=DESIGN_FIELD_PREFIX,
+        max_designs=MAX_DESIGNS,
+        can_write=request.can_act_as(Role.DESIGNER),
+    )
+
+
+def start_comparison(request: PortalRequest) -> Response:
+    """Start a comparison, and show its progress.
+
+    Raises:
+        InvalidArgument: too few or too many designs are chosen.
+    """
+    names = [
+        name.removeprefix(DESIGN_FIELD_PREFIX)
+        for name in request.form
+        if name.startswith(DESIGN_FIELD_PREFIX)
+    ]
+    if not 2 <= len(names) <= MAX_DESIGNS:
+        what = f"{len(names)} designs cannot be compared"
+        raise InvalidArgument("designs", what, f"2 to {MAX_DESIGNS} designs")
+    return submit_simulation(request, names)
+
+
+ROUTES = [
+    PortalRoute(
+        "/comparisons", show_comparison_form, menu_key="portal.menu.compare", menu_position=4
+    ),
+    PortalRoute("/comparisons", start_comparison, "POST", Role.DESIGNER),
+]

@@ -1,0 +1,279 @@
+"""Simulations: choose a design and events, follow the progress, and read the report."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, StreamingResponse
+
+from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.lint import edit_toml
+from rowkey.messages import format_value
+from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.jobs import JobProgress, JobState
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.simulations import SimulationRequest, build_arguments
+from rowkey.portal.users import Role
+from rowkey.portal.workspace import DesignFile
+from rowkey.render import build_report_variables
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from starlette.responses import Response
+
+    from rowkey.design import KeyPath
+    from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.simulations import SimulationStore
+
+OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
+"""What the form sends for generated events and for the sample that the design declares."""
+SHOWN_SIMULATIONS = 20
+EVENT_INTERVAL_S = 0.25
+"""Seconds between two looks at a job whose progress a browser follows."""
+
+
+def show_form(request: PortalRequest) -> Response:
+    """Show the form for a simulation, and the newest results."""
+    portal = request.portal
+    ids = portal.simulations.list_ids()[:SHOWN_SIMULATIONS]
+    return request.render(
+        "simulate.html",
+        files=portal.workspace.list_files(),
+        samples=portal.uploads.list_samples(),
+        design=request.query.get("design", ""),
+        sample=request.query.get("sample", OWN_EVENTS),
+        simulations=[(one, portal.simulations.read_request(one)) for one in ids],
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        limits=portal.jobs.limits,
+        suffixes=list_sample_suffixes(),
+        can_write=request.can_act_as(Role.DESIGNER),
+    )
+
+
+async def upload_sample(request: PortalRequest) -> Response:
+    """Store the body as a file of events, which the form then offers."""
+    name = request.query.get("name", "")
+    pieces = request.stream_body(MAX_SAMPLE_BYTES)
+    sample = await request.portal.uploads.receive(name, pieces)
+    request.note_action("upload sample", sample.path.name, size_bytes=sample.size_bytes)
+    return request.redirect("simulations", query=f"sample={sample.id}")
+
+
+def start_simulation(request: PortalRequest) -> Response:
+    """Start a simulation, and show its progress."""
+    return submit_simulation(request, [request.form.get("design", "")])
+
+
+def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
+    """Start what a form asks for, and return the redirection to its page.
+
+    Args:
+        request: the request with the form: `sample`, `rate` and `servers`.
+        names: the names of the design files; several are compared.
+
+    Raises:
+        InvalidArgument: a value of the form is not allowed.
+        InvalidDesign: a design has mistakes, perhaps by a value of the form.
+        Unavailable: too many simulations wait.
+    """
+    portal, form = request.portal, request.form
+    rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
+    files = [portal.workspace.read(name) for name in names]
+    for file in files:  # first, as the mistakes of a changed text would have other lines
+        portal.workspace.read_design(file)
+    changed = [change_load(file, rate, servers) for file in files]
+    for file in changed:
+        portal.workspace.read_design(file)
+    sample = find_sample(request, files)
+    wanted = SimulationRequest(
+        designs=[file.name for file in files],
+        etags=[file.etag for file in files],
+        sample="" if sample is None else sample.name,
+        rate=rate,
+        servers=servers,
+        user=request.user,
+        created_ms=time.time_ns() // 1_000_000,
+    )
+    arguments = build_arguments(portal.workspace, changed, sample)
+    job = portal.simulations.create_job(wanted, **arguments)
+    try:
+        portal.jobs.submit(job)
+    except RowkeyError:
+        portal.simulations.remove(job.id)
+        raise
+    request.note_action("simulate", ", ".join(names), simulation=job.id, sample=wanted.sample)
+    return request.redirect("simulations", job.id)
+
+
+def parse_servers(text: str) -> int:
+    """Return a number of region servers; 0 if none is given.
+
+    Raises:
+        InvalidArgument: it is no whole number.
+
+    >>> parse_servers(" 12 "), parse_servers("")
+    (12, 0)
+    """
+    text = text.strip()
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
+        raise InvalidArgument(
+            "servers", f"{format_value(text)} is no number of servers", "1..10000"
+        )
+    return int(text)
+
+
+def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
+    """Return a design file with another rate of writes and number of servers, where they are given.
+
+    Raises:
+        InvalidDesign: the file is no TOML.
+    """
+    changes: dict[KeyPath, Any] = {}
+    if rate:
+        changes["writes", "rate"] = rate
+    if servers:
+        changes["cluster", "servers"] = servers
+    if not changes:
+        return file
+    text = edit_toml(file.content.decode("utf-8", "surrogateescape"), changes)
+    return DesignFile(file.name, text.encode("utf-8", "surrogateescape"))
+
+
+def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | None:
+    """Return the file of events that a form names; None for generated events.
+
+    Raises:
+        InvalidArgument: there is no such file.
+    """
+    choice = request.form.get("sample", OWN_EVENTS)
+    if choice == OWN_EVENTS:
+        return None
+    workspace = request.portal.workspace
+    if choice == DECLARED_SAMPLE:
+        declared = {workspace.find_sample(workspace.read_design(file)) for file in files}
+        path = declared.pop() if len(declared) == 1 else None
+    else:
+        sample = request.portal.uploads.find(choice)
+        path = None if sample is None else sample.path
+    if path is None:
+        what = "there is no such file, or the designs declare several"
+        remedy = "Upload one, declare one below the folder of the designs, or generate events."
+        raise InvalidArgument("sample", what, remedy=remedy)
+    return path
+
+
+def show_simulation(request: PortalRequest) -> Response:
+    """Show the report of a simulation, or how far it is."""
+    simulation_id, wanted = _read_request(request)
+    values: dict[str, Any] = {
+        "id": simulation_id,
+        "wanted": wanted,
+        "can_write": request.can_act_as(Role.DESIGNER),
+    }
+    result = _get_store(request).read_result(simulation_id)
+    if result is not None:
+        variables = build_report_variables(result["report"], request.language)
+        return request.render("simulation.html", **values, **variables)
+    progress = find_progress(request, simulation_id)
+    return request.render(
+        "simulation_progress.html",
+        **values,
+        progress=progress,
+        sentence=describe_progress(request, progress),
+    )
+
+
+def send_document(request: PortalRequest) -> Response:
+    """Return the result as `rowkey simulate` or `compare` print it with `-f json`."""
+    simulation_id, _ = _read_request(request)
+    result = _get_store(request).read_result(simulation_id)
+    if result is None:
+        raise RefusedRequest(404)
+    return JSONResponse(result["document"])
+
+
+def send_events(request: PortalRequest) -> Response:
+    """Return the progress of a simulation as server-sent events, until it has ended."""
+    simulation_id, _ = _read_request(request)
+    return StreamingResponse(iterate_events(request, simulation_id), media_type="text/event-stream")
+
+
+async def iterate_events(request: PortalRequest, simulation_id: str) -> AsyncIterator[str]:
+    """Yield an event each time when the progress of a simulation has changed."""
+    last = None
+    while last is None or not last.state.is_final:
+        progress = find_progress(request, simulation_id)
+        if progress != last:
+            event = {
+                "is_final": progress.state.is_final,
+                "count": progress.count,
+                "total": progress.total,
+                "text": describe_progress(request, progress),
+            }
+            yield f"data: {json.dumps(event)}\n\n"
+            last = progress
+        await asyncio.sleep(EVENT_INTERVAL_S)
+
+
+def cancel_simulation(request: PortalRequest) -> Response:
+    """End a simulation."""
+    simulation_id, wanted = _read_request(request)
+    request.portal.jobs.cancel(simulation_id)
+    request.note_action("cancel simulation", ", ".join(wanted.designs), simulation=simulation_id)
+    return request.redirect("simulations", simulation_id)
+
+
+def find_progress(request: PortalRequest, simulation_id: str) -> JobProgress:
+    """Return how far a simulation is; one of a portal that was stopped is cancelled."""
+    job = request.portal.jobs.find(simulation_id)
+    return JobProgress(JobState.CANCELLED) if job is None else job.progress
+
+
+def describe_progress(request: PortalRequest, progress: JobProgress) -> str:
+    """Return a sentence about the progress of a simulation."""
+    if progress.state is not JobState.RUNNING or not progress.phase:
+        limits = request.portal.jobs.limits
+        return request.translate(
+            f"portal.simulation.{progress.state}",
+            seconds=f"{limits.time_s:g}",
+            gigabytes=f"{limits.memory_bytes / (1 << 30):g}",
+        )
+    phase = progress.phase.replace(" ", "_")
+    return request.translate(f"portal.simulation.{phase}", count=f"{progress.count:,}")
+
+
+def _get_store(request: PortalRequest) -> SimulationStore:
+    """Return the simulations of the portal."""
+    return request.portal.simulations
+
+
+def _read_request(request: PortalRequest) -> tuple[str, SimulationRequest]:
+    """Return the id in the path, and what was to be simulated.
+
+    Raises:
+        RefusedRequest: there is no such simulation.
+    """
+    simulation_id = request.path_values["id"]
+    wanted = _get_store(request).read_request(simulation_id)
+    if wanted is None:
+        raise RefusedRequest(404)
+    return simulation_id, wanted
+
+
+ROUTES = [
+    PortalRoute("/simulations", show_form, menu_key="portal.menu.simulate", menu_position=3),
+    PortalRoute("/simulations", start_simulation, "POST", Role.DESIGNER),
+    PortalRoute("/simulations/samples", upload_sample, "POST", Role.DESIGNER, is_streaming=True),
+    PortalRoute("/simulations/{id}", show_simulation),
+    PortalRoute("/simulations/{id}/document", send_document),
+    PortalRoute("/simulations/{id}/events", send_events),
+    PortalRoute("/simulations/{id}/cancel", cancel_simulation, "POST", Role.DESIGNER),
+]

@@ -1,0 +1,44 @@
+"""Functions that the tests of jobs run in child processes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from rowkey.portal.job_process import ProgressWriter
+
+
+def add(report: ProgressWriter, one: int, other: int) -> dict[str, Any]:
+    """Return a sum, and print what is no report."""
+    report("adding", 1, 2)
+    sys.stdout.write("not a report\n")
+    return {"sum": one + other}
+
+
+def refuse(report: ProgressWriter) -> dict[str, Any]:
+    """Raise an error of the package."""
+    raise InvalidArgument("sample", f"{report.__class__.__name__} refuses")
+
+
+def fail(report: ProgressWriter) -> dict[str, Any]:
+    """Raise an error that is a defect."""
+    raise ZeroDivisionError(report)
+
+
+def sleep(report: ProgressWriter, started_file: str) -> dict[str, Any]:
+    """Wait for a minute, after a file says that the process runs."""
+    report("sleeping", 0, 1)
+    Path(started_file).touch()
+    time.sleep(60)
+    return {}
+
+
+def allocate(report: ProgressWriter, size_bytes: int) -> dict[str, Any]:
+    """Fill memory."""
+    report("allocating", 0, size_bytes)
+    return {"bytes": len(b"x" * size_bytes)}

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from portal.portals import LOGS, build_portal, digest_files, open_client
+from portal.test_hostile_text import PageReader
+from rowkey.advise import JudgedDesign, compare_designs
+from rowkey.portal.jobs import JobState
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
+from rowkey.render import (
+    LANGUAGES,
+    Redaction,
+    build_comparison_document,
+    build_report_document,
+    build_report_variables,
+    build_simulation_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+EVENTS = "host,ts,note\n" + "".join(f"web-{n % 7},{n * 1_000},x\n" for n in range(2_000))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Starlette]:
+    """Yield a portal whose jobs end with the test."""
+    app = build_portal(tmp_path)
+    yield app
+    app.state.portal.jobs.close()
+
+
+def upload(client: TestClient, name: str, content: bytes) -> Any:
+    """Send a file as the script of the page does."""
+    headers = {"content-type": "application/octet-stream", "accept": "application/json"}
+    return client.post(
+        "/simulations/samples", params={"name": name}, content=content, headers=headers
+    )
+
+
+def start(client: TestClient, **form: str) -> str:
+    """Start a simulation, and return its path."""
+    answer = client.post("/simulations", data={"design": "logs.toml", **form})
+    assert 303 == answer.status_code, answer.text
+    return str(answer.headers["location"])
+
+
+def wait_for_end(client: TestClient, path: str) -> list[dict[str, Any]]:
+    """Return the events of a simulation until it has ended."""
+    lines = client.get(f"{path}/events").text.split("\n\n")
+    return [json.loads(line.removeprefix("data: ")) for line in lines if line]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    end_s = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end_s, "it never holds"
+        time.sleep(0.01)
+
+
+def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+    """The page has the report, and the document is that of `rowkey simulate -f json`."""
+    client = open_client(app)
+    stored = upload(client, "C:\\logs\\my events.csv", EVENTS.encode())
+    assert 303 == stored.status_code
+    sample = stored.headers["location"].partition("sample=")[2]
+    assert f'value="{sample}" selected' in client.get(stored.headers["location"]).text
+    path = start(client, sample=sample)
+    events = wait_for_end(client, path)
+    assert [*[False] * (len(events) - 1), True] == [one["is_final"] for one in events]
+    (tmp_path / "my_events.csv").write_text(EVENTS, "utf-8")
+    judged = JudgedDesign(rowkey.Design.loads(LOGS), tmp_path / "my_events.csv")
+    _ = judged.sample, judged.simulation
+    expected = build_simulation_document(judged)
+    expected["source"]["path"] = "my_events.csv"
+    assert json.loads(json.dumps(expected)) == client.get(f"{path}/document").json()
+    report = build_report_document([judged], Redaction())
+    for language in LANGUAGES:
+        page = client.get(path, params={"lang": language}).text
+        payload = str(build_report_variables(report, language)["payload"])
+        assert [True, True] == [payload in page, 'id="d1-' in page]
+        assert str(tmp_path) not in page
+
+
+def test_generated_events_follow_the_form(app: Starlette) -> None:
+    """Rate and servers of the form replace those of the file, which stays as it is."""
+    client = open_client(app)
+    before = app.state.portal.workspace.read("logs.toml")
+    path = start(client, servers="3", rate="700/s")
+    wait_for_end(client, path)
+    document = client.get(f"{path}/document").json()
+    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\n'
+    expected = build_simulation_document(JudgedDesign(rowkey.Design.loads(text)))
+    assert (3, "generated") == (document["servers"], document["source"]["kind"])
+    assert json.loads(json.dumps(expected)) == document
+    assert before == app.state.portal.workspace.read("logs.toml")
+    assert path in client.get("/simulations").text
+
+
+def test_a_form_with_mistakes_starts_nothing(tmp_path: Path, app: Starlette) -> None:
+    """Mistakes are told with the values that are allowed, and nothing is stored."""
+    client = open_client(app)
+    before = digest_files(tmp_path)
+    for form, text in (
+        ({"servers": "many"}, "is no number of servers"),
+        ({"servers": "20000"}, "cluster.servers"),
+        ({"rate": "fast"}, "is not a rate"),
+        ({"sample": "declared"}, "there is no such file"),
+        ({"sample": "../../etc"}, "there is no such file"),
+    ):
+        answer = client.post("/simulations", data={"design": "logs.toml", **form})
+        assert (422, True) == (answer.status_code, text in PageReader(answer.text).text), form
+    assert 404 == client.post("/simulations", data={"design": "../x.toml"}).status_code
+    assert before == digest_files(tmp_path)
+
+
+def test_a_sample_that_does_not_fit_is_refused(app: Starlette) -> None:
+    """A simulation that cannot read its events says why on its page."""
+    client = open_client(app)
+    stored = upload(client, "other.csv", b"a,b\n1,2\n")
+    path = start(client, sample=stored.headers["location"].partition("sample=")[2])
+    wait_for_end(client, path)
+    page = client.get(path).text
+    assert [True, True] == [one in page for one in ("was refused", "host")]
+    assert 404 == client.get(f"{path}/document").status_code
+
+
+def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
+    """Too large, empty or unknown files leave nothing behind, and old ones make room."""
+    client = open_client(app)
+    folder = app.state.portal.uploads.folder
+    large = client.post(
+        "/simulations/samples?name=a.csv",
+        content=b"a",
+        headers={
+            "content-type": "application/octet-stream",
+            "content-length": str(MAX_SAMPLE_BYTES + 1),
+        },
+    )
+    assert 413 == large.status_code
+    assert [422, 422] == [
+        upload(client, name, content).status_code
+        for name, content in (("a.csv", b""), ("a.exe", b"a"))
+    ]
+    assert not folder.exists() or [] == list(folder.iterdir())
+    for number in range(MAX_SAMPLES + 2):
+        name = f"../../{number}.csv"
+        assert 303 == upload(client, name, b"host\n").status_code
+    assert MAX_SAMPLES == len(app.state.portal.uploads.list_samples())
+    assert [] == [one for one in tmp_path.rglob("*.csv") if folder not in one.parents]
+
+
+def test_a_simulation_is_cancelled(app: Starlette) -> None:
+    """A cancelled simulation ends, and its page says so without a script."""
+    client = open_client(app)
+    path = start(client)
+    job = app.state.portal.jobs.find(path.rpartition("/")[2])
+    page = client.get(path).text
+    assert ('http-equiv="refresh"' in page) == ("<progress" in page)
+    assert 303 == client.post(f"{path}/cancel").status_code
+    wait_until(lambda: job.process is None)
+    assert job.progress.state in (JobState.CANCELLED, JobState.DONE)
+    page = client.get(path).text
+    assert 'http-equiv="refresh"' not in page
+    assert job.progress.state is JobState.DONE or "was cancelled" in page
+
+
+def test_a_viewer_simulates_nothing_on_a_read_only_portal(tmp_path: Path) -> None:
+    """A read-only portal shows old results and has no form."""
+    client = open_client(build_portal(tmp_path, is_read_only=True))
+    page = client.get("/simulations").text
+    assert "<select" not in page
+    assert 403 == client.post("/simulations", data={"design": "logs.toml"}).status_code
+    assert 404 == client.get("/simulations/00").status_code
+
+
+def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
+    """Several designs replay one file, and their report has the comparison; one alone has none."""
+    client = open_client(app)
+    other = LOGS.replace("[bucket(host, 16)][host][ts]", "[ts][host]")
+    (tmp_path / "designs" / "by_time.toml").write_text(other, "utf-8")
+    stored = upload(client, "events.csv", EVENTS.encode())
+    form = {"sample": stored.headers["location"].partition("sample=")[2], "design:logs.toml": "1"}
+    many = {f"design:{number}.toml": "1" for number in range(9)}
+    assert [422, 422] == [client.post("/comparisons", data=one).status_code for one in (form, many)]
+    assert 'name="design:by_time.toml"' in client.get("/comparisons").text
+    answer = client.post("/comparisons", data={**form, "design:by_time.toml": "1"})
+    path = answer.headers["location"]
+    wait_for_end(client, path)
+    (tmp_path / "events.csv").write_text(EVENTS, "utf-8")
+    comparison = compare_designs(
+        [rowkey.Design.loads(text) for text in (LOGS, other)],
+        tmp_path / "events.csv",
+        names=["logs", "by_time"],
+    )
+    expected = json.loads(json.dumps(build_comparison_document(comparison)))
+    document = client.get(f"{path}/document").json()
+    assert expected.keys() == document.keys()
+    figures = [
+        [(one["name"], one["verdict"], one["writes"]) for one in found["designs"]]
+        for found in (expected, document)
+    ]
+    assert figures[0] == figures[1]
+    assert 'id="comparison"' in client.get(path).text
