@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_hostile_text import HOSTILE, check_page
+from rowkey.portal.table_rows import RowQuery, read_history, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +80,35 @@ def test_a_row_shows_all_its_versions(tmp_path: Path) -> None:
     assert [True] * 3 == [one in page.text for one in ("no such row", "delete", "second")]
     missing = {"row": json.dumps({"host": "none", "ts": 1})}
     assert 404 == client.get("/tables/logs/row", params=missing).status_code
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"type": "text", "max_bytes": 20},
+        {"type": "bytes", "max_bytes": 9},
+        {"type": "choice", "of": ["1", "null", "<y>"]},
+        {"type": "decimal", "precision": 9, "scale": 2},
+        *("bool", "date", "digits", "float64", "i64", "ipv6", "timestamp_ns", "u64", "uuid"),
+    ],
+    ids=str,
+)
+def test_a_link_finds_its_row(field: Any) -> None:
+    """The link of each row of a page leads to the row that the page shows, of any type."""
+    field = {"type": field, "width": 5} if field == "digits" else field
+    fields = {"id": field, "z": "u8", "note": "text"}
+    design = rowkey.Design("t", "[id][z]", fields=fields)
+    with rowkey.open(design, "memory:") as table:
+        for row in design.key.generate_rows(30):
+            table.put({**row, "note": "12"})
+        page = read_page(table, RowQuery("t"))
+        assert page.identities
+        for identity, shown in zip(page.identities, page.displayed_rows, strict=True):
+            history = read_history(table, identity)
+            assert (shown, [{"note": "12"}]) == (
+                history.values,
+                [one.values for one in history.cells],
+            )
 
 
 def test_hostile_rows_are_only_shown(tmp_path: Path) -> None:
