@@ -212,3 +212,14 @@ def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     ]
     assert figures[0] == figures[1]
     assert 'id="comparison"' in client.get(path).text
+
+
+def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
+    """A stored request that cannot be read stops no other one."""
+    client = open_client(app)
+    path = start(client)
+    folder = app.state.portal.simulations.folder / path.rpartition("/")[2]
+    (folder / "request.json").write_text('{"other": 1}', "utf-8")
+    assert 404 == client.get(path).status_code
+    assert path not in client.get("/simulations").text
+    assert start(client) in client.get("/simulations").text

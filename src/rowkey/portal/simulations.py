@@ -104,9 +104,12 @@ class SimulationStore:
         return sorted(times, key=lambda name: (-created[name], -times[name]))
 
     def read_request(self, simulation_id: str) -> SimulationRequest | None:
-        """Return a request; None if there is none of this id."""
+        """Return a request; None if there is none of this id, or another version wrote it."""
         document = self._read(simulation_id, _REQUEST_FILE)
-        return None if document is None else SimulationRequest(**document)
+        try:
+            return None if document is None else SimulationRequest(**document)
+        except TypeError:
+            return None
 
     def read_result(self, simulation_id: str) -> dict[str, Any] | None:
         """Return the result of `simulate_designs`; None if there is none, or not yet."""
