@@ -12,6 +12,7 @@ from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.portal.jobs import JobState
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
+from rowkey.portal.stored_messages import list_messages
 from rowkey.render import (
     LANGUAGES,
     Redaction,
@@ -85,6 +86,9 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     expected["source"]["path"] = "my_events.csv"
     assert json.loads(json.dumps(expected)) == client.get(f"{path}/document").json()
     report = build_report_document([judged], Redaction())
+    stored_report = app.state.portal.simulations.read_result(path.rpartition("/")[2])["report"]
+    assert list_messages(report) == list_messages(stored_report) != []
+    assert "the busiest of" not in client.get(path, params={"lang": "zh"}).text
     for language in LANGUAGES:
         page = client.get(path, params={"lang": language}).text
         payload = str(build_report_variables(report, language)["payload"])
