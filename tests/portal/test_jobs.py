@@ -127,3 +127,16 @@ def test_a_closed_queue_ends_its_jobs(tmp_path: Path, make_queue: Callable[..., 
     assert JobState.CANCELLED is job.progress.state
     with pytest.raises(Unavailable):
         queue.submit(build_job(tmp_path, "b", "fail"))
+
+
+def test_a_job_is_cancelled_before_its_call(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
+    """A job whose process is killed before it reads its call ends like any other."""
+    queue = make_queue()
+    for number in range(4):
+        job = build_job(tmp_path, str(number), "add", one=1, other="x" * (1 << 20))
+        queue.submit(job)
+        queue.cancel(job.id)
+        wait_until(lambda job=job: job.process is None)  # type: ignore[misc]
+        assert JobState.CANCELLED is job.progress.state

@@ -12,6 +12,7 @@ from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.portal.jobs import JobState
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
+from rowkey.portal.stored_messages import list_messages
 from rowkey.render import (
     LANGUAGES,
     Redaction,
@@ -85,6 +86,9 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     expected["source"]["path"] = "my_events.csv"
     assert json.loads(json.dumps(expected)) == client.get(f"{path}/document").json()
     report = build_report_document([judged], Redaction())
+    stored_report = app.state.portal.simulations.read_result(path.rpartition("/")[2])["report"]
+    assert list_messages(report) == list_messages(stored_report) != []
+    assert "the busiest of" not in client.get(path, params={"lang": "zh"}).text
     for language in LANGUAGES:
         page = client.get(path, params={"lang": language}).text
         payload = str(build_report_variables(report, language)["payload"])
@@ -212,3 +216,14 @@ def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     ]
     assert figures[0] == figures[1]
     assert 'id="comparison"' in client.get(path).text
+
+
+def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
+    """A stored request that cannot be read stops no other one."""
+    client = open_client(app)
+    path = start(client)
+    folder = app.state.portal.simulations.folder / path.rpartition("/")[2]
+    (folder / "request.json").write_text('{"other": 1}', "utf-8")
+    assert 404 == client.get(path).status_code
+    assert path not in client.get("/simulations").text
+    assert start(client) in client.get("/simulations").text

@@ -199,7 +199,8 @@ class JobQueue:
                     self._start_waiting()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    stream.close()
+                    with suppress(OSError):  # a call that a killed process did not read
+                        stream.close()
 
     def _send_call(self, job: Job, process: subprocess.Popen[bytes]) -> None:
         """Tell a process what to do; its standard input stays open as long as the portal runs."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
 from rowkey.durable_files import make_directory, replace_file
 from rowkey.portal.jobs import Job, create_job_id
+from rowkey.portal.stored_messages import list_messages, restore_messages
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
     Redaction,
@@ -104,13 +105,19 @@ class SimulationStore:
         return sorted(times, key=lambda name: (-created[name], -times[name]))
 
     def read_request(self, simulation_id: str) -> SimulationRequest | None:
-        """Return a request; None if there is none of this id."""
+        """Return a request; None if there is none of this id, or another version wrote it."""
         document = self._read(simulation_id, _REQUEST_FILE)
-        return None if document is None else SimulationRequest(**document)
+        try:
+            return None if document is None else SimulationRequest(**document)
+        except TypeError:
+            return None
 
     def read_result(self, simulation_id: str) -> dict[str, Any] | None:
         """Return the result of `simulate_designs`; None if there is none, or not yet."""
-        return self._read(simulation_id, _RESULT_FILE)
+        result = self._read(simulation_id, _RESULT_FILE)
+        if result is not None:
+            restore_messages(result["report"], result["messages"])
+        return result
 
     def _read(self, simulation_id: str, name: str) -> dict[str, Any] | None:
         """Return a stored document; None if there is none."""
@@ -163,7 +170,7 @@ def simulate_designs(
 
     Returns:
         `report`, the document of `rowkey report`, and `document`, that of `rowkey simulate`, or of
-        `rowkey compare` if there are several designs.
+        `rowkey compare` if there are several designs; and the `messages` of the report.
     """
     workspace = Workspace(Path(folder), frozenset(map(Path, hidden_files)))
     designs = {
@@ -190,10 +197,8 @@ def simulate_designs(
         judged = [_judge_design(one, path, report) for one in designs.values()]
         document = build_simulation_document(judged[0])
     created = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created_s))
-    return {
-        "report": build_report_document(judged, Redaction(), comparison, created),
-        "document": document,
-    }
+    shown = build_report_document(judged, Redaction(), comparison, created)
+    return {"report": shown, "messages": list_messages(shown), "document": document}
 
 
 def _judge_design(design: Design, sample: Path | None, report: PhaseProgress) -> JudgedDesign:
