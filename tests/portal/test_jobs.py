@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,14 +130,16 @@ def test_a_closed_queue_ends_its_jobs(tmp_path: Path, make_queue: Callable[..., 
         queue.submit(build_job(tmp_path, "b", "fail"))
 
 
-def test_a_job_is_cancelled_before_its_call(
-    tmp_path: Path, make_queue: Callable[..., JobQueue]
+def test_a_process_ends_before_its_call(
+    tmp_path: Path, make_queue: Callable[..., JobQueue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job whose process is killed before it reads its call ends like any other."""
-    queue = make_queue()
-    for number in range(4):
-        job = build_job(tmp_path, str(number), "add", one=1, other="x" * (1 << 20))
-        queue.submit(job)
-        queue.cancel(job.id)
-        wait_until(lambda job=job: job.process is None)  # type: ignore[misc]
-        assert JobState.CANCELLED is job.progress.state
+    """A job whose process dies before it reads its call is broken, and its thread is not."""
+
+    def start_dead_process() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.wait()
+        return process
+
+    monkeypatch.setattr("rowkey.portal.jobs._start_process", start_dead_process)
+    job = run(make_queue(), build_job(tmp_path, "a", "add", one=1, other=2))
+    assert JobState.BROKEN is job.progress.state
