@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
 
 from rowkey import fork_safety
 from rowkey.catalog import find_part_counts
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from rowkey.catalog import CatalogEntry, Lease
     from rowkey.cells import Cell
     from rowkey.design import Design
-    from rowkey.engines import Engine, Store
+    from rowkey.engines import Engine, RowClock, Store
     from rowkey.explanations import Explanation
     from rowkey.keys import Dictionary, Key
     from rowkey.table.row_writer import ChangeBuilder
@@ -45,6 +46,10 @@ MIN_PAUSE_S, MAX_PAUSE_S = 0.02, 1.0
 
 
 T = TypeVar("T")
+
+_SHARED_NAMINGS: WeakKeyDictionary[RowClock, RowNaming] = WeakKeyDictionary()
+"""How the clients of this process name and order the changes of tables that rows were moved to, by
+the clocks that these tables have themselves."""
 
 
 class _NotSent(Conflict):
@@ -400,7 +405,8 @@ class GenerationTracker:
         dictionary: allocates the ids of `code` values.
         engine: the engine.
         store: its table.
-        row_naming: as for `GenerationState`.
+        row_naming: as for `GenerationState`, of the target of a move. All clients of this process
+            that open the target later use it too: changes are ordered only if one clock does it.
     """
 
     def __init__(
@@ -416,7 +422,10 @@ class GenerationTracker:
         self.declared_design = design
         self.pause: Callable[[float], None] = time.sleep
         self._engine = engine
-        self._dictionary, self._row_naming = dictionary, row_naming
+        if row_naming is not None:
+            _SHARED_NAMINGS[store.row_clock] = row_naming
+        self._dictionary = dictionary
+        self._row_naming = _SHARED_NAMINGS.get(store.row_clock)
         self._lock = Lock()
         self.last_entry = lease.get_entry()
         """The catalog entry that the state was last checked against."""
@@ -424,17 +433,6 @@ class GenerationTracker:
         """The state when it was last read."""
         self.is_inherited = False
         fork_safety.register_resource(self)
-
-    def use_own_naming(self) -> None:
-        """Name and order the changes of rows as all clients do that open this table by itself.
-
-        Until then those of another table did so, for changes that were made in both.
-        """
-        with self._lock:
-            if self._row_naming is not None:
-                self.store.row_clock.advance_to(self._row_naming.clock.highest_timestamp)
-                self._row_naming = None
-                self.last_state = self.build_state(self.last_entry)
 
     def require_own_process(self) -> None:
         """Raise if the table was opened before this process was forked.

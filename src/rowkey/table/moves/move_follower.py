@@ -304,7 +304,6 @@ class MoveFollower:
         target = self._find_target(replace(move, target=name))
         self._target = None
         source.lease.close()
-        target.use_own_naming()
         self._use_table(target)
 
     def _wait_for_switch(self, source: GenerationTracker, entry: CatalogEntry) -> CatalogEntry:
