@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from portal.portals import build_portal, digest_files, open_client
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from pathlib import Path

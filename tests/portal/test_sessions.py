@@ -9,8 +9,9 @@ from argon2 import PasswordHasher
 
 from portal.portals import OWN_PAGE, build_portal, open_client
 from rowkey.portal import InvalidPortalSettings, hash_password
+from rowkey.portal.roles import Role
 from rowkey.portal.sessions import MAX_FAILURES, MAX_SESSION_S, MAX_SESSIONS, SessionStore
-from rowkey.portal.users import Role, UserDirectory
+from rowkey.portal.users import UserDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path

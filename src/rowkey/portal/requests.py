@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.portal.portal import Portal
+    from rowkey.portal.roles import Role
     from rowkey.portal.routes import PortalRoute
     from rowkey.portal.sessions import Session
-    from rowkey.portal.users import Role
 
 LANGUAGE_COOKIE = "rowkey_language"
 YEAR_S = 365 * 86_400
@@ -98,6 +98,17 @@ class PortalRequest:
     def wants_json(self) -> bool:
         """Whether a program asks, which gets the document of a page in place of the page."""
         return self.http.headers.get("accept", "").startswith("application/json")
+
+    def find_session(self) -> Session | None:
+        """Return the session of the request: that of the user whom a proxy names, or the cookie's.
+
+        None if there is neither, so nobody is logged in.
+        """
+        sessions, client = self.portal.sessions, self.http.client
+        address = "" if client is None else client.host
+        return sessions.find_proxied_session(address, self.http.headers) or sessions.find_session(
+            self.cookie
+        )
 
     def can_act_as(self, role: Role) -> bool:
         """Return whether the user may do what a role may, on a portal that allows changes."""

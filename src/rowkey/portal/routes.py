@@ -11,8 +11,8 @@ from starlette.routing import Route
 
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
 from rowkey.portal.requests import MAX_BODY_BYTES, PortalRequest, parse_form
+from rowkey.portal.roles import Role
 from rowkey.portal.security import SAFE_METHODS
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -91,7 +91,7 @@ class PortalRoute:
             RefusedRequest: the user may not.
             BodyTooLarge: the body has too many bytes.
         """
-        request = replace(request, session=request.portal.sessions.find_session(request.cookie))
+        request = replace(request, session=request.find_session())
         if not self.is_public:
             if request.session is None:
                 raise RefusedRequest(401)

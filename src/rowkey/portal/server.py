@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 import sys
 import threading
 import webbrowser
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import uvicorn
+
+from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import uvicorn
+    from collections.abc import Callable, Iterator
 
     from rowkey.portal.settings import PortalSettings
 
 MAX_CONNECTIONS = 256
 MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
+LOCK_FILE = "lock"
+"""The file that a running portal has locked, in the folder of its own files."""
 
 
 def run_server(
@@ -40,15 +46,15 @@ def run_server(
 
     Raises:
         InvalidPortalSettings: the users file has mistakes.
-        Unavailable: the port is in use, or the TLS files cannot be read.
+        Unavailable: the port is in use, the TLS files cannot be read, or another portal has the
+            same folder for its own files.
     """
-    listener = _bind(settings)
-    settings = replace(settings, port=listener.getsockname()[1])
-    app = build_app(settings)
-    url = f"{settings.origin}/login"
-    if settings.users_file is None:
-        url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
-    with listener:
+    with _bind(settings) as listener, _lock_state(settings):
+        settings = replace(settings, port=listener.getsockname()[1])
+        app = build_app(settings)
+        url = f"{settings.origin}/login"
+        if settings.users_file is None:
+            url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
         server = _build_server(app, settings)
         (report or _print_url)(url)
         if opens_browser:
@@ -77,14 +83,42 @@ def _bind(settings: PortalSettings) -> socket.socket:
     return listener
 
 
+@contextmanager
+def _lock_state(settings: PortalSettings) -> Iterator[None]:
+    """Keep other portals from the folder of this one's files, for a `with` block.
+
+    The lock ends with the process, also after kill -9.
+
+    Raises:
+        Unavailable: another portal has it, or it cannot be written.
+    """
+    folder = settings.storage_folder
+    try:
+        make_directory(folder)
+        number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as problem:
+        what = f"the portal cannot write there: {problem.strerror}"
+        remedy = "Choose another folder by --state."
+        raise Unavailable(str(folder), what, remedy=remedy) from problem
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        os.close(number)
+        what = "another portal has this folder for its own files"
+        remedy = "Use that one, or choose another folder by --state."
+        raise Unavailable(str(folder), what, remedy=remedy) from problem
+    try:
+        yield
+    finally:
+        os.close(number)
+
+
 def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:
         Unavailable: the TLS files cannot be read.
     """
-    import uvicorn
-
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
         access_log=False,

@@ -10,10 +10,12 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from rowkey.portal.users import Role
+from rowkey.portal.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.datastructures import Headers
 
     from rowkey.portal.users import UserDirectory
 
@@ -37,11 +39,13 @@ class Session:
         user: the user's name.
         role: what the user may do.
         expires_s: when the session ends, by the clock of the store.
+        is_proxied: whether a proxy has named the user, for one request.
     """
 
     user: str
     role: Role
     expires_s: float
+    is_proxied: bool = False
 
 
 class SessionStore:
@@ -107,6 +111,21 @@ class SessionStore:
                 del self._sessions[digest]
                 return None
             return session
+
+    def find_proxied_session(self, address: str, headers: Headers) -> Session | None:
+        """Return a session for one request whose user the proxy names; None without such a user.
+
+        Args:
+            address: where the connection comes from.
+            headers: the headers of the request.
+        """
+        if self.users is None or self.users.proxy is None:
+            return None
+        values = headers.getlist(self.users.proxy.header)
+        user = self.users.find_proxied_user(address, values)
+        if user is None:
+            return None
+        return Session(user.name, user.role, self._clock(), is_proxied=True)
 
     def end_session(self, cookie: str) -> None:
         """End the session of a cookie, if there is one."""

@@ -53,6 +53,8 @@ class PortalSettings:
         certificate_file: the TLS certificate; None for plain HTTP.
         key_file: its private key.
         state_folder: where the portal stores its own files; a hidden folder in `folder` if None.
+        start_page: the steps of the path of the page that is open after the login; none for the
+            list of tables.
 
     Raises:
         InvalidPortalSettings: with every mistake.
@@ -75,6 +77,7 @@ class PortalSettings:
     certificate_file: Path | None = None
     key_file: Path | None = None
     state_folder: Path | None = None
+    start_page: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if mistakes := list(self._find_mistakes()):

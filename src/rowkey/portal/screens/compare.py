@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.screens.simulate import submit_simulation
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response

@@ -8,13 +8,13 @@ from rowkey.design import Design
 from rowkey.errors import Conflict, RowkeyError
 from rowkey.portal.design_check import CheckedDesign, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_overview import (
     StoredTable,
     find_design_differences,
     read_stored_table,
 )
-from rowkey.portal.users import Role
 from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile
 
 if TYPE_CHECKING:

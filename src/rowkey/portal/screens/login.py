@@ -53,7 +53,7 @@ def log_out(request: PortalRequest) -> Response:
 
 def _open_portal(request: PortalRequest, cookie: str) -> Response:
     """Return the redirection to the start page, with the cookie of a session."""
-    response = request.redirect()
+    response = request.redirect(*request.portal.settings.start_page)
     response.set_cookie(
         request.cookie_name,
         cookie,

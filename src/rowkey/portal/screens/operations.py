@@ -9,8 +9,8 @@ from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.users import Role
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,

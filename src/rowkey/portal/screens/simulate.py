@@ -14,10 +14,10 @@ from rowkey.lint import edit_toml
 from rowkey.messages import format_value
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.jobs import JobProgress, JobState
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.simulations import SimulationRequest, build_arguments
-from rowkey.portal.users import Role
 from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_overview import list_tables
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response
