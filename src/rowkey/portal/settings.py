@@ -122,7 +122,7 @@ class PortalSettings:
         ['127.0.0.1:8765', '[::1]:8765', 'localhost:8765']
         """
         names = set(self.host_names)
-        if self.is_local:
+        if self.is_local or _is_wildcard(self.host):
             names |= {"127.0.0.1", "[::1]", "localhost"}
         if not _is_wildcard(self.host):
             names.add(f"[{self.host}]" if ":" in self.host else self.host)
