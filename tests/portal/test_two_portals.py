@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import rowkey
 from portal.portals import LOGS, build_portal, open_client
 from portal.test_data import JSON
-from portal.test_operations import PAGE, do_step, read_state
+from portal.test_operations import do_step, read_state
 from portal.test_screens import OTHER_KEY
 
 if TYPE_CHECKING:
