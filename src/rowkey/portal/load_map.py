@@ -27,7 +27,7 @@ MAX_UNKNOWN_BOXES = 512
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LoadMap:
+class LoadHistoryMap:
     """The load of a table by time and key, and by time and server.
 
     Args:
@@ -54,7 +54,7 @@ class LoadMap:
 
 def build_load_map(
     columns: Sequence[LoadColumn], width_ms: int, stop_ms: int, load: LoadName
-) -> LoadMap:
+) -> LoadHistoryMap:
     """Return the map of some columns, from the first one on.
 
     Args:
@@ -93,7 +93,7 @@ def build_load_map(
             server_counts[place, by_server[name]] += sum(pair[at] for at in _COUNTERS[load])
     gaps = tuple(_find_runs((watched == 0).tolist()))
     is_unknown = (2 * unknown >= watched[:, None]) & (unknown > 0)
-    return LoadMap(
+    return LoadHistoryMap(
         start_ms,
         width_ms,
         starts,
