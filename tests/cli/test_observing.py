@@ -157,8 +157,8 @@ def test_what_was_seen_until_it_is_interrupted_is_printed(
 
 INTERRUPTING_CODE = """
 import os, signal
-from rowkey.observe import table_watch
-from_regions = table_watch.CounterSnapshot.from_regions
+from rowkey.observe import table_reader
+from_regions = table_reader.CounterSnapshot.from_regions
 looks = 0
 def interrupt(*words):
     global looks
@@ -166,7 +166,7 @@ def interrupt(*words):
     if looks == 4:
         os.kill(os.getpid(), signal.NAME)
     return from_regions(*words)
-table_watch.CounterSnapshot.from_regions = interrupt
+table_reader.CounterSnapshot.from_regions = interrupt
 from rowkey.cli import main
 main()
 """

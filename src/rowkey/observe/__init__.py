@@ -22,7 +22,8 @@ if TYPE_CHECKING:
         RegionDelta,
         compute_interval,
     )
-    from rowkey.observe.table_watch import LiveLoad, TableWatch, watch_table
+    from rowkey.observe.table_reader import TableReader, watch_table
+    from rowkey.observe.table_watch import LiveLoad, TableWatch
     from rowkey.observe.write_sample import WriteSample, sample_writes
 else:
     __getattr__ = build_lazy_getattr(
@@ -34,7 +35,8 @@ else:
             "load_balance": "LoadBalance judge_balance",
             "write_sample": "WriteSample sample_writes",
             "proof": "PhaseProof Proof ReadProof RegionProof SizeProof prove_design",
-            "table_watch": "LiveLoad TableWatch watch_table",
+            "table_reader": "TableReader watch_table",
+            "table_watch": "LiveLoad TableWatch",
         },
     )
 
@@ -51,6 +53,7 @@ __all__ = [
     "RegionProof",
     "SizeProof",
     "TableDescription",
+    "TableReader",
     "TableWatch",
     "WriteSample",
     "compute_interval",

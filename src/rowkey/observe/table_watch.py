@@ -1,31 +1,23 @@
-"""Watch a table in use: its counters, rates and load balance, and the causes of a hot spot."""
+"""Counters and samples of a watched table: rates, load balance, and causes of a hot spot."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING
 
-from rowkey.engines import get_time_ms, open_engine
-from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import pluralize
-from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
 from rowkey.observe.load_balance import judge_balance, select_known_intervals
 from rowkey.observe.load_causes import find_load_causes
 from rowkey.observe.overwrites import format_key, format_overwrites
 from rowkey.observe.region_deltas import CounterSnapshot, compute_interval
-from rowkey.observe.write_sample import format_mismatch, sample_writes
-from rowkey.open_file_limit import explain_shortage
+from rowkey.observe.write_sample import format_mismatch
 from rowkey.schema import MIN_VALUES_FOR_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from rowkey.design import Design
-    from rowkey.engines import Engine, Store
     from rowkey.hotspots import CauseFinding
     from rowkey.observe.load_balance import LoadBalance
     from rowkey.observe.region_deltas import CounterName, LoadInterval
@@ -33,8 +25,6 @@ if TYPE_CHECKING:
 
 VERDICT_SPAN_S = 60.0
 """Seconds of the past that a verdict is from."""
-ROUNDING_ERROR = 1e-9
-"""By how much the quotient of two durations may fall short of a whole number."""
 MAX_INTERVALS = 240
 """Intervals kept for the heat map, one a column; the intervals of a verdict are kept too."""
 MAX_NAMED_REGIONS = 3
@@ -315,118 +305,3 @@ def _subtract_own_reads(interval: LoadInterval, own_reads: Mapping[bytes, int]) 
         for one in interval.regions
     )
     return replace(interval, regions=regions)
-
-
-def watch_table(
-    table: str,
-    url: str,
-    *,
-    design: Design | None = None,
-    every_s: float = 2.0,
-    for_s: float = 60.0,
-    sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[LiveLoad]:
-    """Read a table's region counters at intervals; yield its load after each reading.
-
-    Args:
-        table: its name.
-        url: where it is.
-        design: its design, to be used instead of the one in the catalog or the table, or if there
-            is none.
-        every_s: seconds from one reading to the next, above 0.
-        for_s: seconds until the watch ends.
-        sleep: waits; for tests.
-        clock: seconds that never go back; for tests.
-
-    Raises:
-        InvalidArgument: there is no such table, or a number is out of range.
-        Unavailable: no reading succeeded.
-
-    Cost: two or three RPCs a reading, and one for each region server; if the writes are uneven,
-        also a scan of some thousand rows that were just written.
-    """
-    for name, value in (("every_s", every_s), ("for_s", for_s)):
-        if not 0 < value < 86_400 * 366:
-            path = name.removesuffix("_s")
-            raise InvalidArgument(
-                path, f"{value:g} s is out of range", "a time above 0 s and at most a year"
-            )
-    if for_s < every_s:
-        what = f"a watch of {for_s:g} s ends before the second reading, after {every_s:g} s"
-        allowed = f"at least {every_s:g} s, the time between two readings"
-        raise InvalidArgument("for", what, allowed, "Watch longer, or read more often.")
-    return _run_watch(table, url, design, every_s, for_s, sleep, clock)
-
-
-@explain_shortage
-def _run_watch(
-    table: str,
-    url: str,
-    design: Design | None,
-    every_s: float,
-    for_s: float,
-    sleep: Callable[[float], None],
-    clock: Callable[[], float],
-) -> Iterator[LiveLoad]:
-    """Open the table, read its counters until the time is over, and yield each load."""
-    with open_engine(url, create=False) as engine:
-        table = find_table_name(engine, table)
-        store = find_table(engine, table, url)
-        known_design = design if design is not None else look_up_entry(engine, store, table).design
-        watch = TableWatch(table, known_design)
-        began = clock()
-        servers: list[str] = []
-        number, last = 0, int(for_s / every_s + ROUNDING_ERROR)
-        while number <= last:
-            sleep(max(began + number * every_s - clock(), 0.0))
-            try:
-                servers = _read_servers(engine, every_s) or servers
-                regions = store.list_open_regions(every_s)
-            except Unavailable as problem:
-                watch.note_failure(str(problem))
-            else:
-                interval = watch.add_snapshot(
-                    CounterSnapshot.from_regions(clock(), regions, servers)
-                )
-                if interval is not None and _has_uneven_writes(watch, interval):
-                    # The bucket count may change meanwhile; rows until then use both counts.
-                    current_design = design or look_up_entry(engine, store, table).design
-                    if not watch.set_design(current_design):
-                        _sample_interval(watch, store, interval)
-            yield watch.build_live_load(get_time_ms())
-            # A reading whose time has passed is skipped.
-            late = max(number + 1, ceil((clock() - began) / every_s - ROUNDING_ERROR))
-            if number < last < late and not watch.intervals:
-                # But a rate needs two readings, even if the first one took very long.
-                began, late = clock() - (last - 1) * every_s, last
-            number = late
-        if not watch.intervals:
-            what = (
-                f"the request counters of {table} could be read at most once, which gives no rate"
-            )
-            raise Unavailable(
-                url,
-                f"{what}: {watch.missed_reason}" if watch.missed_reason else what,
-                remedy="Try again, or watch longer.",
-            )
-
-
-def _read_servers(engine: Engine, wait_s: float) -> list[str]:
-    """Return the live region servers; none if no master answers."""
-    try:
-        return engine.list_servers(wait_s)
-    except Unavailable:
-        return []
-
-
-def _has_uneven_writes(watch: TableWatch, interval: LoadInterval) -> bool:
-    """Return whether the last interval has writes and recent writes are uneven."""
-    return bool(interval.sum_operations("writes")) and watch.judge_balance("writes").is_uneven
-
-
-def _sample_interval(watch: TableWatch, store: Store, interval: LoadInterval) -> None:
-    """Sample the rows written in an interval, if the design can decode row keys."""
-    if watch.design is not None and watch.design.key.is_decodable:
-        with suppress(Unavailable):  # a server has stopped: only the next interval is sampled
-            watch.add_sample(interval, sample_writes(store, watch.design, interval, get_time_ms()))

@@ -43,8 +43,10 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
 
     @asynccontextmanager
     async def run_lifespan(_: Starlette) -> AsyncIterator[None]:
-        """End jobs and close the engine when the server stops."""
+        """Read counters while the server runs; end jobs and close the engine when it stops."""
+        portal.live.start()
         yield
+        portal.live.close()
         portal.jobs.close()
         portal.engines.close()
 

@@ -71,11 +71,11 @@ class EngineSession:
 
         Another thread than that of the block may close what it opens.
         """
-        with self._lock if self._is_exclusive else nullcontext():
+        with self._lock if self.is_exclusive else nullcontext():
             yield
 
     @property
-    def _is_exclusive(self) -> bool:
+    def is_exclusive(self) -> bool:
         """Whether only one process at a time can have the engine open, and only once."""
         scheme = self.require_url().partition(":")[0]
         return any(one.is_exclusive for one in ENGINES.values() if one.scheme == scheme)

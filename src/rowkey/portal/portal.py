@@ -9,6 +9,10 @@ from rowkey.portal.audit import AuditLog
 from rowkey.portal.design_check import DesignChecker
 from rowkey.portal.engine_session import EngineSession
 from rowkey.portal.jobs import JobQueue
+from rowkey.portal.live_alerts import AlertLog, AlertSender
+from rowkey.portal.live_database import LiveDatabase
+from rowkey.portal.live_history import LiveHistory
+from rowkey.portal.live_watch import LiveWatch
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
 from rowkey.portal.simulations import SimulationStore
@@ -35,6 +39,7 @@ class Portal:
         jobs: runs long work in other processes.
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
+        live: reads the counters of the tables, and stores what they show.
     """
 
     settings: PortalSettings
@@ -47,6 +52,7 @@ class Portal:
     jobs: JobQueue
     uploads: SampleUploads
     simulations: SimulationStore
+    live: LiveWatch
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -59,10 +65,13 @@ class Portal:
         hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
         workspace = Workspace(settings.folder, hidden)
         audit = AuditLog(settings.audit_file)
+        engines = EngineSession(settings.url)
+        database = LiveDatabase(settings.live_file)
+        alerts = AlertLog(database)
         return cls(
             settings=settings,
             workspace=workspace,
-            engines=EngineSession(settings.url),
+            engines=engines,
             sessions=SessionStore(users),
             audit=audit,
             checker=DesignChecker(workspace),
@@ -70,4 +79,11 @@ class Portal:
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
             simulations=SimulationStore(settings.storage_folder / "simulations"),
+            live=LiveWatch(
+                engines,
+                LiveHistory(database),
+                alerts,
+                AlertSender(settings.alert_url, alerts),
+                settings.origin,
+            ),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from rowkey.portal.links import build_path
 from rowkey.portal.page_templates import build_portal_environment
+from rowkey.portal.settings import read_token
 from rowkey.render import LANGUAGES, Translator
 
 if TYPE_CHECKING:
@@ -109,6 +111,15 @@ class PortalRequest:
         return sessions.find_proxied_session(address, self.http.headers) or sessions.find_session(
             self.cookie
         )
+
+    @property
+    def has_metrics_token(self) -> bool:
+        """Whether a program shows the token of the settings for metrics."""
+        path = self.portal.settings.metrics_token_file
+        token = "" if path is None else read_token(path)
+        scheme, _, shown = self.http.headers.get("authorization", "").partition(" ")
+        is_equal = secrets.compare_digest(token.encode(), shown.strip().encode())
+        return bool(token) and scheme.lower() == "bearer" and is_equal
 
     def can_act_as(self, role: Role) -> bool:
         """Return whether the user may do what a role may, on a portal that allows changes."""

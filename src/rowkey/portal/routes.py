@@ -36,6 +36,8 @@ class PortalRoute:
         method: only requests with other methods than GET may change something.
         role: who may use it.
         is_public: whether it answers without a session.
+        accepts_metrics_token: whether a program may use it with the token for metrics, without a
+            session.
         is_streaming: whether `handle` reads the body itself, by `PortalRequest.stream_body`.
         confirmed_value: the parameter of the path that must be typed into the form, for a step that
             cannot be taken back; empty if none must.
@@ -48,6 +50,7 @@ class PortalRoute:
     method: Literal["GET", "POST", "PUT", "DELETE"] = "GET"
     role: Role = Role.VIEWER
     is_public: bool = False
+    accepts_metrics_token: bool = False
     is_streaming: bool = False
     confirmed_value: str = ""
     menu_key: str = ""
@@ -92,6 +95,8 @@ class PortalRoute:
             BodyTooLarge: the body has too many bytes.
         """
         request = replace(request, session=request.find_session())
+        if self.accepts_metrics_token and request.has_metrics_token:
+            return request
         if not self.is_public:
             if request.session is None:
                 raise RefusedRequest(401)

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 from rowkey.errors import Mistake, SeveralMistakesError
 from rowkey.messages import format_value
@@ -19,6 +20,10 @@ STATE_FOLDER = ".rowkey-portal"
 """The folder of a portal's own files, in the folder of the designs."""
 _HOST_NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?)(:\d{1,5})?")
 """A name or an address in a `Host` header, with or without a port."""
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,1024}")
+"""A token of a request, as RFC 6750 has it, and long enough not to be guessed."""
 
 
 class InvalidPortalSettings(SeveralMistakesError):
@@ -55,6 +60,10 @@ class PortalSettings:
         state_folder: where the portal stores its own files; a hidden folder in `folder` if None.
         start_page: the steps of the path of the page that is open after the login; none for the
             list of tables.
+        alert_url: where a table that turns hot or cools is reported, by a POST of a JSON document;
+            None reports nowhere.
+        metrics_token_file: a file with the token by which Prometheus reads `/metrics` without a
+            session; None needs a session.
 
     Raises:
         InvalidPortalSettings: with every mistake.
@@ -78,6 +87,8 @@ class PortalSettings:
     key_file: Path | None = None
     state_folder: Path | None = None
     start_page: tuple[str, ...] = ()
+    alert_url: str | None = None
+    metrics_token_file: Path | None = None
 
     def __post_init__(self) -> None:
         if mistakes := list(self._find_mistakes()):
@@ -102,6 +113,11 @@ class PortalSettings:
     def storage_folder(self) -> Path:
         """The folder of the portal's own files: audit log, uploaded samples and simulations."""
         return self.state_folder or self.folder / STATE_FOLDER
+
+    @property
+    def live_file(self) -> Path:
+        """The file with the load of tables over time, and alerts."""
+        return self.storage_folder / "live.sqlite"
 
     @property
     def origin(self) -> str:
@@ -156,6 +172,7 @@ class PortalSettings:
             if not _HOST_NAME.fullmatch(name):
                 what = f"{format_value(name)} is no name of a host"
                 yield Mistake("--host-name", what, "a name such as portal.example.org")
+        yield from self._find_alert_mistakes()
         if not self.is_local:
             yield from self._find_exposure_mistakes()
 
@@ -170,9 +187,33 @@ class PortalSettings:
             ("--auth", self.users_file),
             ("--tls-certificate", self.certificate_file),
             ("--tls-key", self.key_file),
+            ("--metrics-token", self.metrics_token_file),
         ):
             if path is not None and not path.is_file():
                 yield Mistake(option, f"there is no file {format_value(str(path))}")
+        if self.metrics_token_file is not None and self.metrics_token_file.is_file():
+            token = read_token(self.metrics_token_file)
+            if not _TOKEN.fullmatch(token):
+                what = f"the file has a token of {len(token)} characters, or others than a URL has"
+                expected = "at least 16 letters, digits, - . _ ~ + / or ="
+                yield Mistake("--metrics-token", what, expected, "Make one: openssl rand -hex 32")
+
+    def _find_alert_mistakes(self) -> Iterator[Mistake]:
+        """Yield what is wrong with the URL for alerts; it may hold a secret, and is not shown."""
+        if self.alert_url is None:
+            return
+        try:
+            parts = urlsplit(self.alert_url)
+            is_usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+            _ = parts.port  # raises if it is no number, or too large
+        except ValueError:
+            is_usable = False
+        if not is_usable or not self.alert_url.isascii() or re.search(r"[\s\0]", self.alert_url):
+            what, expected = "this is no URL for alerts", "a URL such as https://example.org/hook"
+            yield Mistake("--alert-url", what, expected)
+        elif parts.username is not None or parts.fragment:
+            what = "a URL for alerts has no user and no fragment"
+            yield Mistake("--alert-url", what, "a URL such as https://example.org/hook")
 
     def _find_exposure_mistakes(self) -> Iterator[Mistake]:
         """Yield what keeps a portal from being reached by other machines safely."""
@@ -183,6 +224,14 @@ class PortalSettings:
         if _is_wildcard(self.host) and not self.host_names:
             what = f"{self.host} is every address of this machine, so its name is unknown"
             yield Mistake("--host-name", what, remedy="Give --host-name portal.example.org.")
+
+
+def read_token(path: Path) -> str:
+    """Return the token in a file, without white space around it; empty if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _is_loopback(host: str) -> bool:

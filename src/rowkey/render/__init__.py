@@ -92,7 +92,12 @@ if TYPE_CHECKING:
     from rowkey.render.page.markup import build_environment as build_page_environment
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
-    from rowkey.render.report import build_key_boxes, build_report_document
+    from rowkey.render.report import (
+        build_key_boxes,
+        build_report_document,
+        build_shown_cause,
+        pack_counts,
+    )
     from rowkey.render.rules import (
         RULES_FIELDS,
         build_rules_document,
@@ -104,6 +109,8 @@ if TYPE_CHECKING:
         PROOF_FIELDS,
         build_live_document,
         build_proof_document,
+        format_server,
+        format_start_key,
         print_live,
         print_proof,
     )
@@ -157,7 +164,7 @@ else:
             "notices.sarif": "build_sarif_document",
             "running_tables": (
                 "LIVE_FIELDS PROOF_FIELDS build_live_document print_live print_proof "
-                "build_proof_document"
+                "build_proof_document format_server format_start_key"
             ),
             "languages": "Translator",
             "page": "LANGUAGES NotebookResult build_report_page build_report_variables show",
@@ -174,7 +181,7 @@ else:
                 "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
-            "report": "build_key_boxes build_report_document",
+            "report": "build_key_boxes build_report_document build_shown_cause pack_counts",
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
@@ -259,6 +266,7 @@ __all__ = [
     "build_row_document",
     "build_rules_document",
     "build_sarif_document",
+    "build_shown_cause",
     "build_simulation_document",
     "build_splits_document",
     "build_vectors_document",
@@ -288,10 +296,13 @@ __all__ = [
     "format_rule",
     "format_rule_list",
     "format_saved_table",
+    "format_server",
     "format_sizing",
+    "format_start_key",
     "format_vectors",
     "list_next_commands",
     "list_paths",
+    "pack_counts",
     "print_check",
     "print_comparison",
     "print_live",

@@ -2,12 +2,16 @@
 
 from rowkey.render.report.document import (
     build_report_document,
+    build_shown_cause,
     build_summary_document,
 )
+from rowkey.render.report.heat_map import pack_counts
 from rowkey.render.report.key_boxes import build_key_boxes
 
 __all__ = [
     "build_key_boxes",
     "build_report_document",
+    "build_shown_cause",
     "build_summary_document",
+    "pack_counts",
 ]

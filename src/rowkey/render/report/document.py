@@ -94,7 +94,7 @@ def build_summary_document(
     return {
         "name": shorten_text(judged.name),
         **shorten_texts(build_replay_document(judged, redaction)),
-        "causes": [_build_cause(cause, redaction) for cause in judged.simulation.causes],
+        "causes": [build_shown_cause(cause, redaction) for cause in judged.simulation.causes],
     }
 
 
@@ -116,7 +116,7 @@ def _build_design(judged_design: JudgedDesign, redaction: Redaction) -> dict[str
     }
 
 
-def _build_cause(cause: CauseFinding, redaction: Redaction) -> dict[str, Any]:
+def build_shown_cause(cause: CauseFinding, redaction: Redaction = NO_REDACTION) -> dict[str, Any]:
     """Return a cause of a hot spot with what it proposes, for sentences of other languages."""
     notation = _NOTATION_PATTERN.search(cause.remedy)
     return {

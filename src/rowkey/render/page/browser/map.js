@@ -125,16 +125,34 @@
     }
 
     async start() {
-      this.counts = {};
-      for (const [kind, view] of Object.entries(this.given.views)) {
-        this.counts[kind] = await unpack(view.counts, this.columns * view.rows.length);
-      }
-      this.views = {};
+      await this.take(this.given);
       this.build();
       this.describeScale();
       this.whole();
       new ResizeObserver(() => this.size()).observe(this.stage);
       this.size();
+    }
+
+    /* Take the counts of a document. */
+    async take(given) {
+      const counts = {};
+      for (const [kind, view] of Object.entries(given.views)) {
+        counts[kind] = await unpack(view.counts, given.columns * view.rows.length);
+      }
+      Object.assign(this, { given: { ...this.given, ...given }, counts, columns: given.columns, views: {} });
+    }
+
+    /* Show newer counts of the same table, unless a part of the map or a cell of it is held. */
+    async update(given) {
+      const [c0, c1, r0, r1] = this.span;
+      const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === this.view.rows.length;
+      if (!isWhole || this.pins.length || this.box) return;
+      await this.take(given);
+      this.cursor = null;
+      this.describeScale();
+      this.whole();
+      this.size();
+      this.tabulate();
     }
 
     get view() { return this.viewOf(this.kind, this.load); }
@@ -448,6 +466,7 @@
       context.clearRect(0, 0, this.width, this.height);
       context.imageSmoothingEnabled = false;
       context.drawImage(this.scratch, ...this.area);
+      this.drawUnknown(context);
       context.font = this.font;
       this.drawRows(context);
       this.drawTimes(context);
@@ -457,6 +476,28 @@
       context.clip();
       if (this.marked && this.load !== "reads") this.view.marks.forEach((mark) => this.drawMark(context, mark));
       this.drawCursor(context);
+      context.restore();
+    }
+
+    /* Hatches the cells of running tables whose counts nobody knows. */
+    drawUnknown(context) {
+      if (!this.view.unknown?.length) return;
+      const tile = make("canvas", { width: 6, height: 6 }), pen = tile.getContext("2d");
+      pen.strokeStyle = "rgba(160,168,190,.55)";
+      for (const shift of [-6, 0, 6]) {
+        pen.moveTo(shift, 6);
+        pen.lineTo(shift + 6, 0);
+      }
+      pen.stroke();
+      context.save();
+      context.beginPath();
+      context.rect(...this.area);
+      context.clip();
+      context.fillStyle = context.createPattern(tile, "repeat");
+      for (const [c0, c1, r0, r1] of this.view.unknown) {
+        const [x, y] = this.placeOf(c0, r0), [right, low] = this.placeOf(c1, r1);
+        context.fillRect(x, y, right - x, low - y);
+      }
       context.restore();
     }
 
@@ -644,6 +685,9 @@
           ? words.constant : fill(words.at, { from: instant(from), to: instant(from + given.width_s) }),
       ];
       if (!rate) {
+        if (view.unknown?.some(([c0, c1, r0, r1]) => column >= c0 && column < c1 && row >= r0 && row < r1)) {
+          return [...said, words.unknown].join(words.semicolon);
+        }
         const idle = { writes: "nothing", reads: "no_reads", both: "no_load" };
         return [...said, words[idle[load]]].join(words.semicolon);
       }
@@ -800,8 +844,11 @@
   if (location.hash) openTarget();
 
   const begin = async () => {
-    const { language, words, maps } = JSON.parse(document.getElementById("payload").textContent);
-    if (!maps.length) return;
+    const payload = document.getElementById("payload"), { source } = payload.dataset;
+    const { language, words, maps } = source
+      ? await (await fetch(source)).json() : JSON.parse(payload.textContent);
+    document.dispatchEvent(new CustomEvent("map-ready", { detail: maps?.length ?? 0 }));
+    if (!maps?.length) return;
     document.querySelectorAll(".legend").forEach((place) => legend(place, words));
     const drawn = [];
     for (const given of maps) {

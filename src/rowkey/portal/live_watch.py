@@ -1,0 +1,286 @@
+"""One background reader of all tables' counters, however many pages show them."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING
+
+from rowkey.catalog import CATALOG_TABLE
+from rowkey.engines import get_time_ms
+from rowkey.errors import RowkeyError
+from rowkey.observe import TableReader, TableWatch
+from rowkey.portal.live_alerts import RESENT_MS, AlertRule, build_alert_document
+from rowkey.portal.load_column import build_minute_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rowkey.observe import LiveLoad, LoadInterval
+    from rowkey.portal.engine_session import EngineSession
+    from rowkey.portal.live_alerts import AlertLog, AlertSender
+    from rowkey.portal.live_history import LiveHistory
+
+WATCHED_S, UNWATCHED_S = 2.0, 60.0
+"""Seconds from one reading of a table to the next, with and without an open page of it."""
+READ_LIMIT_S = 5.0
+"""Seconds that one reading waits for the counters."""
+CLOSE_LIMIT_S = 5.0
+"""Seconds that a portal waits for the reading that runs when it is stopped."""
+_LOGGER = logging.getLogger("rowkey.portal")
+
+
+@dataclass(slots=True, eq=False)
+class WatchedTable:
+    """A table whose counters are read.
+
+    Args:
+        name: its name.
+        rule: decides about its alerts.
+        read_s: when it was read last, by the clock of the watch.
+        viewer_count: open pages that show it.
+        reader: reads it; None before the first reading.
+        live: its load after the last reading.
+        problem: why it could not be read at all, in English; empty if it could.
+        events: what pages are sent after a reading, by language, with its load.
+        lock: held while that is built.
+    """
+
+    name: str
+    rule: AlertRule
+    read_s: float = -inf
+    viewer_count: int = 0
+    reader: TableReader | None = None
+    live: LiveLoad | None = None
+    problem: str = ""
+    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
+    lock: RLock = field(default_factory=RLock)
+
+    @property
+    def due_s(self) -> float:
+        """When it is read next."""
+        return self.read_s + (WATCHED_S if self.viewer_count else UNWATCHED_S)
+
+
+class LiveWatch:
+    """Reads the counters of all tables of an engine in one thread.
+
+    A table is read every two seconds as long as a page shows it, else each minute. Pages show what
+    was read last; none of them causes a reading. On an engine that only one process can have open,
+    nothing is read: the counters are in the memory of the process that has it open, and the portal
+    would keep others out of its folder.
+
+    Args:
+        engines: opens the engine.
+        history: where the load is stored.
+        alerts: where alerts are stored.
+        sender: sends alerts.
+        origin: the begin of the portal's URLs.
+        clock: seconds that never go back; for tests.
+    """
+
+    def __init__(
+        self,
+        engines: EngineSession,
+        history: LiveHistory,
+        alerts: AlertLog,
+        sender: AlertSender,
+        origin: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._engines, self.history, self.alerts, self._sender = engines, history, alerts, sender
+        self._origin, self._clock = origin, clock
+        self._lock = RLock()
+        self._wake, self._closing = Event(), Event()
+        self._thread: Thread | None = None
+        self._tables: dict[str, WatchedTable] = {}
+        self._hot_tables: set[str] = set()
+        self._list_due_s = clock()
+        self.problem = ""
+        """Why the tables could not be listed, in English; empty if they could."""
+        self.storage_problem = ""
+        """Why load or alerts could not be stored; empty if they could."""
+        self.failure_count = 0
+        """Readings that failed since the portal was started."""
+        self.totals: dict[tuple[str, str], Counter[str]] = {}
+        """Writes and reads since the portal was started, by table and server."""
+
+    @property
+    def can_read(self) -> bool:
+        """Whether the engine has counters that the portal can read."""
+        return self._engines.url is not None and not self._engines.is_exclusive
+
+    def start(self) -> None:
+        """Begin to read, where the engine has counters for others than its own process."""
+        if not self.can_read:
+            return
+        try:
+            self._hot_tables = {one.table for one in self.alerts.list_last() if one.event == "hot"}
+            for alert in self.alerts.list_waiting(get_time_ms() - RESENT_MS):
+                self._sender.send(alert)
+        except sqlite3.Error as problem:
+            self._note_storage_problem(problem)
+        self._thread = Thread(target=self._run, name="rowkey live", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop reading and sending; closing twice is harmless."""
+        self._closing.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_LIMIT_S)
+        self._sender.close()
+        self.history.database.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether tables are read, so that pages may wait for the next reading."""
+        return self._thread is not None and not self._closing.is_set()
+
+    def list_tables(self) -> list[WatchedTable]:
+        """Return all tables in the order of their names."""
+        with self._lock:
+            return [self._tables[name] for name in sorted(self._tables)]
+
+    def find(self, name: str) -> WatchedTable | None:
+        """Return a table; None if the engine has none of this name, as far as is known."""
+        with self._lock:
+            return self._tables.get(name)
+
+    def get_live_load(self, name: str) -> LiveLoad:
+        """Return the load of a table after the last reading, or without figures before the first.
+
+        Args:
+            name: the name of the table.
+        """
+        table = self.find(name)
+        if table is not None and table.live is not None:
+            return table.live
+        return TableWatch(name, None).build_live_load(get_time_ms())
+
+    @property
+    def viewer_count(self) -> int:
+        """Pages that show a table now."""
+        with self._lock:
+            return sum(one.viewer_count for one in self._tables.values())
+
+    @contextmanager
+    def view(self, name: str) -> Iterator[WatchedTable]:
+        """Let a table be read every two seconds for the time of a `with` block.
+
+        Args:
+            name: the name of a table of the engine; it may be new.
+        """
+        with self._lock:
+            table = self._tables.setdefault(name, WatchedTable(name, AlertRule()))
+            table.viewer_count += 1
+        self._wake.set()
+        try:
+            yield table
+        finally:
+            with self._lock:
+                table.viewer_count -= 1
+
+    def read_due(self) -> float:
+        """Read what is due, one table; return the seconds until the next is due.
+
+        Tables that are shown come first.
+        """
+        now_s = self._clock()
+        if now_s >= self._list_due_s:
+            self._list_due_s = now_s + UNWATCHED_S
+            self._update_tables()
+        with self._lock:
+            due = [one for one in self._tables.values() if one.due_s <= now_s]
+            table = min(due, key=lambda one: (not one.viewer_count, one.due_s), default=None)
+            if table is None:
+                next_s = min([self._list_due_s, *(one.due_s for one in self._tables.values())])
+                return max(next_s - now_s, 0.0)
+        try:
+            self._read(table)
+        finally:
+            table.read_s = self._clock()
+        return 0.0
+
+    def _run(self) -> None:
+        """Read until the watch is closed; a defect is logged, and reading goes on."""
+        while not self._closing.is_set():
+            try:
+                pause_s = self.read_due()
+            except Exception:
+                _LOGGER.exception("the counters of a table could not be read")
+                pause_s = WATCHED_S
+            self._wake.wait(pause_s)
+            self._wake.clear()
+
+    def _update_tables(self) -> None:
+        """Learn which tables the engine has."""
+        try:
+            with self._engines.open() as engine:
+                names = set(engine.list_tables()) - {CATALOG_TABLE}
+        except RowkeyError as problem:
+            self.problem = str(problem)
+            self.failure_count += 1
+            return
+        self.problem = ""
+        with self._lock:
+            for name in self._tables.keys() - names:
+                del self._tables[name]
+            for name in sorted(names - self._tables.keys()):
+                rule = AlertRule(is_hot=name in self._hot_tables)
+                self._tables[name] = WatchedTable(name, rule)
+
+    def _read(self, table: WatchedTable) -> None:
+        """Read the counters of a table once, and store what they show."""
+        try:
+            with self._engines.open() as engine:
+                if table.reader is None:
+                    store = engine.open_table(table.name)
+                    table.reader = TableReader(engine, store, table.name, clock=self._clock)
+                live = table.reader.read(READ_LIMIT_S)
+        except RowkeyError as problem:
+            table.reader, table.problem = None, str(problem)
+            self.failure_count += 1
+            return
+        table.problem = ""
+        interval = table.reader.last_interval
+        if live.missed_count and table.reader.watch.missed_reason:
+            self.failure_count += 1
+        if interval is not None:
+            self._count(table.name, interval)
+            try:
+                self._add_alert(table, live)
+                columns = build_minute_columns(interval, live.at_ms)
+                self.history.add(table.name, columns, live.at_ms)
+                self.storage_problem = ""
+            except (sqlite3.Error, OSError) as problem:
+                self._note_storage_problem(problem)
+        table.live = live  # last: pages that see it find the rest stored
+
+    def _count(self, name: str, interval: LoadInterval) -> None:
+        """Add the requests of an interval to the totals."""
+        for counter in ("writes", "reads"):
+            for server, count in interval.sum_by_server(counter).items():
+                self.totals.setdefault((name, server), Counter())[counter] += count
+
+    def _add_alert(self, table: WatchedTable, live: LiveLoad) -> None:
+        """Store and send an alert, if the load of a table shows one."""
+        found = table.rule.judge(live)
+        if found is not None:
+            event, since_ms = found
+            document = build_alert_document(live, event, since_ms, self._origin)
+            alert = self.alerts.add(table.name, event, document, self._sender.first_delivery)
+            table.rule.accept(event)
+            self._sender.send(alert)
+
+    def _note_storage_problem(self, problem: Exception) -> None:
+        """Note that the file cannot be used, and log it once."""
+        if str(problem) != self.storage_problem:
+            self.storage_problem = str(problem)
+            _LOGGER.error("the file %s cannot be used: %s", self.history.database.path, problem)

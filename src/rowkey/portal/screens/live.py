@@ -1,0 +1,217 @@
+"""The load of running tables: verdicts, causes, maps over time, regions and alerts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, StreamingResponse
+
+from rowkey.errors import NotSupported, Unavailable
+from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.links import build_path
+from rowkey.portal.live_history import LAYERS
+from rowkey.portal.live_page import (
+    LEVEL_WORDS,
+    LOADS,
+    MAX_LISTED_REGIONS,
+    LivePage,
+    build_map_payload,
+    find_layer,
+    find_load,
+)
+from rowkey.portal.live_watch import UNWATCHED_S, WATCHED_S
+from rowkey.portal.page_templates import build_portal_environment
+from rowkey.portal.routes import PortalRoute
+from rowkey.render import Translator, build_live_document, format_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.responses import Response
+
+    from rowkey.portal.live_alerts import Alert
+    from rowkey.portal.live_watch import WatchedTable
+    from rowkey.portal.requests import PortalRequest
+
+EVENT_INTERVAL_S = 0.25
+"""Seconds between two looks whether a table was read again."""
+MAX_SHOWN_ALERTS = 10
+"""Alerts that a page of a table shows; that of all tables shows five times as many."""
+
+
+def show_overview(request: PortalRequest) -> Response:
+    """Show all tables with their level now, and the newest alerts."""
+    watch = request.portal.live
+    tables = watch.list_tables()
+    if request.wants_json:
+        loads = [build_live_document(one.live) for one in tables if one.live is not None]
+        return JSONResponse({"format": 1, "tables": loads})
+    pages = [(one, None if one.live is None else LivePage.build(one.live)) for one in tables]
+    alerts, problem = _read_alerts(request, "", 5 * MAX_SHOWN_ALERTS)
+    return request.render(
+        "live_overview.html",
+        watch=watch,
+        pages=pages,
+        alerts=alerts,
+        problem=problem or watch.problem or watch.storage_problem,
+        **_build_terms(),
+    )
+
+
+def show_live(request: PortalRequest) -> Response:
+    """Show the load of one table, as it was read last."""
+    name = _find_name(request)
+    watch = request.portal.live
+    if request.wants_json:
+        _require_readable(request)
+        return JSONResponse(build_live_document(watch.get_live_load(name)))
+    layer, load = (
+        find_layer(request.query.get("span", "")),
+        find_load(request.query.get("load", "")),
+    )
+    choices = {"span": layer.name, "load": load}
+    return request.render(
+        "live.html",
+        layers=LAYERS,
+        loads=LOADS,
+        layer=layer,
+        load=load,
+        build_choice=lambda **changes: "?" + urlencode({**choices, **changes}),
+        map_url=build_path("tables", name, "live", "map", query=urlencode(choices)),
+        refresh_s=round(WATCHED_S * 5),
+        **_build_values(request, name),
+    )
+
+
+def send_map(request: PortalRequest) -> Response:
+    """Return the map of a table for the script of the page.
+
+    Raises:
+        Unavailable: the history cannot be read.
+    """
+    name = _find_name(request)
+    watch = request.portal.live
+    layer, load = (
+        find_layer(request.query.get("span", "")),
+        find_load(request.query.get("load", "")),
+    )
+    try:
+        payload = build_map_payload(
+            watch.history, watch.get_live_load(name), layer, load, Translator(request.language)
+        )
+    except sqlite3.Error as problem:
+        raise Unavailable(str(watch.history.database.path.name), str(problem)) from problem
+    return JSONResponse(payload)
+
+
+def send_live_events(request: PortalRequest) -> Response:
+    """Return the load of a table as server-sent events, after each reading."""
+    name = _find_name(request)
+    _require_readable(request)
+    return StreamingResponse(iterate_live_events(request, name), media_type="text/event-stream")
+
+
+async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterator[str]:
+    """Yield an event after each reading of a table, as long as the session lasts."""
+    portal, last = request.portal, None
+    with portal.live.view(name) as table:
+        yield ": the table is read every two seconds now\n\n"
+        while portal.live.is_running and portal.sessions.find_session(request.cookie):
+            if table.live is not last and table.live is not None:
+                last = table.live
+                event = await run_in_threadpool(_render_parts, request, table)
+                yield f"data: {event}\n\n"
+            await asyncio.sleep(EVENT_INTERVAL_S)
+
+
+def _render_parts(request: PortalRequest, table: WatchedTable) -> str:
+    """Return the parts of a page that change, once for all pages in one language."""
+    with table.lock:
+        live, event = table.events.get(request.language, (None, ""))
+        if live is not table.live:
+            live = table.live
+            environment = build_portal_environment(request.language)
+            values = _build_values(request, table.name)
+            parts = {
+                name: environment.get_template(f"live_{name}.html").render(**values)
+                for name in ("verdicts", "tables")
+            }
+            minute = 0 if live is None else live.at_ms // 60_000
+            event = json.dumps({**parts, "minute": minute})
+            table.events[request.language] = (live, event)
+        return event
+
+
+def _build_values(request: PortalRequest, name: str) -> dict[str, Any]:
+    """Return the values of the parts of a page that change."""
+    watch = request.portal.live
+    table = watch.find(name)
+    alerts, problem = _read_alerts(request, name, MAX_SHOWN_ALERTS)
+    return {
+        "name": name,
+        "page": LivePage.build(watch.get_live_load(name)),
+        "watch": watch,
+        "alerts": alerts,
+        "problem": (table.problem if table else "") or problem or watch.storage_problem,
+        **_build_terms(),
+    }
+
+
+def _build_terms() -> dict[str, Any]:
+    """Return what the templates format figures by."""
+    return {
+        "LEVEL_WORDS": LEVEL_WORDS,
+        "MAX_LISTED_REGIONS": MAX_LISTED_REGIONS,
+        "format_server": format_server,
+        "watched_s": round(WATCHED_S),
+        "unwatched_s": round(UNWATCHED_S),
+    }
+
+
+def _read_alerts(request: PortalRequest, table: str, count: int) -> tuple[list[Alert], str]:
+    """Return the newest alerts of a table or of all, and why they cannot be read."""
+    try:
+        return request.portal.live.alerts.list_newest(count, table), ""
+    except sqlite3.Error as problem:
+        return [], str(problem)
+
+
+def _find_name(request: PortalRequest) -> str:
+    """Return the table of the path; a new one is looked up on the engine.
+
+    Raises:
+        RefusedRequest: there is no such table.
+        Unavailable: the engine cannot be reached.
+    """
+    name = request.path_values["name"]
+    if request.portal.live.find(name) is None:
+        with request.portal.engines.open() as engine:
+            if not engine.has_table(name):
+                raise RefusedRequest(404)
+    return name
+
+
+def _require_readable(request: PortalRequest) -> None:
+    """Raise if the engine has no counters for others than its own process.
+
+    Raises:
+        NotSupported: it has none.
+    """
+    if not request.portal.live.can_read:
+        what = "its counters are in the memory of the process that has it open"
+        remedy = "Open the portal on a cluster."
+        raise NotSupported(request.portal.engines.require_url(), what, remedy=remedy)
+
+
+ROUTES = [
+    PortalRoute("/live", show_overview, menu_key="portal.menu.live", menu_position=2),
+    PortalRoute("/tables/{name}/live", show_live),
+    PortalRoute("/tables/{name}/live/map", send_map),
+    PortalRoute("/tables/{name}/live/events", send_live_events),
+]
+"""The routes of this screen."""

@@ -1,0 +1,22 @@
+"""The figures of the portal for Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from rowkey.portal.metrics import METRICS_TYPE, format_metrics
+from rowkey.portal.routes import PortalRoute
+
+if TYPE_CHECKING:
+    from rowkey.portal.requests import PortalRequest
+
+
+def send_metrics(request: PortalRequest) -> Response:
+    """Return all metrics; nothing is read from the engine for them."""
+    return Response(format_metrics(request.portal.live), headers={"content-type": METRICS_TYPE})
+
+
+ROUTES = [PortalRoute("/metrics", send_metrics, accepts_metrics_token=True)]
+"""The route of this screen."""

@@ -1,0 +1,61 @@
+// Keeps the page of a running table up to date by server-sent events, while it is visible.
+
+const place = document.getElementById("live");
+const payload = document.getElementById("payload");
+const parts = ["verdicts", "tables"].map((name) => [name, document.getElementById(`live-${name}`)]);
+let events = null;
+let minute = 0;
+
+// Replaces a part of the page; what was scrolled stays where it is.
+const replace = (part, html) => {
+  const regions = () => [...part.querySelectorAll(".scroll")];
+  const before = regions().map((one) => [one.scrollLeft, one.scrollTop]);
+  const focused = regions().indexOf(document.activeElement);
+  part.innerHTML = html;
+  regions().forEach((one, number) => {
+    if (before[number]) [one.scrollLeft, one.scrollTop] = before[number];
+  });
+  if (focused >= 0) regions()[focused]?.focus({ preventScroll: true });
+};
+
+const map = () => document.getElementById("map-live").heatMap;
+
+const showMap = (isThere) => {
+  document.getElementById("live-map").hidden = !isThere;
+  document.getElementById("live-no-map").hidden = isThere;
+};
+
+// The map of the history, which changes each minute; one that is zoomed or pinned stays.
+const updateMap = async () => {
+  const response = await fetch(payload.dataset.source);
+  if (!response.ok) return;
+  const { maps } = await response.json();
+  showMap(maps.length > 0);
+  if (!maps.length) return;
+  if (map()) await map().update(maps[0]);
+  else location.reload(); // the first figures are there
+};
+
+const receive = ({ data }) => {
+  const event = JSON.parse(data);
+  for (const [name, part] of parts) replace(part, event[name]);
+  const isNew = minute && event.minute !== minute;
+  minute = event.minute;
+  if (isNew) updateMap();
+};
+
+const follow = () => {
+  if (document.hidden) {
+    events?.close();
+    events = null;
+  } else if (!events) {
+    events = new EventSource(place.dataset.events);
+    events.addEventListener("message", receive);
+  }
+};
+
+if (place) {
+  document.addEventListener("map-ready", ({ detail }) => showMap(detail > 0));
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}

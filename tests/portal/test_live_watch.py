@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, ExitStack, aclosing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from starlette.requests import Request
+
+import rowkey
+from portal.portals import LOGS, build_portal, create_logs, open_client
+from rowkey.engines.backends.memory import MemoryEngine
+from rowkey.engines.contract import Store
+from rowkey.errors import Unavailable
+from rowkey.portal.live_history import LiveHistory
+from rowkey.portal.live_watch import LiveWatch
+from rowkey.portal.requests import PortalRequest
+from rowkey.portal.screens.live import iterate_live_events
+from rowkey.table import drop_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+
+
+class CountedCalls:
+    """Counts the readings of counters, by table, and fails those of some."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.counts: dict[str, int] = {}
+        self.broken: set[str] = set()
+        read = Store.list_open_regions
+        servers = MemoryEngine.list_servers
+
+        def count(store: Any, wait_s: float | None = None) -> Any:
+            name = store._table.name
+            self.counts[name] = self.counts.get(name, 0) + 1
+            assert wait_s is not None
+            assert wait_s <= 5, "a reading has a time limit"
+            if name in self.broken:
+                raise Unavailable(name, "some of its regions are on no server")
+            return read(store, wait_s)
+
+        def count_servers(engine: Any, wait_s: float | None = None) -> list[str]:
+            self.counts["servers"] = self.counts.get("servers", 0) + 1
+            return servers(engine, wait_s)
+
+        patch.setattr(Store, "list_open_regions", count)
+        patch.setattr(MemoryEngine, "list_servers", count_servers)
+
+
+class SteppedWatch:
+    """The watch of a portal with a clock that only goes on when it is told to.
+
+    Args:
+        app: the portal.
+    """
+
+    def __init__(self, app: Starlette) -> None:
+        self.now_s = 0.0
+        portal = app.state.portal
+        portal.live._clock = self.get_time
+        portal.live._list_due_s = 0.0
+        self.watch: LiveWatch = portal.live
+
+    def get_time(self) -> float:
+        """Return the seconds that have gone by."""
+        return self.now_s
+
+    def run(self, seconds: int, act: Callable[[], object] = lambda: None) -> None:
+        """Let time go by, and read what is due in each second."""
+        for _ in range(seconds):
+            while not self.watch.read_due():
+                pass
+            self.now_s += 1.0
+            act()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> CountedCalls:
+    """Counts readings of counters."""
+    return CountedCalls(monkeypatch)
+
+
+def build_request(app: Starlette, cookie: str) -> PortalRequest:
+    """Return a request with the cookie of a session."""
+    headers = [(b"cookie", cookie.encode()), (b"host", b"127.0.0.1:8765")]
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+    scope |= {"server": ("127.0.0.1", 8765), "scheme": "http"}
+    return PortalRequest(Request(scope), app.state.portal)
+
+
+def count_calls_of_viewers(
+    folder: Path, count: int, patch: pytest.MonkeyPatch, calls: CountedCalls
+) -> dict[str, int]:
+    """Return the readings of a minute in which some pages show a table."""
+    url = f"memory:{folder}{count}"
+    create_logs(url)
+    app = build_portal(folder, url)
+    stepped = SteppedWatch(app)
+    patch.setattr(LiveWatch, "is_running", True)
+    client = open_client(app)
+    cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+
+    async def follow() -> None:
+        async with AsyncExitStack() as stack:
+            streams = [
+                await stack.enter_async_context(
+                    aclosing(iterate_live_events(build_request(app, cookie), "logs"))  # type: ignore[type-var]
+                )
+                for _ in range(count)
+            ]
+            for stream in streams:
+                assert (await anext(stream)).startswith(":")
+            assert count == stepped.watch.viewer_count
+            stepped.run(60)
+            events = [await anext(stream) for stream in streams]
+            assert 1 == len(set(events))
+            assert "verdicts" in events[0]
+
+    calls.counts.clear()
+    asyncio.run(follow())
+    assert 0 == stepped.watch.viewer_count
+    return dict(calls.counts)
+
+
+def test_fifty_pages_cost_what_one_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: CountedCalls
+) -> None:
+    """With 50 open pages a table is read as often as with one: every two seconds."""
+    one, fifty = (count_calls_of_viewers(tmp_path, count, monkeypatch, calls) for count in (1, 50))
+    assert {"logs": 30, "servers": 30} == one == fifty
+
+
+def test_a_table_that_nobody_looks_at_is_read_each_minute(
+    tmp_path: Path, calls: CountedCalls
+) -> None:
+    """Pages that are loaded cause no reading, and neither does one that was left."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    stepped, client = SteppedWatch(app), open_client(app)
+    for _ in range(5):
+        stepped.run(60)
+        assert 200 == client.get("/tables/logs/live").status_code == client.get("/live").status_code
+    assert {"logs": 5, "servers": 5} == calls.counts
+    with stepped.watch.view("logs"):
+        stepped.run(10)
+    stepped.run(50)
+    assert 10 == calls.counts["logs"]
+
+
+def test_a_failing_table_is_a_remark(tmp_path: Path, calls: CountedCalls) -> None:
+    """What cannot be read is said on its page, and other tables go on."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    with rowkey.open(rowkey.Design.loads(LOGS.replace('"logs"', '"more"')), url):
+        app = build_portal(tmp_path, url)
+        stepped, client = SteppedWatch(app), open_client(app)
+        calls.broken.add("logs")
+        stepped.run(121)
+        assert "are on no server" in client.get("/tables/logs/live").text
+        assert "are on no server" not in client.get("/tables/more/live").text
+        assert 3 == stepped.watch.failure_count == calls.counts["more"]
+        calls.broken.clear()
+        stepped.run(121)
+        assert "are on no server" not in client.get("/tables/logs/live").text
+
+
+def test_tables_come_and_go(tmp_path: Path) -> None:
+    """A new table has a page at once, is read within a minute, and is gone when it is dropped."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    stepped, client = SteppedWatch(app), open_client(app)
+    stepped.run(1)
+    with rowkey.open(rowkey.Design.loads(LOGS.replace('"logs"', '"more"')), url):
+        assert 200 == client.get("/tables/more/live").status_code
+        stepped.run(60)
+        assert ["logs", "more"] == [one.name for one in stepped.watch.list_tables() if one.live]
+    drop_table("more", url)
+    stepped.run(61)
+    assert ["logs"] == [one.name for one in stepped.watch.list_tables()]
+    assert 404 == client.get("/tables/more/live").status_code
+
+
+def test_a_full_disk_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load that cannot be stored is shown all the same, with the reason."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    stepped, client = SteppedWatch(app), open_client(app)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(LiveHistory, "add", fail)
+    with stepped.watch.view("logs"):
+        stepped.run(5)
+    page = client.get("/tables/logs/live").text
+    assert ["No space left" in page, "Counters read at" in page] == [True, True]
+
+
+def test_an_engine_of_one_process_is_not_kept_open(tmp_path: Path) -> None:
+    """The portal reads no counters of an engine that it would keep from others, and says so."""
+    url = f"rocks:{tmp_path}/db"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    with open_client(app) as client, ExitStack() as stack:
+        assert not app.state.portal.live.is_running
+        page = client.get("/tables/logs/live").text
+        assert "in the memory of the process" in page
+        assert "in the memory of the process" in client.get("/live").text
+        json_only = {"accept": "application/json"}
+        assert 422 == client.get("/tables/logs/live", headers=json_only).status_code
+        stack.enter_context(rowkey.open(rowkey.Design.loads(LOGS), url))
+
+
+def test_the_watch_runs_with_the_server(tmp_path: Path) -> None:
+    """It starts and ends with the app, and a stream ends with it."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    with open_client(app):
+        assert app.state.portal.live.is_running
+    assert not app.state.portal.live.is_running
+    assert open_client(app).get("/tables/logs/live/events").text.startswith(":")
