@@ -6,7 +6,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from rowkey.render import read_page_asset
+from rowkey.render import read_map_script, read_page_asset
 
 CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -24,7 +24,7 @@ def read_static_files() -> dict[str, bytes]:
     """Return the content of every style sheet, script and picture by name."""
     contents = {
         REPORT_STYLE: read_page_asset("browser/style.css").encode(),
-        REPORT_SCRIPT: read_page_asset("browser/map.js").encode(),
+        REPORT_SCRIPT: read_map_script(makes_requests=True).encode(),
     }
     for file in files("rowkey.portal").joinpath("static").iterdir():
         if file.name.endswith(tuple(CONTENT_TYPES)):
