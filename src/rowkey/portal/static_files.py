@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -30,6 +31,13 @@ def read_static_files() -> dict[str, bytes]:
         if file.name.endswith(tuple(CONTENT_TYPES)):
             contents[file.name] = file.read_bytes()
     return contents
+
+
+@cache
+def compress_static_file(name: str) -> bytes | None:
+    """Return a style sheet, script or picture compressed by gzip; None if there is none."""
+    content = read_static_files().get(name)
+    return None if content is None else gzip.compress(content, 9, mtime=0)
 
 
 @cache
