@@ -105,7 +105,7 @@ def test_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue
     states = [job.progress.state for job in jobs]
     assert [JobState.RUNNING] * 2 + [JobState.WAITING] * MAX_WAITING == states
     wait_until(lambda: all((tmp_path / f"started{one}").exists() for one in range(2)))
-    assert "sleeping" == jobs[0].progress.phase
+    wait_until(lambda: jobs[0].progress.phase == "sleeping")
     assert not (tmp_path / "started2").exists()
     process = jobs[0].process
     assert process is not None

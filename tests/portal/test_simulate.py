@@ -89,6 +89,11 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     stored_report = app.state.portal.simulations.read_result(path.rpartition("/")[2])["report"]
     assert list_messages(report) == list_messages(stored_report) != []
     assert "the busiest of" not in client.get(path, params={"lang": "zh"}).text
+    views = report["designs"][0]["map"]["views"]
+    for kind, view in views.items():
+        source = f"{path}/maps/d1/{kind}"
+        assert json.loads(json.dumps(view)) == client.get(source).json()
+        views[kind] = {"row_count": len(view["rows"]), "source": source}
     for language in LANGUAGES:
         page = client.get(path, params={"lang": language}).text
         payload = str(build_report_variables(report, language)["payload"])
@@ -96,14 +101,35 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
         assert str(tmp_path) not in page
 
 
+def test_a_map_is_sent_once(app: Starlette) -> None:
+    """A view is compressed for a browser that takes it, and not sent again to one that has it."""
+    client = open_client(app)
+    path = start(client)
+    wait_for_end(client, path)
+    url = f"{path}/maps/d1/region"
+    packed = client.get(url)
+    plain = client.get(url, headers={"accept-encoding": "identity"})
+    assert ("gzip", None) == tuple(one.headers.get("content-encoding") for one in (packed, plain))
+    assert packed.json() == plain.json()
+    known = {"if-none-match": packed.headers["etag"]}
+    assert (304, b"") == (
+        client.get(url, headers=known).status_code,
+        client.get(url, headers=known).content,
+    )
+    assert 401 == open_client(app, logs_in=False).get(url, headers=known).status_code
+    names = ("d2/region", "d1/rows", "d1/..%2Frequest", "D1/region")
+    assert [404] * 4 == [client.get(f"{path}/maps/{one}").status_code for one in names]
+    assert 404 == client.get(f"/simulations/{'0' * 32}/maps/d1/region").status_code
+
+
 def test_generated_events_follow_the_form(app: Starlette) -> None:
     """Rate and servers of the form replace those of the file, which stays as it is."""
     client = open_client(app)
     before = app.state.portal.workspace.read("logs.toml")
-    path = start(client, servers="3", rate="700/s")
+    path = start(client, servers="3", rate="700/s", capacity="800/s")
     wait_for_end(client, path)
     document = client.get(f"{path}/document").json()
-    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\n'
+    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\ncapacity = "800/s"\n'
     expected = build_simulation_document(JudgedDesign(rowkey.Design.loads(text)))
     assert (3, "generated") == (document["servers"], document["source"]["kind"])
     assert json.loads(json.dumps(expected)) == document

@@ -185,7 +185,7 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
     with open_page(browser, report) as view:
         maps = [view.locator(f"#map-{name}") for name in ("d1", "d2")]
         canvas, legend = maps[0].locator(".stage canvas"), view.locator("#map-scale-d1")
-        chosen = maps[0].locator("[data-choice=shown] input")
+        chosen = maps[0].locator("[data-choice=load] input")
         assert ["writes", "reads", "both"] == [one.get_attribute("value") for one in chosen.all()]
         chosen.first.focus()
         seen: list[str] = []
@@ -197,7 +197,7 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
             assert [load, load] == [one.evaluate("one => one.heatMap.load") for one in maps]
             assert words in legend.inner_text()
             assert chosen.nth(len(seen)).is_checked()
-            seen.append(canvas.evaluate("one => one.toDataURL()"))
+            seen.append(canvas.evaluate(PICTURE))
             view.keyboard.press("ArrowRight")
         assert 3 == len(set(seen))
         assert "writes" == maps[1].evaluate("one => one.heatMap.load")  # the group is a circle
@@ -213,6 +213,12 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
             "thead th"
         ).all_inner_texts()
 
+
+PICTURE = """async (canvas) => {
+  await new Promise(requestAnimationFrame);
+  return canvas.toDataURL();
+}"""
+"""A map as it is after the next frame."""
 
 RATES = """(one) => Object.fromEntries(["writes", "reads", "both"].map(
   (load) => [load, one.heatMap.viewOf("server", load).all]))"""
@@ -433,8 +439,9 @@ PAINTS = """async () => {
   const zoomed = timed(() => {
     turn += 1;
     map.show([turn * 9, map.columns / 2 + turn, turn * 5, map.view.rows.length / 2 + turn]);
+    map.paint();
   });
-  map.whole();
+  map.reset();
   map.paint();
   const image = context.getImageData(0, 0, map.canvas.width, map.canvas.height).data;
   const colours = new Set(new Uint32Array(image.buffer)).size;

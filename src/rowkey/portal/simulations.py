@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
 from rowkey.durable_files import make_directory, replace_file
 from rowkey.portal.jobs import Job, create_job_id
+from rowkey.portal.stored_maps import link_map_views, read_map_view, store_map_views
 from rowkey.portal.stored_messages import list_messages, restore_messages
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
@@ -48,6 +49,7 @@ class SimulationRequest:
         servers: the number of region servers if it is not that of the file; else 0.
         user: who wants it.
         created_ms: when, in milliseconds since 1970.
+        capacity: what one server can take if it is not that of the file; else empty.
     """
 
     designs: Sequence[str]
@@ -57,6 +59,7 @@ class SimulationRequest:
     servers: int
     user: str
     created_ms: int
+    capacity: str = ""
 
 
 class SimulationStore:
@@ -74,7 +77,7 @@ class SimulationStore:
 
         Args:
             request: what is wanted.
-            arguments: those of `simulate_designs`.
+            arguments: those of `simulate_designs` but `map_folder`.
 
         Raises:
             OSError: it cannot be written.
@@ -86,6 +89,7 @@ class SimulationStore:
         make_directory(folder)
         path = folder / _REQUEST_FILE
         replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
+        arguments = {**arguments, "map_folder": str(folder)}
         function = f"{simulate_designs.__module__}:{simulate_designs.__name__}"
         return Job(job_id, function, arguments, folder / _RESULT_FILE)
 
@@ -113,11 +117,21 @@ class SimulationStore:
             return None
 
     def read_result(self, simulation_id: str) -> dict[str, Any] | None:
-        """Return the result of `simulate_designs`; None if there is none, or not yet."""
+        """Return the result of `simulate_designs`; None if there is none, or not yet.
+
+        The views of its maps have the paths under which browsers read them.
+        """
         result = self._read(simulation_id, _RESULT_FILE)
         if result is not None:
             restore_messages(result["report"], result["messages"])
+            link_map_views(result["report"], simulation_id)
         return result
+
+    def read_map_view(self, simulation_id: str, design_id: str, kind: str) -> bytes | None:
+        """Return a view of a map as gzip-compressed JSON; None if there is no such view."""
+        if not _ID.fullmatch(simulation_id):
+            return None
+        return read_map_view(self.folder / simulation_id, design_id, kind)
 
     def _read(self, simulation_id: str, name: str) -> dict[str, Any] | None:
         """Return a stored document; None if there is none."""
@@ -134,7 +148,7 @@ class SimulationStore:
 def build_arguments(
     workspace: Workspace, files: Sequence[DesignFile], sample: Path | None
 ) -> dict[str, Any]:
-    """Return the arguments of `simulate_designs` as JSON values.
+    """Return the arguments of `simulate_designs` but `map_folder` as JSON values.
 
     Args:
         workspace: the folder of the designs.
@@ -157,6 +171,7 @@ def simulate_designs(
     texts: Mapping[str, str],
     sample: str | None,
     created_s: float,
+    map_folder: str,
 ) -> dict[str, Any]:
     """Return the report of one design, or of several with their comparison.
 
@@ -167,10 +182,12 @@ def simulate_designs(
         texts: the texts of the design files by name.
         sample: the path of a file of events; None for generated ones.
         created_s: when this was asked for, in seconds since 1970.
+        map_folder: where the views of the maps are written.
 
     Returns:
-        `report`, the document of `rowkey report`, and `document`, that of `rowkey simulate`, or of
-        `rowkey compare` if there are several designs; and the `messages` of the report.
+        `report`, the document of `rowkey report` without the views of its maps; `document`, that of
+        `rowkey simulate`, or of `rowkey compare` if there are several designs; and the `messages`
+        of the report.
     """
     workspace = Workspace(Path(folder), frozenset(map(Path, hidden_files)))
     designs = {
@@ -198,6 +215,7 @@ def simulate_designs(
         document = build_simulation_document(judged[0])
     created = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created_s))
     shown = build_report_document(judged, Redaction(), comparison, created)
+    store_map_views(shown, Path(map_folder))
     return {"report": shown, "messages": list_messages(shown), "document": document}
 
 

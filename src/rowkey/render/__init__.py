@@ -89,6 +89,7 @@ if TYPE_CHECKING:
         build_report_variables,
         show,
     )
+    from rowkey.render.page.map_script import read_map_script
     from rowkey.render.page.markup import build_environment as build_page_environment
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
@@ -168,6 +169,7 @@ else:
             ),
             "languages": "Translator",
             "page": "LANGUAGES NotebookResult build_report_page build_report_variables show",
+            "page.map_script": "read_map_script",
             "page.markup": ("build_environment=build_page_environment read_asset=read_page_asset"),
             "explanation": (
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
@@ -309,6 +311,7 @@ __all__ = [
     "print_proof",
     "print_simulation",
     "print_verdict",
+    "read_map_script",
     "read_page_asset",
     "show",
     "to_json_value",

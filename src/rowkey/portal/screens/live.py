@@ -121,7 +121,7 @@ async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterato
     portal, last = request.portal, None
     with portal.live.view(name) as table:
         yield ": the table is read every two seconds now\n\n"
-        while portal.live.is_running and portal.sessions.find_session(request.cookie):
+        while portal.live.is_running and request.find_session():
             if table.live is not last and table.live is not None:
                 last = table.live
                 event = await run_in_threadpool(_render_parts, request, table)

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
+from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.jobs import JobProgress, JobState
 from rowkey.portal.roles import Role
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.design import KeyPath
+    from rowkey.portal.portal import Portal
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.simulations import SimulationStore
 
@@ -41,19 +43,24 @@ EVENT_INTERVAL_S = 0.25
 def show_form(request: PortalRequest) -> Response:
     """Show the form for a simulation, and the newest results."""
     portal = request.portal
-    ids = portal.simulations.list_ids()[:SHOWN_SIMULATIONS]
     return request.render(
         "simulate.html",
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
         design=request.query.get("design", ""),
         sample=request.query.get("sample", OWN_EVENTS),
-        simulations=[(one, portal.simulations.read_request(one)) for one in ids],
+        simulations=list_simulations(portal)[:SHOWN_SIMULATIONS],
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
         suffixes=list_sample_suffixes(),
         can_write=request.can_act_as(Role.DESIGNER),
     )
+
+
+def list_simulations(portal: Portal) -> list[tuple[str, SimulationRequest]]:
+    """Return the stored simulations with their ids, newest first."""
+    found = [(one, portal.simulations.read_request(one)) for one in portal.simulations.list_ids()]
+    return [(one, wanted) for one, wanted in found if wanted is not None]
 
 
 async def upload_sample(request: PortalRequest) -> Response:
@@ -74,7 +81,7 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     """Start what a form asks for, and return the redirection to its page.
 
     Args:
-        request: the request with the form: `sample`, `rate` and `servers`.
+        request: the request with the form: `sample`, `rate`, `servers` and `capacity`.
         names: the names of the design files; several are compared.
 
     Raises:
@@ -84,10 +91,11 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     """
     portal, form = request.portal, request.form
     rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
+    capacity = form.get("capacity", "").strip()
     files = [portal.workspace.read(name) for name in names]
     for file in files:  # first, as the mistakes of a changed text would have other lines
         portal.workspace.read_design(file)
-    changed = [change_load(file, rate, servers) for file in files]
+    changed = [change_load(file, rate, servers, capacity) for file in files]
     for file in changed:
         portal.workspace.read_design(file)
     sample = find_sample(request, files)
@@ -97,6 +105,7 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
         sample="" if sample is None else sample.name,
         rate=rate,
         servers=servers,
+        capacity=capacity,
         user=request.user,
         created_ms=time.time_ns() // 1_000_000,
     )
@@ -130,8 +139,8 @@ def parse_servers(text: str) -> int:
     return int(text)
 
 
-def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
-    """Return a design file with another rate of writes and number of servers, where they are given.
+def change_load(file: DesignFile, rate: str, servers: int, capacity: str) -> DesignFile:
+    """Return a design file with another rate of writes and other servers, where these are given.
 
     Raises:
         InvalidDesign: the file is no TOML.
@@ -141,6 +150,8 @@ def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
         changes["writes", "rate"] = rate
     if servers:
         changes["cluster", "servers"] = servers
+    if capacity:
+        changes["cluster", "capacity"] = capacity
     if not changes:
         return file
     text = edit_toml(file.content.decode("utf-8", "surrogateescape"), changes)
@@ -198,6 +209,18 @@ def send_document(request: PortalRequest) -> Response:
     if result is None:
         raise RefusedRequest(404)
     return JSONResponse(result["document"])
+
+
+def send_map_view(request: PortalRequest) -> Response:
+    """Return one view of the map of a design; it never changes, but only users may see it."""
+    simulation_id, _ = _read_request(request)
+    names = request.path_values["design"], request.path_values["kind"]
+    packed = _get_store(request).read_map_view(simulation_id, *names)
+    if packed is None:
+        raise RefusedRequest(404)
+    return send_compressed(
+        request, packed, "application/json", f"{simulation_id}-{'-'.join(names)}"
+    )
 
 
 def send_events(request: PortalRequest) -> Response:
@@ -274,6 +297,7 @@ ROUTES = [
     PortalRoute("/simulations/samples", upload_sample, "POST", Role.DESIGNER, is_streaming=True),
     PortalRoute("/simulations/{id}", show_simulation),
     PortalRoute("/simulations/{id}/document", send_document),
+    PortalRoute("/simulations/{id}/maps/{design}/{kind}", send_map_view),
     PortalRoute("/simulations/{id}/events", send_events),
     PortalRoute("/simulations/{id}/cancel", cancel_simulation, "POST", Role.DESIGNER),
 ]
