@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from rowkey.portal.audit import AuditLog
+from rowkey.portal.design_advice import AdviceRequest, advise_design
 from rowkey.portal.design_check import DesignChecker
+from rowkey.portal.design_drafts import DraftRequest, write_draft
 from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.job_results import JobResults
 from rowkey.portal.jobs import JobQueue
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
-from rowkey.portal.simulations import SimulationStore
+from rowkey.portal.simulations import SimulationRequest, simulate_designs
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -35,6 +38,8 @@ class Portal:
         jobs: runs long work in other processes.
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
+        drafts: what was drafted from uploaded files.
+        advice: what better keys were searched for.
     """
 
     settings: PortalSettings
@@ -46,7 +51,9 @@ class Portal:
     steps: TableSteps
     jobs: JobQueue
     uploads: SampleUploads
-    simulations: SimulationStore
+    simulations: JobResults[SimulationRequest]
+    drafts: JobResults[DraftRequest]
+    advice: JobResults[AdviceRequest]
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -69,5 +76,9 @@ class Portal:
             steps=TableSteps(audit),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
-            simulations=SimulationStore(settings.storage_folder / "simulations"),
+            simulations=JobResults(
+                settings.storage_folder / "simulations", SimulationRequest, simulate_designs
+            ),
+            drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
+            advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )

@@ -92,7 +92,11 @@ if TYPE_CHECKING:
     from rowkey.render.page.markup import build_environment as build_page_environment
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
-    from rowkey.render.report import build_key_boxes, build_report_document
+    from rowkey.render.report import (
+        build_key_boxes,
+        build_report_document,
+        build_summary_document,
+    )
     from rowkey.render.rules import (
         RULES_FIELDS,
         build_rules_document,
@@ -129,6 +133,7 @@ if TYPE_CHECKING:
         print_simulation,
         print_verdict,
     )
+    from rowkey.render.verdict import build_verdict_document
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -174,7 +179,8 @@ else:
                 "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
-            "report": "build_key_boxes build_report_document",
+            "verdict": "build_verdict_document",
+            "report": "build_key_boxes build_report_document build_summary_document",
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
@@ -261,7 +267,9 @@ __all__ = [
     "build_sarif_document",
     "build_simulation_document",
     "build_splits_document",
+    "build_summary_document",
     "build_vectors_document",
+    "build_verdict_document",
     "build_verify_document",
     "format_advice",
     "format_advised_design",
