@@ -88,6 +88,7 @@ class Job:
             reports progress, and returns a JSON document.
         arguments: JSON values by name.
         result_file: where the document is written.
+        limits: what it may use; as all jobs of its queue if None.
         progress: how far it is; replaced as a whole, so that any thread may read it.
     """
 
@@ -95,6 +96,7 @@ class Job:
     function: str
     arguments: Mapping[str, Any]
     result_file: Path
+    limits: JobLimits | None = None
     progress: JobProgress = field(default_factory=JobProgress)
     process: subprocess.Popen[bytes] | None = None
 
@@ -113,7 +115,7 @@ class JobQueue:
     """Runs jobs in the order in which they are submitted, at most two at once.
 
     Args:
-        limits: what each may use.
+        limits: what each may use that has no limits of its own.
     """
 
     def __init__(self, limits: JobLimits | None = None) -> None:
@@ -178,7 +180,7 @@ class JobQueue:
 
     def _follow(self, job: Job, process: subprocess.Popen[bytes]) -> None:
         """Read the reports of a job until its process has ended, and start the next one."""
-        timer = Timer(self.limits.time_s, self._stop_late, (job,))
+        timer = Timer((job.limits or self.limits).time_s, self._stop_late, (job,))
         timer.daemon = True
         timer.start()
         try:
@@ -204,12 +206,13 @@ class JobQueue:
 
     def _send_call(self, job: Job, process: subprocess.Popen[bytes]) -> None:
         """Tell a process what to do; its standard input stays open as long as the portal runs."""
+        limits = job.limits or self.limits
         call = {
             "function": job.function,
             "arguments": job.arguments,
             "result_file": str(job.result_file),
-            "memory_bytes": self.limits.memory_bytes,
-            "time_s": self.limits.time_s,
+            "memory_bytes": limits.memory_bytes,
+            "time_s": limits.time_s,
         }
         assert process.stdin is not None, "it is a pipe"
         process.stdin.write(json.dumps(call).encode() + b"\n")

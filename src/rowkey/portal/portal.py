@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from rowkey.portal.audit import AuditLog
+from rowkey.portal.design_advice import AdviceRequest, advise_design
 from rowkey.portal.design_check import DesignChecker
+from rowkey.portal.design_drafts import DraftRequest, write_draft
 from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.job_results import JobResults
 from rowkey.portal.jobs import JobQueue
 from rowkey.portal.live_alerts import AlertLog, AlertSender
 from rowkey.portal.live_database import LiveDatabase
@@ -15,7 +18,7 @@ from rowkey.portal.live_history import LiveHistory
 from rowkey.portal.live_watch import LiveWatch
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
-from rowkey.portal.simulations import SimulationStore
+from rowkey.portal.simulations import SimulationResults
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -40,6 +43,8 @@ class Portal:
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
         live: reads the counters of the tables, and stores what they show.
+        drafts: what was drafted from uploaded files.
+        advice: what better keys were searched for.
     """
 
     settings: PortalSettings
@@ -51,8 +56,10 @@ class Portal:
     steps: TableSteps
     jobs: JobQueue
     uploads: SampleUploads
-    simulations: SimulationStore
     live: LiveWatch
+    simulations: SimulationResults
+    drafts: JobResults[DraftRequest]
+    advice: JobResults[AdviceRequest]
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -78,7 +85,6 @@ class Portal:
             steps=TableSteps(audit),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
-            simulations=SimulationStore(settings.storage_folder / "simulations"),
             live=LiveWatch(
                 engines,
                 LiveHistory(database),
@@ -86,4 +92,7 @@ class Portal:
                 AlertSender(settings.alert_url, alerts),
                 settings.origin,
             ),
+            simulations=SimulationResults(settings.storage_folder / "simulations"),
+            drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
+            advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import unicodedata
 from contextlib import contextmanager, suppress
@@ -28,6 +29,8 @@ MAX_FILE_BYTES = 1 << 18
 """Bytes of a design file; a larger one is no valid design."""
 _FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
 """Characters that separate folders, or have a meaning in names or URLs on some system."""
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
+MAX_TABLE_CHARS = 100
 _VISIBLE_BLANKS = "\t\n"
 
 
@@ -72,7 +75,7 @@ class DesignFile:
 
     def encode_text(self, text: str) -> bytes:
         """Return an edited text as the bytes of this file, with its line ends and its mark."""
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
         if b"\r\n" in self.content:
             text = text.replace("\n", "\r\n")
         mark = BOM if self.content.startswith(BOM.encode()) else ""
@@ -315,6 +318,15 @@ class Workspace:
             yield
         finally:
             os.close(number)
+
+
+def clean_table_name(stem: str) -> str:
+    """Return the name of a table for the stem of a file's name.
+
+    >>> clean_table_name("web logs-1"), clean_table_name("日志")
+    ('web_logs_1', 'events')
+    """
+    return _UNSAFE_CHARACTERS.sub("_", stem).strip("_")[:MAX_TABLE_CHARS] or "events"
 
 
 def _check_edit(current: DesignFile, new: DesignFile) -> None:

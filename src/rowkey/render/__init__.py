@@ -97,6 +97,7 @@ if TYPE_CHECKING:
         build_key_boxes,
         build_report_document,
         build_shown_cause,
+        build_summary_document,
         pack_counts,
     )
     from rowkey.render.rules import (
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
         print_simulation,
         print_verdict,
     )
+    from rowkey.render.verdict import build_verdict_document
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -183,7 +185,11 @@ else:
                 "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
-            "report": "build_key_boxes build_report_document build_shown_cause pack_counts",
+            "verdict": "build_verdict_document",
+            "report": (
+                "build_key_boxes build_report_document build_shown_cause build_summary_document "
+                "pack_counts"
+            ),
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
@@ -271,7 +277,9 @@ __all__ = [
     "build_shown_cause",
     "build_simulation_document",
     "build_splits_document",
+    "build_summary_document",
     "build_vectors_document",
+    "build_verdict_document",
     "build_verify_document",
     "format_advice",
     "format_advised_design",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
+from rowkey.portal.job_results import MAX_RESULTS
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.screens.simulate import (
     SHOWN_SIMULATIONS,
-    list_simulations,
     submit_simulation,
 )
 
@@ -26,7 +26,11 @@ DESIGN_FIELD_PREFIX = "design:"
 
 def show_comparison_form(request: PortalRequest) -> Response:
     """Show the form for a comparison, and the newest results."""
-    comparisons = [one for one in list_simulations(request.portal) if len(one[1].designs) > 1]
+    comparisons = [
+        one
+        for one in request.portal.simulations.list_requests(MAX_RESULTS)
+        if len(one[1].designs) > 1
+    ]
     return request.render(
         "compare.html",
         files=request.portal.workspace.list_files(),

@@ -15,7 +15,7 @@ from rowkey.portal.table_overview import (
     find_design_differences,
     read_stored_table,
 )
-from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile
+from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rowkey.portal.design_check import DiffLine
     from rowkey.portal.requests import PortalRequest
 
-NOTICES = ("saved", "fixed", "created")
+NOTICES = ("saved", "fixed", "created", "adopted")
 """What a page says after a form was sent, by the words of its query."""
 NEW_TEXT = """\
 table = "{table}"
@@ -85,7 +85,7 @@ def create_design(request: PortalRequest) -> Response:
     name = request.form.get("name", "").strip()
     if not name.endswith(DESIGN_SUFFIX):
         name += DESIGN_SUFFIX
-    table = "".join(one if one.isascii() and one.isalnum() else "_" for one in name[:-5])
+    table = clean_table_name(name.removesuffix(DESIGN_SUFFIX))
     saved = request.portal.workspace.write(name, NEW_TEXT.format(table=table), None)
     request.note_action("create design", name, etag=saved.etag)
     return request.redirect("designs", name, query="created")

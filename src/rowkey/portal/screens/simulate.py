@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
 from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.jobs import JobProgress, JobState
+from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
@@ -23,21 +23,18 @@ from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from starlette.responses import Response
 
     from rowkey.design import KeyPath
-    from rowkey.portal.portal import Portal
     from rowkey.portal.requests import PortalRequest
-    from rowkey.portal.simulations import SimulationStore
+    from rowkey.portal.simulations import SimulationResults
 
 OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
 """What the form sends for generated events and for the sample that the design declares."""
 SHOWN_SIMULATIONS = 20
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks at a job whose progress a browser follows."""
 
 
 def show_form(request: PortalRequest) -> Response:
@@ -49,18 +46,12 @@ def show_form(request: PortalRequest) -> Response:
         samples=portal.uploads.list_samples(),
         design=request.query.get("design", ""),
         sample=request.query.get("sample", OWN_EVENTS),
-        simulations=list_simulations(portal)[:SHOWN_SIMULATIONS],
+        simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
         suffixes=list_sample_suffixes(),
         can_write=request.can_act_as(Role.DESIGNER),
     )
-
-
-def list_simulations(portal: Portal) -> list[tuple[str, SimulationRequest]]:
-    """Return the stored simulations with their ids, newest first."""
-    found = [(one, portal.simulations.read_request(one)) for one in portal.simulations.list_ids()]
-    return [(one, wanted) for one, wanted in found if wanted is not None]
 
 
 async def upload_sample(request: PortalRequest) -> Response:
@@ -108,6 +99,7 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
         capacity=capacity,
         user=request.user,
         created_ms=time.time_ns() // 1_000_000,
+        sample_id=choice if portal.uploads.find(choice := form.get("sample", "")) else "",
     )
     arguments = build_arguments(portal.workspace, changed, sample)
     job = portal.simulations.create_job(wanted, **arguments)
@@ -184,21 +176,29 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
     simulation_id, wanted = _read_request(request)
-    values: dict[str, Any] = {
-        "id": simulation_id,
-        "wanted": wanted,
-        "can_write": request.can_act_as(Role.DESIGNER),
-    }
     result = _get_store(request).read_result(simulation_id)
     if result is not None:
         variables = build_report_variables(result["report"], request.language)
-        return request.render("simulation.html", **values, **variables)
+        return request.render(
+            "simulation.html",
+            id=simulation_id,
+            wanted=wanted,
+            can_write=request.can_act_as(Role.DESIGNER),
+            **variables,
+        )
     progress = find_progress(request, simulation_id)
+    names = ", ".join(wanted.designs)
     return request.render(
-        "simulation_progress.html",
-        **values,
+        "job_progress.html",
+        title=request.translate("portal.simulation.title", design=names),
+        events=wanted.sample or request.translate("portal.simulation.generated"),
+        path=build_path("simulations", simulation_id),
+        start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
+        start_title=request.translate("portal.simulate.title"),
+        again=request.translate("portal.simulation.again"),
         progress=progress,
-        sentence=describe_progress(request, progress),
+        sentence=describe_progress(request, simulation_id, progress),
+        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 
@@ -226,24 +226,7 @@ def send_map_view(request: PortalRequest) -> Response:
 def send_events(request: PortalRequest) -> Response:
     """Return the progress of a simulation as server-sent events, until it has ended."""
     simulation_id, _ = _read_request(request)
-    return StreamingResponse(iterate_events(request, simulation_id), media_type="text/event-stream")
-
-
-async def iterate_events(request: PortalRequest, simulation_id: str) -> AsyncIterator[str]:
-    """Yield an event each time when the progress of a simulation has changed."""
-    last = None
-    while last is None or not last.state.is_final:
-        progress = find_progress(request, simulation_id)
-        if progress != last:
-            event = {
-                "is_final": progress.state.is_final,
-                "count": progress.count,
-                "total": progress.total,
-                "text": describe_progress(request, progress),
-            }
-            yield f"data: {json.dumps(event)}\n\n"
-            last = progress
-        await asyncio.sleep(EVENT_INTERVAL_S)
+    return send_job_events(request, simulation_id)
 
 
 def cancel_simulation(request: PortalRequest) -> Response:
@@ -254,26 +237,7 @@ def cancel_simulation(request: PortalRequest) -> Response:
     return request.redirect("simulations", simulation_id)
 
 
-def find_progress(request: PortalRequest, simulation_id: str) -> JobProgress:
-    """Return how far a simulation is; one of a portal that was stopped is cancelled."""
-    job = request.portal.jobs.find(simulation_id)
-    return JobProgress(JobState.CANCELLED) if job is None else job.progress
-
-
-def describe_progress(request: PortalRequest, progress: JobProgress) -> str:
-    """Return a sentence about the progress of a simulation."""
-    if progress.state is not JobState.RUNNING or not progress.phase:
-        limits = request.portal.jobs.limits
-        return request.translate(
-            f"portal.simulation.{progress.state}",
-            seconds=f"{limits.time_s:g}",
-            gigabytes=f"{limits.memory_bytes / (1 << 30):g}",
-        )
-    phase = progress.phase.replace(" ", "_")
-    return request.translate(f"portal.simulation.{phase}", count=f"{progress.count:,}")
-
-
-def _get_store(request: PortalRequest) -> SimulationStore:
+def _get_store(request: PortalRequest) -> SimulationResults:
     """Return the simulations of the portal."""
     return request.portal.simulations
 
