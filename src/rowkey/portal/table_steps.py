@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import contextmanager
-from threading import RLock, Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Conflict, RowkeyError
-from rowkey.move import Move
-from rowkey.table import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rowkey.portal.audit import AuditLog
-    from rowkey.portal.engine_session import EngineSession
-    from rowkey.table import Table
 
     StepResult = tuple[Mapping[str, Any], Iterable[str]]
     """What the command of a step prints: as a JSON document, and as lines of text."""
@@ -44,8 +39,6 @@ class TableStep:
         self.document: Mapping[str, Any] | None = None
         self.lines: tuple[str, ...] = ()
         self.problem = ""
-        self._move: Move | None = None
-        self._lock = RLock()
 
     @property
     def is_running(self) -> bool:
@@ -55,43 +48,6 @@ class TableStep:
     def report(self, what: str, done: int, total: int) -> None:
         """Note how far the step is."""
         self.progress = (what, done, total)
-
-    @contextmanager
-    def open_move(self, engines: EngineSession) -> Iterator[Move]:
-        """Open the move of the table, which pages may use until the `with` block ends.
-
-        Raises:
-            InvalidArgument: there is no such table.
-            Unavailable: the engine or the catalog does not answer.
-        """
-        with engines.wait_for_pages():
-            move = Move(self.table, engines.require_url())
-        self._move = move
-        try:
-            yield move
-        finally:
-            with self._lock:
-                self._move = None
-                move.close()
-
-    @contextmanager
-    def open_table(self, engines: EngineSession) -> Iterator[Table]:
-        """Open the table for the time of a `with` block, in which pages go on.
-
-        Raises:
-            InvalidArgument: there is no such table.
-            Unavailable: the engine or the catalog does not answer.
-        """
-        with engines.wait_for_pages():
-            table = open_table(self.table, engines.require_url(), create=False)
-        with table:
-            yield table
-
-    @contextmanager
-    def borrow_move(self) -> Iterator[Move | None]:
-        """Lend the move that the step works on to a page; None if it has none open."""
-        with self._lock:
-            yield self._move
 
     def build_document(self) -> dict[str, Any]:
         """Return how far the step is, for programs."""
@@ -120,7 +76,7 @@ class TableSteps:
     def __init__(self, audit: AuditLog) -> None:
         self._audit = audit
         self._steps: dict[str, TableStep] = {}
-        self._lock = RLock()
+        self._lock = Lock()
 
     def find(self, table: str) -> TableStep | None:
         """Return the step of a table that runs or ran last; None if there was none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
@@ -29,7 +28,8 @@ from rowkey.schema import parse_duration, parse_rate
 from rowkey.table import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from starlette.responses import Response
 
@@ -53,7 +53,7 @@ def show_operations(request: PortalRequest) -> Response:
     step = None if last is None else last.build_document()
     status, buckets, preview, problem = None, None, None, ""
     try:
-        status = _read_status(request, name)
+        status = _read_status(request)
         buckets, preview = _read_buckets(request, name)
     except RowkeyError as refusal:
         if step is None or not step["running"]:  # else the engine is in use
@@ -86,28 +86,16 @@ def show_operations(request: PortalRequest) -> Response:
     )
 
 
-def _read_status(request: PortalRequest, name: str) -> dict[str, Any]:
+def _read_status(request: PortalRequest) -> dict[str, Any]:
     """Return how far the move of a table is, as `rowkey move status -f json` prints it."""
     url = request.portal.engines.require_url()
-    with _borrow_move(request, name) as move:
+    with _open_move(request) as move:
         return build_move_status_document(move.status, url)
 
 
-@contextmanager
-def _borrow_move(request: PortalRequest, name: str) -> Iterator[Move]:
-    """Open the move of a table for a `with` block: that of the step that runs, or another.
-
-    Raises:
-        Unavailable: the engine or the catalog does not answer.
-    """
-    engines, step = request.portal.engines, request.portal.steps.find(name)
-    with ExitStack() as stack:
-        move = None if step is None else stack.enter_context(step.borrow_move())
-        if move is None:
-            stack.close()
-            stack.enter_context(engines.wait_for_pages())
-            move = stack.enter_context(Move(name, engines.require_url()))
-        yield move
+def _open_move(request: PortalRequest) -> AbstractContextManager[Move]:
+    """Open the move of the table for the time of a `with` block."""
+    return request.portal.engines.open_move(request.path_values["name"])
 
 
 def _read_buckets(
@@ -155,7 +143,7 @@ def set_buckets(request: PortalRequest) -> Response:
     count, part = _parse_count(request.form)
 
     def work(step: TableStep) -> StepResult:
-        with step.open_table(request.portal.engines) as table:
+        with request.portal.engines.open_table(request.path_values["name"]) as table:
             result = table.set_buckets(count, part=part, progress=step.report)
             name = table.design.table
         return build_bucket_change_document(name, result), format_bucket_change(name, result)
@@ -170,7 +158,7 @@ def plan_move(request: PortalRequest) -> Response:
         raise InvalidArgument("design", "no design file is chosen", "a file of the folder")
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             plan = move.plan(design, progress=step.report)
         return build_move_plan_document(plan), format_move_plan(plan)
 
@@ -182,7 +170,7 @@ def run_move(request: PortalRequest) -> Response:
     design = _read_design(request)
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result = move.run(design, progress=step.report)
             return _describe_verification(move, result)
 
@@ -199,7 +187,7 @@ def verify_move(request: PortalRequest) -> Response:
         raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result = move.verify(sample_share=percent / 100, repair=repairs, progress=step.report)
             return _describe_verification(move, result)
 
@@ -229,7 +217,7 @@ def finish_move(request: PortalRequest) -> Response:
     dropped = request.path_values["dropped"]
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             name = move.finish(drop=dropped, progress=step.report)
             document = build_move_status_document(move.status, move.url)
         return document, [f"{name}: dropped"]
@@ -285,7 +273,7 @@ def _begin_switch(
     """Begin to let clients read the other table."""
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result, status = switch(move, step), move.status
         document = build_move_switch_document(result, status, move.url)
         return document, format_move_switch(result, status)
@@ -298,7 +286,7 @@ def _change_copy(
 ) -> Response:
     """Change how a copy goes on, and show its page again."""
     table = request.path_values["name"]
-    with _borrow_move(request, table) as move:
+    with _open_move(request) as move:
         change(move)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
