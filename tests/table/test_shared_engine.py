@@ -55,6 +55,10 @@ def test_no_row_is_lost_when_another_table_changes_the_buckets(tmp_path: Path) -
         with open_table("logs", url, create=False, engine=engine) as table:
             try:
                 table.set_buckets(8)
+                end = time.monotonic() + DEADLINE_S
+                while "bucket(host, 8)" not in str(writer.design.key):
+                    assert time.monotonic() < end, "the writer does not follow"
+                    time.sleep(0.01)
             finally:
                 ended.set()
                 thread.join()
