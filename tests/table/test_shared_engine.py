@@ -21,8 +21,8 @@ DESIGN = rowkey.Design(
     "logs", "[bucket(host, 2)][host][n]", fields={"host": "text", "n": "i64", "note": "text"}
 )
 
-DEADLINE_S = 20
-"""Seconds for a writer to follow; without the engine's limit it takes up to 60."""
+DEADLINE_S = 10
+"""Seconds for a writer to follow; without the engine's limit it takes 20 and more."""
 
 
 def test_tables_of_one_process_share_a_directory(tmp_path: Path) -> None:

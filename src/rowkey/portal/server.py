@@ -42,21 +42,21 @@ def run_server(
         InvalidPortalSettings: the users file has mistakes.
         Unavailable: the port is in use, or the TLS files cannot be read.
     """
-    listener = _bind(settings)
+    listener = bind_listener(settings)
     settings = replace(settings, port=listener.getsockname()[1])
     app = build_app(settings)
     url = f"{settings.origin}/login"
     if settings.users_file is None:
         url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
     with listener:
-        server = _build_server(app, settings)
+        server = build_server(app, settings)
         (report or _print_url)(url)
         if opens_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         server.run([listener])
 
 
-def _bind(settings: PortalSettings) -> socket.socket:
+def bind_listener(settings: PortalSettings) -> socket.socket:
     """Return a socket that accepts connections, so that no browser is opened too early.
 
     Raises:
@@ -77,7 +77,7 @@ def _bind(settings: PortalSettings) -> socket.socket:
     return listener
 
 
-def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
+def build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:

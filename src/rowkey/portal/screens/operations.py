@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, StreamingResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
@@ -28,7 +30,7 @@ from rowkey.schema import parse_duration, parse_rate
 from rowkey.table import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from contextlib import AbstractContextManager
 
     from starlette.responses import Response
@@ -38,8 +40,15 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import StepResult, TableStep
 
+MINUTE_S = 60
 MAX_COUNT_DIGITS = 6
 """Digits of a number of buckets, or of the index of a part."""
+
+
+STAGES = ("plan", "copy", "verify", "cutover", "finish")
+"""What a move goes through, in order."""
+EVENT_INTERVAL_S = 0.25
+"""Seconds between two looks at a step whose progress a browser follows."""
 
 
 # Pages
@@ -56,7 +65,7 @@ def show_operations(request: PortalRequest) -> Response:
         status = _read_status(request)
         buckets, preview = _read_buckets(request, name)
     except RowkeyError as refusal:
-        if step is None or not step["running"]:  # else the engine is in use
+        if step is None or not step["running"]:  # else a switch may keep readers waiting
             if request.wants_json or status is None:
                 raise
             problem = str(refusal)
@@ -77,13 +86,81 @@ def show_operations(request: PortalRequest) -> Response:
         buckets=buckets,
         preview=preview,
         move=status,
+        stages=STAGES,
+        stage=find_stage(status, step),
         step=step,
+        details={} if last is None else last.details,
+        sentence="" if step is None else describe_progress(request, step["progress"]),
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
         problem=problem,
         query=request.query,
         designs=[one.name for one in request.portal.workspace.list_files()],
         can_operate=request.can_act_as(Role.OPERATOR),
     )
+
+
+def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -> int:
+    """Return which of `STAGES` a move is at; the number of stages if it is finished.
+
+    Args:
+        move: its status as a document; None while that cannot be read.
+        step: the step that runs or ran last, as a document; None if there was none.
+    """
+    if step is not None and step["running"] and step["name"].startswith("move "):
+        is_compared = step["progress"]["step"] in ("verify", "catch up", "repair")
+        names = {"move plan": 0, "move verify": 2, "move cutover": 3, "move rollback": 3}
+        return {**names, "move run": 1 + is_compared, "move finish": 4}[step["name"]]
+    if move is None:
+        return 0
+    has_passed = bool(move["verification"] and move["verification"]["passed"])
+    numbers = {"none": 0, "announced": 1, "copying": 1, "copied": 2 + has_passed, "switching": 3}
+    return numbers.get(move["step"], len(STAGES) if move["step"] == "finished" else 4)
+
+
+def send_events(request: PortalRequest) -> Response:
+    """Return the progress of the step of a table as server-sent events, until it has ended."""
+    return StreamingResponse(iterate_events(request), media_type="text/event-stream")
+
+
+async def iterate_events(request: PortalRequest) -> AsyncIterator[str]:
+    """Yield an event each time when the progress of a step has changed."""
+    last: dict[str, Any] = {}
+    while not last.get("is_final"):
+        step = request.portal.steps.find(request.path_values["name"])
+        progress = {} if step is None else step.build_document()["progress"]
+        event = {
+            "is_final": step is None or not step.is_running,
+            "count": progress.get("done", 0),
+            "total": progress.get("total", 0),
+            "phase": progress.get("step", ""),
+            "text": describe_progress(request, progress) if progress else "",
+        }
+        if event != last:
+            yield f"data: {json.dumps(event)}\n\n"
+            last = event
+        await asyncio.sleep(EVENT_INTERVAL_S)
+
+
+def describe_progress(request: PortalRequest, progress: Mapping[str, Any]) -> str:
+    """Return a sentence about how far a step is, and how long the rest takes if that is known."""
+    what, done, total = progress["step"], progress["done"], progress["total"]
+    if not what:
+        return request.translate("portal.phase.begin")
+    phase = request.translate(f"portal.phase.{what.replace(' ', '_')}")
+    count, left_s = f"{done:,}", progress["remaining_s"]
+    if not done and not total:
+        return phase
+    if what in ("wait", "prepare", "seconds"):
+        return request.translate("portal.operations.waiting", done=done, total=total)
+    if not total or done > total:
+        return request.translate("portal.operations.progress_open", step=phase, done=count)
+    values = {"step": phase, "done": count, "total": f"{total:,}", "percent": f"{done / total:.0%}"}
+    if left_s is None:
+        return request.translate("portal.operations.progress", **values)
+    unit = "seconds" if left_s < 2 * MINUTE_S else "minutes"
+    left = left_s if unit == "seconds" else left_s / MINUTE_S
+    length = request.translate(f"portal.operations.{unit}", count=f"{left:,.0f}")
+    return request.translate("portal.operations.progress_left", left=length, **values)
 
 
 def _read_status(request: PortalRequest) -> dict[str, Any]:
@@ -259,7 +336,7 @@ def _begin(
     """
     table = request.path_values["name"]
     request.portal.engines.require_url()
-    request.portal.steps.start(table, name, request.user, work)
+    request.portal.steps.start(table, name, request.user, work, details)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 
@@ -325,6 +402,7 @@ def _parse_limit(request: PortalRequest, name: str, parse: Callable[[str], float
 
 ROUTES = [
     PortalRoute("/tables/{name}/operations", show_operations),
+    PortalRoute("/tables/{name}/operations/events", send_events),
     PortalRoute("/tables/{name}/buckets", set_buckets, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/plan", plan_move, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/run", run_move, "POST", Role.OPERATOR),
