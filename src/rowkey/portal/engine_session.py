@@ -1,13 +1,14 @@
-"""The engine of a portal: open while it is used, or all the time if others can open it too."""
+"""The engine of a portal: opened once for all pages and steps that use it at the same time."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager, nullcontext
-from threading import RLock
+from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import InvalidArgument
+from rowkey.move import Move
 from rowkey.table import open_table
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class EngineSession:
-    """Opens the engine that a portal shows.
+    """Opens the engine that a portal shows; all pages and steps share it while they use it.
 
-    An engine that only one process can have open is closed after each use, so that commands and
+    An engine that only one process can have open is closed after its last use, so that commands and
     long work in other processes can open it. Another one stays open.
 
     Args:
@@ -29,50 +30,57 @@ class EngineSession:
 
     def __init__(self, url: str | None) -> None:
         self.url = url
-        self._lock = RLock()
+        self._lock = Lock()
         self._engine: Engine | None = None
+        self._user_count = 0
 
     @contextmanager
     def open(self) -> Iterator[Engine]:
-        """Open the engine for the time of a `with` block.
-
-        Of an engine of one process, blocks of several threads run one after the other.
+        """Open the engine for the time of a `with` block, which other blocks may share.
 
         Raises:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
             Unavailable: the engine cannot be reached, or another process has it open.
         """
         url = self.require_url()
-        with ExitStack() as stack:
-            stack.enter_context(self._lock)
-            engine = self._engine or open_engine(url, create=False)
-            if engine.is_exclusive:
-                stack.enter_context(engine)
-            else:
-                self._engine = engine
-                stack.close()  # others may use it at the same time
+        with self._lock:
+            if self._engine is None:
+                self._engine = open_engine(url, create=False)
+            engine = self._engine
+            self._user_count += 1
+        try:
             yield engine
+        finally:
+            with self._lock:
+                self._user_count -= 1
+                if self._engine is engine and engine.is_exclusive and not self._user_count:
+                    self._engine = None
+                    engine.close()  # before another block opens it again
 
     @contextmanager
     def open_table(self, name: str) -> Iterator[Table]:
-        """Open a table for the time of a `with` block, on an engine of its own.
+        """Open a table for the time of a `with` block.
 
         Raises:
             InvalidArgument: the portal has no engine, or that has no such table.
             Unavailable: as for `open`.
         """
-        url = self.require_url()
-        with self.wait_for_pages(), open_table(name, url, create=False) as table:
+        with (
+            self.open() as engine,
+            open_table(name, self.require_url(), create=False, engine=engine) as table,
+        ):
             yield table
 
     @contextmanager
-    def wait_for_pages(self) -> Iterator[None]:
-        """Keep other threads from opening an engine of one process, for a `with` block.
+    def open_move(self, name: str) -> Iterator[Move]:
+        """Open the move of a table for the time of a `with` block.
 
-        Another thread than that of the block may close what it opens.
+        Raises:
+            InvalidArgument: the portal has no engine, or that has no such table.
+            Unavailable: as for `open`.
         """
-        with self._lock if self.is_exclusive else nullcontext():
-            yield
+        with self.open() as engine, Move(name, self.require_url(), engine=engine) as move:
+            yield move
 
     @property
     def is_exclusive(self) -> bool:

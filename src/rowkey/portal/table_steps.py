@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import contextmanager
-from threading import RLock, Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Conflict, RowkeyError
-from rowkey.move import Move
-from rowkey.table import open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from rowkey.portal.audit import AuditLog
-    from rowkey.portal.engine_session import EngineSession
-    from rowkey.table import Table
 
     StepResult = tuple[Mapping[str, Any], Iterable[str]]
     """What the command of a step prints: as a JSON document, and as lines of text."""
     StepWork = Callable[["TableStep"], StepResult]
 
 _LOGGER = logging.getLogger("rowkey.portal")
+MIN_ESTIMATE_S = 1.0
+"""Seconds of work from which its speed says how long the rest takes."""
 
 
 class TableStep:
@@ -33,10 +30,13 @@ class TableStep:
         table: the name of the table.
         name: the step, by the name of its command.
         user: who began it.
+        details: what it was begun with, by name.
     """
 
-    def __init__(self, table: str, name: str, user: str) -> None:
-        self.table, self.name, self.user = table, name, user
+    def __init__(
+        self, table: str, name: str, user: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        self.table, self.name, self.user, self.details = table, name, user, details or {}
         self.started_ms = _get_time_ms()
         self.finished_ms: int | None = None
         self.progress: tuple[str, int, int] = ("", 0, 0)
@@ -44,8 +44,7 @@ class TableStep:
         self.document: Mapping[str, Any] | None = None
         self.lines: tuple[str, ...] = ()
         self.problem = ""
-        self._move: Move | None = None
-        self._lock = RLock()
+        self._phase_start = (0.0, 0)
 
     @property
     def is_running(self) -> bool:
@@ -54,55 +53,35 @@ class TableStep:
 
     def report(self, what: str, done: int, total: int) -> None:
         """Note how far the step is."""
+        if what != self.progress[0]:
+            self._phase_start = (time.monotonic(), done)
         self.progress = (what, done, total)
 
-    @contextmanager
-    def open_move(self, engines: EngineSession) -> Iterator[Move]:
-        """Open the move of the table, which pages may use until the `with` block ends.
-
-        Raises:
-            InvalidArgument: there is no such table.
-            Unavailable: the engine or the catalog does not answer.
-        """
-        with engines.wait_for_pages():
-            move = Move(self.table, engines.require_url())
-        self._move = move
-        try:
-            yield move
-        finally:
-            with self._lock:
-                self._move = None
-                move.close()
-
-    @contextmanager
-    def open_table(self, engines: EngineSession) -> Iterator[Table]:
-        """Open the table for the time of a `with` block, in which pages go on.
-
-        Raises:
-            InvalidArgument: there is no such table.
-            Unavailable: the engine or the catalog does not answer.
-        """
-        with engines.wait_for_pages():
-            table = open_table(self.table, engines.require_url(), create=False)
-        with table:
-            yield table
-
-    @contextmanager
-    def borrow_move(self) -> Iterator[Move | None]:
-        """Lend the move that the step works on to a page; None if it has none open."""
-        with self._lock:
-            yield self._move
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds that what is done now still takes at its speed so far; None while unknown."""
+        (_, done, total), (started_s, done_before) = self.progress, self._phase_start
+        elapsed_s, done_since = time.monotonic() - started_s, done - done_before
+        if done_since <= 0 or done > total or elapsed_s < MIN_ESTIMATE_S:
+            return None
+        return (total - done) / done_since * elapsed_s
 
     def build_document(self) -> dict[str, Any]:
         """Return how far the step is, for programs."""
         what, done, total = self.progress
+        left_s = self.remaining_s if self.is_running else None
         return {
             "name": self.name,
             "user": self.user,
             "running": self.is_running,
             "started_ms": self.started_ms,
             "finished_ms": self.finished_ms,
-            "progress": {"step": what, "done": done, "total": total},
+            "progress": {
+                "step": what,
+                "done": done,
+                "total": total,
+                "remaining_s": None if left_s is None else round(left_s),
+            },
             "result": self.document,
             "problem": self.problem or None,
         }
@@ -120,13 +99,20 @@ class TableSteps:
     def __init__(self, audit: AuditLog) -> None:
         self._audit = audit
         self._steps: dict[str, TableStep] = {}
-        self._lock = RLock()
+        self._lock = Lock()
 
     def find(self, table: str) -> TableStep | None:
         """Return the step of a table that runs or ran last; None if there was none."""
         return self._steps.get(table)
 
-    def start(self, table: str, name: str, user: str, work: StepWork) -> TableStep:
+    def start(
+        self,
+        table: str,
+        name: str,
+        user: str,
+        work: StepWork,
+        details: Mapping[str, Any] | None = None,
+    ) -> TableStep:
         """Begin a step in a thread of its own.
 
         Args:
@@ -134,6 +120,7 @@ class TableSteps:
             name: the step.
             user: who begins it.
             work: does it, and returns its result.
+            details: what it is begun with, by name.
 
         Raises:
             Conflict: another step of the table runs.
@@ -143,7 +130,7 @@ class TableSteps:
             if last is not None and last.is_running:
                 what = f"{last.name} is under way, which {last.user} began"
                 raise Conflict(f"table {table}", what, remedy="Wait until it is done.")
-            step = self._steps[table] = TableStep(table, name, user)
+            step = self._steps[table] = TableStep(table, name, user, details)
         Thread(target=self._run, args=(step, work), name=f"rowkey {name}", daemon=True).start()
         return step
 
