@@ -2,7 +2,6 @@
 
 const form = document.getElementById("upload");
 if (form) {
-  const { action, maxMegabytes, suffixes } = form.dataset;
   const status = document.getElementById("upload-status");
   const bar = form.querySelector("progress");
   const cancel = form.querySelector("button");
@@ -24,6 +23,7 @@ if (form) {
   const findRefusal = (file) => {
     const name = file.name.toLowerCase();
     if (!file.size) return "empty";
+    const { maxMegabytes, suffixes } = form.dataset;
     if (file.size > Number(maxMegabytes) * 2 ** 20) return "tooLarge";
     return suffixes.split(" ").some((suffix) => name.includes(suffix)) ? "" : "unknown";
   };
@@ -36,7 +36,7 @@ if (form) {
       return;
     }
     sending = new XMLHttpRequest();
-    sending.open("POST", `${action}?${new URLSearchParams({ name: file.name })}`);
+    sending.open("POST", `${form.dataset.action}?${new URLSearchParams({ name: file.name })}`);
     sending.setRequestHeader("content-type", "application/octet-stream");
     sending.setRequestHeader("accept", "application/json");
     bar.removeAttribute("value");

@@ -5,7 +5,7 @@ const unpackCounts = async (packed, size) => {
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const numbers = new Uint8Array(await new Response(stream).arrayBuffer());
-  const counts = new Uint32Array(size);
+  const counts = new Float64Array(size);
   let at = 0, place = 0;
   const readNumber = () => {
     let value = 0, scale = 1, byte;
