@@ -244,6 +244,20 @@ def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     assert 'id="comparison"' in client.get(path).text
 
 
+def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Starlette) -> None:
+    """Without a file in the form, a comparison would replay the sample of its designs."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text(EVENTS, "utf-8")
+    for name in ("a", "b"):
+        text = f'{LOGS}\n[sample]\npath = "{secret}"\n'
+        (tmp_path / "designs" / f"{name}.toml").write_text(text, "utf-8")
+    client = open_client(app)
+    for sample in ("", "declared"):
+        form = {"design:a.toml": "1", "design:b.toml": "1", "sample": sample}
+        assert 422 == client.post("/comparisons", data=form).status_code
+    assert [] == app.state.portal.simulations.list_ids()
+
+
 def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     """A stored request that cannot be read stops no other one."""
     client = open_client(app)

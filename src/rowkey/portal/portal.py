@@ -69,8 +69,8 @@ class Portal:
             InvalidPortalSettings: the users file has mistakes.
         """
         users = None if settings.users_file is None else UserDirectory.read(settings.users_file)
-        hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
-        workspace = Workspace(settings.folder, hidden)
+        secrets = (settings.users_file, settings.key_file, settings.storage_folder)
+        workspace = Workspace(settings.folder, frozenset(filter(None, secrets)))
         audit = AuditLog(settings.audit_file)
         engines = EngineSession(settings.url)
         database = LiveDatabase(settings.live_file)

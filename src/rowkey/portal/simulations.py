@@ -129,9 +129,9 @@ def simulate_designs(
     Args:
         report: takes the progress.
         folder: the folder of the design files.
-        hidden_files: files in it that are no designs.
+        hidden_files: files and folders in it that are not shown.
         texts: the texts of the design files by name.
-        sample: the path of a file of events; None for generated ones.
+        sample: the path of a file of events; None for generated ones, of one design only.
         created_s: when this was asked for, in seconds since 1970.
         map_folder: where the views of the maps are written.
 
@@ -153,6 +153,7 @@ def simulate_designs(
         os.chdir(Path(sample).parent)  # so that no document names a folder of this machine
     comparison: Comparison | None = None
     if len(designs) > 1:
+        assert path is not None, "else the designs would decide on what is read"
         comparison = compare_designs(
             list(designs.values()),
             path,

@@ -94,7 +94,7 @@ class Workspace:
 
     Args:
         folder: the folder.
-        hidden_files: files in it that are no designs, such as the users of the portal.
+        hidden_files: files and folders in it that are not shown, such as the users of the portal.
     """
 
     def __init__(self, folder: Path, hidden_files: frozenset[Path] = frozenset()) -> None:
@@ -210,7 +210,8 @@ class Workspace:
     def find_sample(self, design: Design) -> Path | None:
         """Return the sample that a design declares, if it is a plain file below the folder.
 
-        A link, or a file elsewhere, is not: the text of a design would decide on what is read.
+        A link, a file elsewhere, a hidden or a TOML file is not: the text of a design would decide
+        on what is read, such as the users of the portal.
         """
         declared = design.declaration.sample
         if declared is None:
@@ -218,9 +219,18 @@ class Workspace:
         try:
             path = (self.folder / declared.path).absolute()
             is_inside = path.resolve() == path and path.is_relative_to(self.folder)
-            return path if is_inside and path.is_file() else None
+            return path if is_inside and path.is_file() and self._is_shown(path) else None
         except (OSError, ValueError):  # a name that no file can have
             return None
+
+    def _is_shown(self, path: Path) -> bool:
+        """Return whether users may see the events of a file below the folder."""
+        steps = path.relative_to(self.folder).parts
+        return (
+            path.suffix != DESIGN_SUFFIX
+            and not any(step.startswith(".") for step in steps)
+            and not any(path.is_relative_to(hidden) for hidden in self.hidden_files)
+        )
 
     def _find_companion_problem(self, path: str) -> str:
         """Return why a companion's file is not read, or an empty string."""

@@ -157,7 +157,7 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
         InvalidArgument: there is no such file.
     """
     choice = request.form.get("sample", OWN_EVENTS)
-    if choice == OWN_EVENTS:
+    if choice == OWN_EVENTS and len(files) == 1:  # a comparison would read declared samples
         return None
     workspace = request.portal.workspace
     if choice == DECLARED_SAMPLE:
