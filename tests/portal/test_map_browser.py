@@ -14,10 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from oracles.plugin import give_up
+from chromium import list_cut_off, list_violations, watch_page
 from portal.portals import LOGS
 from portal.test_server import START
-from render.test_report_browser import CHROMIUM, CUT_OFF, MISSING, list_violations
 from rowkey import Design
 from rowkey.advise import JudgedDesign
 
@@ -70,27 +69,15 @@ class OpenPortal:
         """Yield a page, and check that it has no errors and requests nothing from elsewhere."""
         view = self.context.new_page()
         view.set_viewport_size({"width": width, "height": 900})
-        problems: list[str] = []
-        view.on("console", lambda message: problems.append(message.text))
-        view.on("pageerror", lambda error: problems.append(str(error)))
-        urls: list[str] = []
-        view.on("request", lambda request: urls.append(request.url))
-        view.goto(url if url.startswith("http") else self.origin + url)
-        yield view
-        view.close()
-        assert [] == problems
-        assert [] == [one for one in urls if not one.startswith(self.origin)]
+        with watch_page(view, self.origin):
+            view.goto(url if url.startswith("http") else self.origin + url)
+            yield view
+            view.close()
 
 
 @pytest.fixture(scope="module")
-def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPortal]:
+def portal(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[OpenPortal]:
     """A portal with three designs, whose comparison has ended."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        give_up(MISSING)
-    if CHROMIUM is None:
-        give_up(MISSING)
     folder = tmp_path_factory.mktemp("portal")
     designs, events = folder / "designs", folder / "events.csv"
     designs.mkdir()
@@ -98,14 +85,10 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPortal]:
     for name, text in DESIGNS.items():
         (designs / f"{name}.toml").write_text(text, "utf-8")
     command = [sys.executable, "-c", START, str(designs)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-        sync_playwright() as playwright,
-    ):
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())
         origin = f"http://{urlsplit(url).netloc}"
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(locale="en")
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         view = context.new_page()
@@ -118,7 +101,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPortal]:
         view.click("button.primary")
         view.locator(".small-map canvas").nth(len(DESIGNS) - 1).wait_for()
         yield OpenPortal(context, origin, view.url, events)
-        browser.close()
+        context.close()
         os.kill(process.pid, signal.SIGINT)
         process.communicate(timeout=30)
 
