@@ -6,17 +6,22 @@ import csv
 import io
 import json
 import time
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.responses import PlainTextResponse
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, build_portal, create_logs, open_client, send_raw
 from portal.test_hostile_text import HOSTILE, check_page
+from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rowkey.portal.requests import PortalRequest
 
 JSON = {"accept": "application/json"}
 ROWS = [{"host": f"web-{at % 3}", "ts": 1_000 * at, "note": f"note {at}"} for at in range(25)]
@@ -152,3 +157,72 @@ def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
     assert (["id", "'=n", "delta"], guarded) == (header, [one[1] for one in rows])
     assert [str(-at) for at in range(len(starts))] == [one[2] for one in rows]
     assert 422 == client.get("/tables/notes/rows.csv", params={"where": "x"}).status_code
+
+
+def test_a_search_that_takes_too_long_goes_on_from_its_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that stop before the first match lead to the next, and together give every match."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+    client = open_client(build_portal(tmp_path, url))
+    monkeypatch.setattr("rowkey.portal.table_rows.MAX_PAGE_S", -1.0)
+    query = {"where": "note in ('note 3', 'note 20', 'note 24')", "limit": "50"}
+    rows, token, stops = [], "", 0
+    while token is not None:
+        page = client.get("/tables/logs/rows", params={**query, "resume": token}, headers=JSON)
+        answer = page.json()
+        assert (answer["next"] is not None) == answer["stopped"]
+        rows += answer["rows"]
+        token, stops = answer["next"], stops + answer["stopped"]
+    assert [ROWS[3], ROWS[20], ROWS[24]] == sorted(rows, key=lambda one: one["ts"])
+    assert stops > len(ROWS) / 2
+    assert "Search on" in check_page(client.get("/tables/logs/rows", params=query).text).text
+    ordered = {**query, "order": "note"}
+    page = check_page(client.get("/tables/logs/rows", params=ordered).text)
+    assert ("Not all rows" in page.text, "Search on" in page.text) == (True, False)
+    monkeypatch.setattr("rowkey.portal.table_rows.MAX_EXPORT_S", -1.0)
+    answer = client.get("/tables/logs/rows.csv", params=query)
+    assert (422, True) == (answer.status_code, "takes longer than" in answer.text)
+
+
+def test_a_search_ends_when_the_browser_goes_away(tmp_path: Path) -> None:
+    """The thread that looks for rows learns that nobody waits for them, and stops."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+        is_abandoned = Event()
+        is_abandoned.set()
+        page = read_page(table, RowQuery("logs", "note = 'none'"), is_abandoned)
+        assert (True, True, []) == (page.is_stopped, bool(page.token), page.rows)
+    seen: list[bool] = []
+
+    def wait(request: PortalRequest) -> PlainTextResponse:
+        seen.append(request.is_abandoned.wait(20))
+        return PlainTextResponse("")
+
+    app = build_portal(tmp_path, url, more_routes=[PortalRoute("/wait", wait, is_public=True)])
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b""},
+        {"type": "http.disconnect"},
+    ]
+    send_raw(app, "GET", "/wait", [("host", "127.0.0.1:8765")], messages=messages)
+    assert [True] == seen
+
+
+def test_large_values_and_rows_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page stays small whatever a row holds, and says what it leaves out."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for note in ("y" * (1 << 20), "x" * (1 << 20)):
+            table.put({"host": "web-1", "ts": 1, "note": note})
+    client = open_client(build_portal(tmp_path, url))
+    text = client.get("/tables/logs/rows").text
+    assert (True, True) == (len(text) < 20_000, "(1,048,576 characters)" in check_page(text).text)
+    query = {"row": json.dumps({"host": "web-1", "ts": 1})}
+    monkeypatch.setattr("rowkey.portal.screens.data.MAX_SHOWN_CELLS", 0)
+    text = client.get("/tables/logs/row", params=query).text
+    assert (True, True) == (len(text) < 50_000, "first 0 are shown" in check_page(text).text)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +7,7 @@ import pytest
 from starlette.requests import Request
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, build_portal, create_logs, open_client, run_coroutine
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
@@ -121,7 +120,7 @@ def count_calls_of_viewers(
             assert "verdicts" in events[0]
 
     calls.counts.clear()
-    asyncio.run(follow())
+    run_coroutine(follow())
     assert 0 == stepped.watch.viewer_count
     return dict(calls.counts)
 

@@ -50,6 +50,7 @@ def build_portal_environment(language: str) -> Environment:
         **report.filters,
         "area": format_area,
         "hex_bytes": format_hex_bytes,
+        "utc_second": format_utc_second,
         "utc_time": format_utc_time,
     }
     tests: dict[str, Any] = dict(report.tests)
@@ -92,6 +93,18 @@ def format_utc_time(time_ms: int) -> str:
     '2021-01-01 00:00 UTC'
     """
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(time_ms / 1_000))
+
+
+def format_utc_second(time_ms: object) -> str:
+    """Return a time as text with seconds; a dash if it is none.
+
+    >>> format_utc_second(1_609_459_200_999), format_utc_second("x")
+    ('2021-01-01 00:00:00 UTC', '–')
+    """
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(int(str(time_ms)) // 1_000))
+    except (ValueError, OverflowError, OSError):
+        return "–"
 
 
 def format_hex_bytes(digits: str) -> str:

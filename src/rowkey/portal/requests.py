@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -45,6 +46,7 @@ class PortalRequest:
         menu: the routes of the menu, in its order.
         session: who is logged in; None on public pages.
         form: the fields of a form that was sent, by name.
+        is_abandoned: set once the browser does not wait for the answer any more.
     """
 
     http: Request
@@ -52,6 +54,7 @@ class PortalRequest:
     menu: Sequence[PortalRoute] = ()
     session: Session | None = None
     form: Mapping[str, str] = field(default_factory=dict)
+    is_abandoned: Event = field(default_factory=Event)
 
     @property
     def path_values(self) -> Mapping[str, str]:
@@ -160,6 +163,13 @@ class PortalRequest:
     def note_action(self, action: str, target: str, **details: Any) -> None:
         """Write an entry of the audit log; arguments as for `AuditLog.append`."""
         self.portal.audit.append(self.user, action, target, **details)
+
+    async def watch_browser(self) -> None:
+        """Wait until the browser goes away, and note that; the body must have been read."""
+        for _ in range(2):  # the end of an empty body may come first
+            if (await self.http.receive())["type"] == "http.disconnect":
+                self.is_abandoned.set()
+                return
 
     async def stream_body(self, max_bytes: int) -> AsyncIterator[bytes]:
         """Yield the pieces of the body.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -81,11 +82,19 @@ class PortalRoute:
                 if inspect.iscoroutinefunction(self.handle):
                     response: Response = await self.handle(request)
                     return response
-                return await run_in_threadpool(self.handle, request)  # type: ignore[arg-type]
+                return await self._run_in_thread(request)
             except Exception as problem:  # noqa: BLE001 - each becomes a page
                 return build_error_response(request, problem)
 
         return Route(self.path, answer, methods=[self.method])
+
+    async def _run_in_thread(self, request: PortalRequest) -> Response:
+        """Answer by a plain function, which can see that the browser has gone away."""
+        watcher = asyncio.create_task(request.watch_browser())
+        try:
+            return await run_in_threadpool(self.handle, request)  # type: ignore[arg-type]
+        finally:
+            watcher.cancel()
 
     async def _admit(self, request: PortalRequest) -> PortalRequest:
         """Return the request with its session and form, if the user may make it.

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
+from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.render import (
@@ -118,7 +119,13 @@ def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -
 
 
 def send_events(request: PortalRequest) -> Response:
-    """Return the progress of the step of a table as server-sent events, until it has ended."""
+    """Return the progress of the step of a table as server-sent events, until it has ended.
+
+    Raises:
+        RefusedRequest: there is no step.
+    """
+    if request.portal.steps.find(request.path_values["name"]) is None:
+        raise RefusedRequest(404)
     return StreamingResponse(iterate_events(request), media_type="text/event-stream")
 
 
