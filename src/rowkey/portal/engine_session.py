@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager, nullcontext
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import InvalidArgument
-from rowkey.table import open_table
+from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table import Table
 
@@ -63,6 +64,22 @@ class EngineSession:
         """
         url = self.require_url()
         with self.wait_for_pages(), open_table(name, url, create=False) as table:
+            yield table
+
+    @contextmanager
+    def create_table(self, design: Design, **arguments: Any) -> Iterator[Table]:
+        """Create a table, and lend it for the time of a `with` block.
+
+        Args:
+            design: its design.
+            arguments: those of `rowkey.table.create_table`.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or the table exists.
+            Unavailable: as for `open`.
+        """
+        url = self.require_url()
+        with self.wait_for_pages(), create_table(design, url, **arguments) as table:
             yield table
 
     @contextmanager

@@ -15,6 +15,7 @@ from rowkey.portal.jobs import JobQueue
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
 from rowkey.portal.simulations import SimulationRequest, simulate_designs
+from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -73,7 +74,7 @@ class Portal:
             sessions=SessionStore(users),
             audit=audit,
             checker=DesignChecker(workspace),
-            steps=TableSteps(audit),
+            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
             simulations=JobResults(

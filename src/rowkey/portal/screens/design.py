@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.design import Design
-from rowkey.errors import Conflict, RowkeyError
+from rowkey.errors import Conflict, InvalidArgument, RowkeyError
 from rowkey.portal.design_check import CheckedDesign, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.routes import PortalRoute
@@ -157,6 +157,8 @@ def _read_stored(request: PortalRequest, table: str) -> tuple[StoredTable | None
     """Return the stored table of a design, and why the engine could not be read."""
     try:
         return read_stored_table(request.portal, table), ""
+    except InvalidArgument:  # nothing is stored at its URL yet
+        return None, ""
     except RowkeyError as problem:
         return None, str(problem)
 

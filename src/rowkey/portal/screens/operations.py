@@ -79,6 +79,7 @@ def show_operations(request: PortalRequest) -> Response:
         move=status,
         step=step,
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
+        mistakes=() if last is None else last.mistakes,
         problem=problem,
         query=request.query,
         designs=[one.name for one in request.portal.workspace.list_files()],
