@@ -14,6 +14,7 @@ from rowkey.portal.job_results import JobResults
 from rowkey.portal.jobs import JobQueue
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.simulated_verdicts import SimulatedVerdicts
 from rowkey.portal.simulations import SimulationRequest, simulate_designs
 from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
@@ -39,6 +40,7 @@ class Portal:
         jobs: runs long work in other processes.
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
+        verdicts: the verdicts of these simulations, by design file.
         drafts: what was drafted from uploaded files.
         advice: what better keys were searched for.
     """
@@ -53,6 +55,7 @@ class Portal:
     jobs: JobQueue
     uploads: SampleUploads
     simulations: JobResults[SimulationRequest]
+    verdicts: SimulatedVerdicts
     drafts: JobResults[DraftRequest]
     advice: JobResults[AdviceRequest]
 
@@ -67,6 +70,9 @@ class Portal:
         hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
         workspace = Workspace(settings.folder, hidden)
         audit = AuditLog(settings.audit_file)
+        simulations = JobResults(
+            settings.storage_folder / "simulations", SimulationRequest, simulate_designs
+        )
         return cls(
             settings=settings,
             workspace=workspace,
@@ -77,9 +83,8 @@ class Portal:
             steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
-            simulations=JobResults(
-                settings.storage_folder / "simulations", SimulationRequest, simulate_designs
-            ),
+            simulations=simulations,
+            verdicts=SimulatedVerdicts(simulations),
             drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
             advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )
