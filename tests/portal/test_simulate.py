@@ -267,3 +267,20 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     assert 404 == client.get(path).status_code
     assert path not in client.get("/simulations").text
     assert start(client) in client.get("/simulations").text
+
+
+def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:
+    """The list links to the newest simulation of a file, until the file changes."""
+    client = open_client(app)
+    path = start(client)
+    wait_for_end(client, path)
+    other = start(client, servers="2")
+    wait_for_end(client, other)
+    document = client.get(f"{path}/document").json()
+    share = f"{document['equal_count']['servers']['worst']:.0%}"
+    page = PageReader(client.get("/").text)
+    links = [str(one.get("href")) for tag, one in page.elements if tag == "a"]
+    assert [True, False] == [one in links for one in (path, other)]
+    assert f"the busiest server takes {share}" in page.text
+    (tmp_path / "designs" / "logs.toml").write_text(f"{LOGS}\n", "utf-8")
+    assert path not in client.get("/").text

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import InvalidArgument
 from rowkey.move import Move
-from rowkey.table import open_table
+from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table import Table
 
@@ -35,8 +36,11 @@ class EngineSession:
         self._user_count = 0
 
     @contextmanager
-    def open(self) -> Iterator[Engine]:
+    def open(self, *, create: bool = False) -> Iterator[Engine]:
         """Open the engine for the time of a `with` block, which other blocks may share.
+
+        Args:
+            create: whether its folder is created if nothing is stored there.
 
         Raises:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
@@ -45,7 +49,7 @@ class EngineSession:
         url = self.require_url()
         with self._lock:
             if self._engine is None:
-                self._engine = open_engine(url, create=False)
+                self._engine = open_engine(url, create=create)
             engine = self._engine
             self._user_count += 1
         try:
@@ -81,6 +85,24 @@ class EngineSession:
         """
         with self.open() as engine, Move(name, self.require_url(), engine=engine) as move:
             yield move
+
+    @contextmanager
+    def create_table(self, design: Design, **arguments: Any) -> Iterator[Table]:
+        """Create a table, and lend it for the time of a `with` block.
+
+        Args:
+            design: its design.
+            arguments: those of `rowkey.table.create_table`.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or the table exists.
+            Unavailable: as for `open`.
+        """
+        with (
+            self.open(create=True) as engine,
+            create_table(design, self.require_url(), engine=engine, **arguments) as table,
+        ):
+            yield table
 
     @property
     def is_exclusive(self) -> bool:

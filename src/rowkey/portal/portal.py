@@ -18,7 +18,9 @@ from rowkey.portal.live_history import LiveHistory
 from rowkey.portal.live_watch import LiveWatch
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
+from rowkey.portal.simulated_verdicts import SimulatedVerdicts
 from rowkey.portal.simulations import SimulationResults
+from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -43,6 +45,7 @@ class Portal:
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
         live: reads the counters of the tables, and stores what they show.
+        verdicts: the verdicts of these simulations, by design file.
         drafts: what was drafted from uploaded files.
         advice: what better keys were searched for.
     """
@@ -58,6 +61,7 @@ class Portal:
     uploads: SampleUploads
     live: LiveWatch
     simulations: SimulationResults
+    verdicts: SimulatedVerdicts
     drafts: JobResults[DraftRequest]
     advice: JobResults[AdviceRequest]
 
@@ -75,6 +79,7 @@ class Portal:
         engines = EngineSession(settings.url)
         database = LiveDatabase(settings.live_file)
         alerts = AlertLog(database)
+        simulations = SimulationResults(settings.storage_folder / "simulations")
         return cls(
             settings=settings,
             workspace=workspace,
@@ -82,7 +87,7 @@ class Portal:
             sessions=SessionStore(users),
             audit=audit,
             checker=DesignChecker(workspace),
-            steps=TableSteps(audit),
+            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
             live=LiveWatch(
@@ -92,7 +97,8 @@ class Portal:
                 AlertSender(settings.alert_url, alerts),
                 settings.origin,
             ),
-            simulations=SimulationResults(settings.storage_folder / "simulations"),
+            simulations=simulations,
+            verdicts=SimulatedVerdicts(simulations),
             drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
             advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )

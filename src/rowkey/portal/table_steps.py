@@ -7,20 +7,38 @@ import time
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Conflict, RowkeyError
+from rowkey.errors import Conflict, Mistake, RowkeyError
+from rowkey.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rowkey.portal.audit import AuditLog
+    from rowkey.portal.step_files import StepFiles
 
     StepResult = tuple[Mapping[str, Any], Iterable[str]]
     """What the command of a step prints: as a JSON document, and as lines of text."""
     StepWork = Callable[["TableStep"], StepResult]
 
+_STORED = ("name", "user", "started_ms", "finished_ms", "progress", "document", "lines", "mistakes")
+"""The attributes of a step that outlive the portal's process."""
 _LOGGER = logging.getLogger("rowkey.portal")
 MIN_ESTIMATE_S = 1.0
 """Seconds of work from which its speed says how long the rest takes."""
+
+
+class StepCancelled(RowkeyError):
+    """Raised within a step that a user has cancelled.
+
+    Args:
+        step: the name of the step.
+    """
+
+    def __init__(self, step: str) -> None:
+        what = Message("step.cancelled", "{step} was cancelled", step=step)
+        remedy = Message("step.begin_again", "Begin it again: it goes on where that is possible.")
+        self.mistakes = (Mistake("", what, remedy=remedy),)
+        super().__init__(str(self.mistakes[0]))
 
 
 class TableStep:
@@ -43,16 +61,36 @@ class TableStep:
         """What is done now, how much of it, and of how much; 0 if that is not known."""
         self.document: Mapping[str, Any] | None = None
         self.lines: tuple[str, ...] = ()
-        self.problem = ""
         self._phase_start = (0.0, 0)
+        self.mistakes: tuple[Mapping[str, str], ...] = ()
+        """Why it was not completed, as `check` describes mistakes; none if it was."""
+        self.is_cancelled = False
 
     @property
     def is_running(self) -> bool:
         """Whether the step goes on."""
         return self.finished_ms is None
 
+    @property
+    def problem(self) -> str:
+        """Why it was not completed, in English; empty if it was, or is not yet."""
+        return "\n".join(
+            str(Mistake(one["path"], one["message"], one["expected"] or "", one["remedy"] or ""))
+            for one in self.mistakes
+        )
+
+    def cancel(self) -> None:
+        """End the step when it next reports how far it is."""
+        self.is_cancelled = True
+
     def report(self, what: str, done: int, total: int) -> None:
-        """Note how far the step is."""
+        """Note how far the step is.
+
+        Raises:
+            StepCancelled: a user has cancelled it.
+        """
+        if self.is_cancelled:
+            raise StepCancelled(self.name)
         if what != self.progress[0]:
             self._phase_start = (time.monotonic(), done)
         self.progress = (what, done, total)
@@ -94,16 +132,19 @@ class TableSteps:
 
     Args:
         audit: notes how each step ended.
+        files: keep the last step of each table.
     """
 
-    def __init__(self, audit: AuditLog) -> None:
+    def __init__(self, audit: AuditLog, files: StepFiles) -> None:
         self._audit = audit
+        self._files = files
         self._steps: dict[str, TableStep] = {}
         self._lock = Lock()
 
     def find(self, table: str) -> TableStep | None:
         """Return the step of a table that runs or ran last; None if there was none."""
-        return self._steps.get(table)
+        step = self._steps.get(table)
+        return self._read_step(table) if step is None else step
 
     def start(
         self,
@@ -131,6 +172,7 @@ class TableSteps:
                 what = f"{last.name} is under way, which {last.user} began"
                 raise Conflict(f"table {table}", what, remedy="Wait until it is done.")
             step = self._steps[table] = TableStep(table, name, user, details)
+            self._store(step)
         Thread(target=self._run, args=(step, work), name=f"rowkey {name}", daemon=True).start()
         return step
 
@@ -140,10 +182,11 @@ class TableSteps:
             document, lines = work(step)
             step.document, step.lines = document, tuple(lines)
         except RowkeyError as problem:
-            step.problem = str(problem)
+            step.mistakes = describe_mistakes(problem)
         except Exception:
             _LOGGER.exception("%s of the table %s failed", step.name, step.table)
-            step.problem = "This is a defect of the portal; its log has the details."
+            what = Message("step.defect", "this is a defect of the portal; its log has the details")
+            step.mistakes = ({"path": "", "message": what, "expected": "", "remedy": ""},)
         try:
             self._audit.append(
                 step.user, f"end of {step.name}", step.table, problem=step.problem or None
@@ -151,6 +194,40 @@ class TableSteps:
         except OSError:
             _LOGGER.exception("the audit log cannot be written")
         step.finished_ms = _get_time_ms()
+        self._store(step)
+
+    def _store(self, step: TableStep) -> None:
+        """Store the state of a step; one that cannot be stored is only remembered."""
+        try:
+            self._files.write(step.table, {name: getattr(step, name) for name in _STORED})
+        except (OSError, TypeError, ValueError):
+            _LOGGER.exception("the step of the table %s cannot be stored", step.table)
+
+    def _read_step(self, table: str) -> TableStep | None:
+        """Return the stored step of a table; None if there is none."""
+        state = self._files.read(table)
+        if state is None or not set(_STORED) <= state.keys():
+            return None
+        step = TableStep(table, state["name"], state["user"])
+        for name in _STORED:
+            setattr(step, name, state[name])
+        return step
+
+
+def describe_mistakes(problem: RowkeyError) -> tuple[dict[str, str], ...]:
+    """Return what an error says as `check` describes mistakes, with the messages in it."""
+    mistakes = getattr(problem, "mistakes", None) or [getattr(problem, "mistake", None)]
+    return tuple(
+        {"path": "", "message": str(problem), "expected": "", "remedy": ""}
+        if one is None
+        else {
+            "path": one.path,
+            "message": one.problem,
+            "expected": one.expected,
+            "remedy": one.remedy,
+        }
+        for one in mistakes
+    )
 
 
 def _get_time_ms() -> int:

@@ -116,6 +116,11 @@ if TYPE_CHECKING:
         print_live,
         print_proof,
     )
+    from rowkey.render.running_tables.file_load import (
+        format_created_table,
+        format_left_out_rows,
+        format_load_result,
+    )
     from rowkey.render.table_status import (
         BUCKET_CHANGE_FIELDS,
         BUCKETS_FIELDS,
@@ -189,6 +194,9 @@ else:
             "report": (
                 "build_key_boxes build_report_document build_shown_cause build_summary_document "
                 "pack_counts"
+            ),
+            "running_tables.file_load": (
+                "format_created_table format_left_out_rows format_load_result"
             ),
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
@@ -288,12 +296,15 @@ __all__ = [
     "format_check",
     "format_companion_repair",
     "format_comparison",
+    "format_created_table",
     "format_examination",
     "format_explanation_text",
     "format_findings",
     "format_github_commands",
     "format_history",
     "format_junit",
+    "format_left_out_rows",
+    "format_load_result",
     "format_move_limits",
     "format_move_plan",
     "format_move_status",

@@ -146,6 +146,7 @@ def create_table(
     sync: bool = False,
     clock: Callable[[], int] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> Table:
     """Create the table of a design, pre-split; arguments as for `rowkey.open`.
 
@@ -159,6 +160,7 @@ def create_table(
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970; this machine's if None.
         progress: called with how many regions are open, and of how many, where that takes time.
+        engine: as for `rowkey.open`.
 
     Raises:
         InvalidArgument: the table exists already, or a companion that may have other rows.
@@ -167,7 +169,9 @@ def create_table(
     check_arguments(design, url, splits)
     clock = clock or get_time_ms
     with ExitStack() as stack:
-        engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
+        is_borrowed = engine is not None
+        if engine is None:
+            engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
         design.key.check_decodable()
         companions = design.read_companions()
         place = stack.enter_context(TableLocation(engine, design, url))
@@ -178,6 +182,7 @@ def create_table(
         table = place.open_by_design(design, clock)
         if companions:
             table = TableWithCompanions(table, opener.open_all(companions, clock))
+        table.owns_engine = not is_borrowed
         stack.pop_all()
         return table
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from starlette.responses import JSONResponse
+
 from rowkey.design import Design
-from rowkey.errors import Conflict, RowkeyError
+from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.portal.completions import build_completions
 from rowkey.portal.design_check import CheckedDesign, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
@@ -157,11 +160,21 @@ def _read_stored(request: PortalRequest, table: str) -> tuple[StoredTable | None
     """Return the stored table of a design, and why the engine could not be read."""
     try:
         return read_stored_table(request.portal, table), ""
+    except InvalidArgument:  # nothing is stored at its URL yet
+        return None, ""
     except RowkeyError as problem:
         return None, str(problem)
 
 
+def send_completions(request: PortalRequest) -> Response:
+    """Return what can be written where in a design file, for the script of the editor."""
+    del request
+    headers = {"cache-control": "private, max-age=3600"}
+    return JSONResponse(build_completions(), headers=headers)
+
+
 ROUTES = [
+    PortalRoute("/completions", send_completions),
     PortalRoute("/designs", create_design, "POST", Role.DESIGNER),
     PortalRoute("/designs/{name}", show_design),
     PortalRoute("/designs/{name}", save_design, "POST", Role.DESIGNER),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
-from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
+from rowkey.portal.step_pages import describe_step, send_step_events
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,
@@ -31,7 +29,7 @@ from rowkey.schema import parse_duration, parse_rate
 from rowkey.table import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from starlette.responses import Response
@@ -91,8 +89,9 @@ def show_operations(request: PortalRequest) -> Response:
         stage=find_stage(status, step),
         step=step,
         details={} if last is None else last.details,
-        sentence="" if step is None else describe_progress(request, step["progress"]),
+        sentence="" if last is None else describe_step(request, last),
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
+        mistakes=() if last is None else last.mistakes,
         problem=problem,
         query=request.query,
         designs=[one.name for one in request.portal.workspace.list_files()],
@@ -119,55 +118,8 @@ def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -
 
 
 def send_events(request: PortalRequest) -> Response:
-    """Return the progress of the step of a table as server-sent events, until it has ended.
-
-    Raises:
-        RefusedRequest: there is no step.
-    """
-    if request.portal.steps.find(request.path_values["name"]) is None:
-        raise RefusedRequest(404)
-    return StreamingResponse(iterate_events(request), media_type="text/event-stream")
-
-
-async def iterate_events(request: PortalRequest) -> AsyncIterator[str]:
-    """Yield an event each time when the progress of a step has changed."""
-    last: dict[str, Any] = {}
-    while not last.get("is_final"):
-        step = request.portal.steps.find(request.path_values["name"])
-        progress = {} if step is None else step.build_document()["progress"]
-        event = {
-            "is_final": step is None or not step.is_running,
-            "count": progress.get("done", 0),
-            "total": progress.get("total", 0),
-            "phase": progress.get("step", ""),
-            "text": describe_progress(request, progress) if progress else "",
-        }
-        if event != last:
-            yield f"data: {json.dumps(event)}\n\n"
-            last = event
-        await asyncio.sleep(EVENT_INTERVAL_S)
-
-
-def describe_progress(request: PortalRequest, progress: Mapping[str, Any]) -> str:
-    """Return a sentence about how far a step is, and how long the rest takes if that is known."""
-    what, done, total = progress["step"], progress["done"], progress["total"]
-    if not what:
-        return request.translate("portal.phase.begin")
-    phase = request.translate(f"portal.phase.{what.replace(' ', '_')}")
-    count, left_s = f"{done:,}", progress["remaining_s"]
-    if not done and not total:
-        return phase
-    if what in ("wait", "prepare", "seconds"):
-        return request.translate("portal.operations.waiting", done=done, total=total)
-    if not total or done > total:
-        return request.translate("portal.operations.progress_open", step=phase, done=count)
-    values = {"step": phase, "done": count, "total": f"{total:,}", "percent": f"{done / total:.0%}"}
-    if left_s is None:
-        return request.translate("portal.operations.progress", **values)
-    unit = "seconds" if left_s < 2 * MINUTE_S else "minutes"
-    left = left_s if unit == "seconds" else left_s / MINUTE_S
-    length = request.translate(f"portal.operations.{unit}", count=f"{left:,.0f}")
-    return request.translate("portal.operations.progress_left", left=length, **values)
+    """Return the progress of the step of a table as server-sent events, until it has ended."""
+    return send_step_events(request, request.path_values["name"])
 
 
 def _read_status(request: PortalRequest) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def show_tables(request: PortalRequest) -> Response:
         tables=tables,
         problem=problem,
         can_write=request.can_act_as(Role.DESIGNER),
+        verdicts=request.portal.verdicts.find(request.portal.workspace.list_files()),
         removed=request.query.get("removed", ""),
     )
 
