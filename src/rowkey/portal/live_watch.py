@@ -121,7 +121,7 @@ class LiveWatch:
         if not self.can_read:
             return
         try:
-            self._hot_tables = {one.table for one in self.alerts.list_last() if one.event == "hot"}
+            self._hot_tables = self._list_hot_tables()
             for alert in self.alerts.list_waiting(get_time_ms() - RESENT_MS):
                 self._sender.send(alert)
         except sqlite3.Error as problem:
@@ -178,7 +178,7 @@ class LiveWatch:
             name: the name of a table of the engine; it may be new.
         """
         with self._lock:
-            table = self._tables.setdefault(name, WatchedTable(name, AlertRule()))
+            table = self._add_table(name)
             table.viewer_count += 1
         self._wake.set()
         try:
@@ -219,6 +219,10 @@ class LiveWatch:
             self._wake.wait(pause_s)
             self._wake.clear()
 
+    def _list_hot_tables(self) -> set[str]:
+        """Return the tables whose last alert was that they are hot."""
+        return {one.table for one in self.alerts.list_last() if one.event == "hot"}
+
     def _update_tables(self) -> None:
         """Learn which tables the engine has."""
         try:
@@ -232,9 +236,15 @@ class LiveWatch:
         with self._lock:
             for name in self._tables.keys() - names:
                 del self._tables[name]
-            for name in sorted(names - self._tables.keys()):
-                rule = AlertRule(is_hot=name in self._hot_tables)
-                self._tables[name] = WatchedTable(name, rule)
+            for name in names:
+                self._add_table(name)
+
+    def _add_table(self, name: str) -> WatchedTable:
+        """Return a table, which is read from now on if it is new."""
+        if name not in self._tables:
+            rule = AlertRule(is_hot=name in self._hot_tables)
+            self._tables[name] = WatchedTable(name, rule)
+        return self._tables[name]
 
     def _read(self, table: WatchedTable) -> None:
         """Read the counters of a table once, and store what they show."""
