@@ -31,6 +31,9 @@ WATCHED_S, UNWATCHED_S = 2.0, 60.0
 """Seconds from one reading of a table to the next, with and without an open page of it."""
 READ_LIMIT_S = 5.0
 """Seconds that one reading waits for the counters."""
+KEPT_INTERVALS = 3
+"""Intervals of a table that are kept, and those of the last minute: 1,000 regions take 0.3 MB each;
+all others are in the history."""
 CLOSE_LIMIT_S = 5.0
 """Seconds that a portal waits for the reading that runs when it is stopped."""
 _LOGGER = logging.getLogger("rowkey.portal")
@@ -48,7 +51,7 @@ class WatchedTable:
         reader: reads it; None before the first reading.
         live: its load after the last reading.
         problem: why it could not be read at all, in English; empty if it could.
-        events: what pages are sent after a reading, by language, with its load.
+        events: what pages are sent after a reading, by language, with its load and problem.
         lock: held while that is built.
     """
 
@@ -59,8 +62,13 @@ class WatchedTable:
     reader: TableReader | None = None
     live: LiveLoad | None = None
     problem: str = ""
-    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
+    events: dict[str, tuple[tuple[LiveLoad | None, str], str]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
+
+    @property
+    def state(self) -> tuple[LiveLoad | None, str]:
+        """Its load and problem: another object or text after each reading that shows something."""
+        return self.live, self.problem
 
     @property
     def due_s(self) -> float:
@@ -129,10 +137,14 @@ class LiveWatch:
         self._thread = Thread(target=self._run, name="rowkey live", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """Stop reading and sending; closing twice is harmless."""
+    def stop(self) -> None:
+        """End the streams of pages, and read no more; the call does not wait."""
         self._closing.set()
         self._wake.set()
+
+    def close(self) -> None:
+        """Stop reading and sending; closing twice is harmless."""
+        self.stop()
         if self._thread is not None:
             self._thread.join(CLOSE_LIMIT_S)
         self._sender.close()
@@ -252,7 +264,13 @@ class LiveWatch:
             with self._engines.open() as engine:
                 if table.reader is None:
                     store = engine.open_table(table.name)
-                    table.reader = TableReader(engine, store, table.name, clock=self._clock)
+                    table.reader = TableReader(
+                        engine,
+                        store,
+                        table.name,
+                        clock=self._clock,
+                        max_intervals=KEPT_INTERVALS,
+                    )
                 live = table.reader.read(READ_LIMIT_S)
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)
