@@ -6,11 +6,17 @@ import rowkey
 from portal.portals import LOGS, build_portal, open_client
 from portal.test_data import JSON
 from portal.test_hostile_text import PageReader
+from portal.test_live_watch import SteppedWatch
+from portal.test_metrics import parse_metrics
+from render.test_report import unpack_counts
 from rowkey.portal.table_overview import list_tables
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
+
+    from rowkey.engines.backends.hbase import HBaseEngine
 
 TABLE = "portal_logs"
 
@@ -36,3 +42,73 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
             assert (16, "none") == (state["buckets"]["parts"][0]["buckets"], state["move"]["step"])
     finally:
         drop_table(TABLE, hbase_url)
+
+
+def test_live_load_of_a_cluster_outlives_splits_and_moves(
+    tmp_path: Path, hbase_url: str, hbase_engine: HBaseEngine
+) -> None:
+    """Counts are those that were written, and rows stay when a region is moved and one is split."""
+    name = "portal_live"
+    text = LOGS.replace('"logs"', f'"{name}"')
+    splits = [b"\x04", b"\x08", b"\x0c"]
+    app = build_portal(tmp_path, hbase_url)
+    stepped, client = SteppedWatch(app), open_client(app)
+    try:
+        with (
+            rowkey.open(rowkey.Design.loads(text), hbase_url, splits=splits) as table,
+            stepped.watch.view(name),
+        ):
+
+            def write() -> None:
+                with table.batch() as batch:
+                    for number in range(320):
+                        batch.put({"host": f"web-{number}", "ts": 1, "note": ""})
+
+            _read_twice(stepped, write)
+            known = _sum_rows(client, name)
+            assert 320 == sum(known.values())
+            assert {"", "04", "08", "0c"} == known.keys()
+            admin = hbase_engine.client.admin
+            first = admin.list_regions(name)[0]
+            moved = admin.move_region(first)
+            assert moved.server != first.server
+            table.store.split(b"\x0d")
+            stepped.run(2)
+            document = client.get(f"/tables/{name}/live", headers=JSON).json()
+            reasons = {one["start"]: one["reason"] for one in document["regions"]}
+            assert "moved here from" in reasons[""]
+            assert "created by a split" == reasons["0c"] == reasons["0d"]
+            _read_twice(stepped, write)
+            later = _sum_rows(client, name)
+            assert known.keys() | {"0d"} == later.keys()
+            later["0c"] += later.pop("0d")
+            assert {one: 2 * count for one, count in known.items()} == later
+            metrics = parse_metrics(client.get("/metrics").text)
+            written = metrics["rowkey_table_writes_total"]
+            assert 640 == sum(count for labels, count in written.items() if f'"{name}"' in labels)
+            assert {5.0} == {
+                count
+                for labels, count in metrics["rowkey_table_regions"].items()
+                if f'"{name}"' in labels
+            }
+    finally:
+        app.state.portal.live.close()
+        app.state.portal.engines.close()
+        drop_table(name, hbase_url)
+
+
+def _read_twice(stepped: SteppedWatch, write: Any) -> None:
+    """Read the counters of shown tables before and after something is written."""
+    stepped.run(1)
+    write()
+    stepped.now_s += 1.0
+    stepped.run(2)
+
+
+def _sum_rows(client: Any, name: str) -> dict[str, int]:
+    """Return the writes on the map by the first key of the row."""
+    (drawn,) = client.get(f"/tables/{name}/live/map").json()["maps"]
+    view = drawn["views"]["region"]
+    rows = [row.get("hex", "") for row in view["rows"]]
+    counts = unpack_counts(view["counts"], drawn["columns"] * len(rows))
+    return {row: sum(counts[number :: len(rows)]) for number, row in enumerate(rows)}

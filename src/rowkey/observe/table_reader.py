@@ -11,7 +11,7 @@ from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
 from rowkey.observe.region_deltas import CounterSnapshot
-from rowkey.observe.table_watch import TableWatch
+from rowkey.observe.table_watch import MAX_INTERVALS, TableWatch
 from rowkey.observe.write_sample import sample_writes
 from rowkey.open_file_limit import explain_shortage
 
@@ -36,6 +36,7 @@ class TableReader:
         table: its name.
         design: its design, in place of the one in the catalog or the table.
         clock: seconds that never go back; for tests.
+        max_intervals: as for `TableWatch`.
 
     >>> import rowkey
     >>> readings = rowkey.Design("readings", "[id]", fields={"id": "u64"})
@@ -54,12 +55,13 @@ class TableReader:
         table: str,
         design: Design | None = None,
         clock: Callable[[], float] = time.monotonic,
+        max_intervals: int = MAX_INTERVALS,
     ) -> None:
         self._engine, self._store, self._clock = engine, store, clock
         self._given_design = design
         self._servers: list[str] = []
         known_design = design or look_up_entry(engine, store, table).design
-        self.watch = TableWatch(table, known_design)
+        self.watch = TableWatch(table, known_design, max_intervals)
         self.last_interval: LoadInterval | None = None
         """What the last reading added; None if it failed or was the first."""
 

@@ -69,10 +69,13 @@ class TableWatch:
     Args:
         table: its name.
         design: its design; None if it is not known.
+        max_intervals: intervals that are kept; those of the last minute are kept in any case.
     """
 
-    def __init__(self, table: str, design: Design | None) -> None:
-        self.table, self.design = table, design
+    def __init__(
+        self, table: str, design: Design | None, max_intervals: int = MAX_INTERVALS
+    ) -> None:
+        self.table, self.design, self._max_intervals = table, design, max_intervals
         self.intervals: deque[LoadInterval] = deque()
         self.samples: deque[tuple[LoadInterval, WriteSample]] = deque()
         self.missed_count = 0
@@ -100,10 +103,11 @@ class TableWatch:
             self.samples.clear()
         self.intervals.append(interval)
         self._known_intervals = {}
-        while len(self.intervals) > MAX_INTERVALS and _is_expired(self.intervals[0], interval):
+        most = self._max_intervals
+        while len(self.intervals) > most and _is_expired(self.intervals[0], interval):
             self.intervals.popleft()
         while self.samples and (
-            len(self.samples) > MAX_INTERVALS or _is_expired(self.samples[0][0], interval)
+            len(self.samples) > most or _is_expired(self.samples[0][0], interval)
         ):
             self.samples.popleft()
         return interval

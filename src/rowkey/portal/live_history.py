@@ -53,7 +53,7 @@ LAYERS = (
 A column holds whole columns of the layer before."""
 MAX_FILE_BYTES = 256 << 20
 """Bytes of the file; above that the oldest columns are dropped. Ten tables of 1,000 busy regions
-take about a quarter of it."""
+take about a third of it."""
 DROPPED_SHARE = 0.1
 """Share of the columns that are dropped at once."""
 MAX_DECODED_LAYOUTS = 64

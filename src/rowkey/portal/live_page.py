@@ -81,7 +81,9 @@ class LivePage:
 
     @property
     def busiest_region(self) -> int | None:
-        """The number of the region with the most requests; None without any."""
+        """The number of the region with the most requests, if the load is uneven; else None."""
+        if not (self.live.writes.is_uneven or self.live.reads.is_uneven):
+            return None
         rates = [_sum_rates(one) for one in self.document["regions"]]
         return rates.index(max(rates)) if any(rates) else None
 
@@ -208,6 +210,7 @@ def _select_words(load: LoadName, translator: Translator) -> dict[str, str]:
     nothing = {"writes": "nothing", "reads": "no_reads", "both": "no_load"}
     return {
         **words,
+        "writes": words[load],
         "nothing": words[nothing[load]],
         "count": words[f"count_{load}"],
         "scale_writes": words[f"scale_{load}"],

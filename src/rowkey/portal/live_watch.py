@@ -31,6 +31,9 @@ WATCHED_S, UNWATCHED_S = 2.0, 60.0
 """Seconds from one reading of a table to the next, with and without an open page of it."""
 READ_LIMIT_S = 5.0
 """Seconds that one reading waits for the counters."""
+KEPT_INTERVALS = 3
+"""Intervals of a table that are kept, and those of the last minute: 1,000 regions take 0.3 MB each;
+all others are in the history."""
 CLOSE_LIMIT_S = 5.0
 """Seconds that a portal waits for the reading that runs when it is stopped."""
 _LOGGER = logging.getLogger("rowkey.portal")
@@ -48,7 +51,7 @@ class WatchedTable:
         reader: reads it; None before the first reading.
         live: its load after the last reading.
         problem: why it could not be read at all, in English; empty if it could.
-        events: what pages are sent after a reading, by language, with its load.
+        events: what pages are sent after a reading, by language, with its load and problem.
         lock: held while that is built.
     """
 
@@ -59,8 +62,13 @@ class WatchedTable:
     reader: TableReader | None = None
     live: LiveLoad | None = None
     problem: str = ""
-    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
+    events: dict[str, tuple[tuple[LiveLoad | None, str], str]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
+
+    @property
+    def state(self) -> tuple[LiveLoad | None, str]:
+        """Its load and problem: another object or text after each reading that shows something."""
+        return self.live, self.problem
 
     @property
     def due_s(self) -> float:
@@ -121,7 +129,7 @@ class LiveWatch:
         if not self.can_read:
             return
         try:
-            self._hot_tables = {one.table for one in self.alerts.list_last() if one.event == "hot"}
+            self._hot_tables = self._list_hot_tables()
             for alert in self.alerts.list_waiting(get_time_ms() - RESENT_MS):
                 self._sender.send(alert)
         except sqlite3.Error as problem:
@@ -129,10 +137,14 @@ class LiveWatch:
         self._thread = Thread(target=self._run, name="rowkey live", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """Stop reading and sending; closing twice is harmless."""
+    def stop(self) -> None:
+        """End the streams of pages, and read no more; the call does not wait."""
         self._closing.set()
         self._wake.set()
+
+    def close(self) -> None:
+        """Stop reading and sending; closing twice is harmless."""
+        self.stop()
         if self._thread is not None:
             self._thread.join(CLOSE_LIMIT_S)
         self._sender.close()
@@ -178,7 +190,7 @@ class LiveWatch:
             name: the name of a table of the engine; it may be new.
         """
         with self._lock:
-            table = self._tables.setdefault(name, WatchedTable(name, AlertRule()))
+            table = self._add_table(name)
             table.viewer_count += 1
         self._wake.set()
         try:
@@ -219,6 +231,10 @@ class LiveWatch:
             self._wake.wait(pause_s)
             self._wake.clear()
 
+    def _list_hot_tables(self) -> set[str]:
+        """Return the tables whose last alert was that they are hot."""
+        return {one.table for one in self.alerts.list_last() if one.event == "hot"}
+
     def _update_tables(self) -> None:
         """Learn which tables the engine has."""
         try:
@@ -232,9 +248,15 @@ class LiveWatch:
         with self._lock:
             for name in self._tables.keys() - names:
                 del self._tables[name]
-            for name in sorted(names - self._tables.keys()):
-                rule = AlertRule(is_hot=name in self._hot_tables)
-                self._tables[name] = WatchedTable(name, rule)
+            for name in names:
+                self._add_table(name)
+
+    def _add_table(self, name: str) -> WatchedTable:
+        """Return a table, which is read from now on if it is new."""
+        if name not in self._tables:
+            rule = AlertRule(is_hot=name in self._hot_tables)
+            self._tables[name] = WatchedTable(name, rule)
+        return self._tables[name]
 
     def _read(self, table: WatchedTable) -> None:
         """Read the counters of a table once, and store what they show."""
@@ -242,7 +264,13 @@ class LiveWatch:
             with self._engines.open() as engine:
                 if table.reader is None:
                     store = engine.open_table(table.name)
-                    table.reader = TableReader(engine, store, table.name, clock=self._clock)
+                    table.reader = TableReader(
+                        engine,
+                        store,
+                        table.name,
+                        clock=self._clock,
+                        max_intervals=KEPT_INTERVALS,
+                    )
                 live = table.reader.read(READ_LIMIT_S)
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)

@@ -20,6 +20,9 @@ from rowkey.portal.app import build_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from starlette.applications import Starlette
 
     from rowkey.portal.settings import PortalSettings
 
@@ -113,14 +116,14 @@ def _lock_state(settings: PortalSettings) -> Iterator[None]:
         os.close(number)
 
 
-def build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
+def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:
         Unavailable: the TLS files cannot be read.
     """
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
+        app,
         access_log=False,
         log_level="warning",
         proxy_headers=False,
@@ -137,7 +140,16 @@ def build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
-    return uvicorn.Server(config)
+    server = uvicorn.Server(config)
+    handle_exit = server.handle_exit
+
+    def end_streams(sig: int, frame: FrameType | None) -> None:
+        """End the streams of open pages first, which the server would wait for."""
+        app.state.portal.live.stop()
+        handle_exit(sig, frame)
+
+    server.handle_exit = end_streams  # type: ignore[method-assign]
+    return server
 
 
 def _print_url(url: str) -> None:
