@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracles.plugin import give_up
+from portal.browser.servers import serve_portal
 from portal.portals import LOGS
 from portal.test_screens import OTHER_KEY
-from portal.test_server import START
+from rowkey.portal import PortalSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-MISSING = "the editor was not opened in a browser: name a Chromium in the variable CHROMIUM."
 
 
 @pytest.fixture(scope="module")
@@ -33,32 +24,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def context(folder: Path) -> Iterator[Any]:
+def context(folder: Path, browser: Any) -> Iterator[Any]:
     """A browser that is logged in to a portal of its own."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        give_up(MISSING)
-    if CHROMIUM is None:
-        give_up(MISSING)
-    command = [sys.executable, "-c", START, str(folder)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process,
-        sync_playwright() as playwright,
-    ):
-        try:
-            assert process.stdout is not None
-            url = json.loads(process.stdout.readline())
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            context = browser.new_context(base_url=url.partition("/login")[0])
-            page = context.new_page()
-            page.goto(url)
-            page.close()
-            yield context
-            browser.close()
-        finally:
-            os.kill(process.pid, signal.SIGINT)
-            process.wait(30)
+    with serve_portal(PortalSettings(folder)) as portal:
+        context = browser.new_context(base_url=portal.origin)
+        page = context.new_page()
+        page.goto(portal.create_login_url())
+        page.close()
+        yield context
+        context.close()
 
 
 @contextmanager

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from chromium import list_cut_off, list_violations, watch_page
+from portal.browser.servers import serve_portal
 from portal.portals import LOGS
-from portal.test_server import START
 from rowkey import Design
 from rowkey.advise import JudgedDesign
+from rowkey.portal import PortalSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,26 +79,20 @@ def portal(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[O
     events.write_text(EVENTS, "utf-8")
     for name, text in DESIGNS.items():
         (designs / f"{name}.toml").write_text(text, "utf-8")
-    command = [sys.executable, "-c", START, str(designs)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        url = json.loads(process.stdout.readline())
-        origin = f"http://{urlsplit(url).netloc}"
+    with serve_portal(PortalSettings(designs)) as served:
         context = browser.new_context(locale="en")
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         view = context.new_page()
-        view.goto(url)
-        view.goto(f"{origin}/comparisons")
+        view.goto(served.create_login_url())
+        view.goto(f"{served.origin}/comparisons")
         view.set_input_files("#upload [type=file]", events)
         view.wait_for_url("**/comparisons?sample=*")
         for box in view.locator("[type=checkbox]").all():
             box.check()
         view.click("button.primary")
         view.locator(".small-map canvas").nth(len(DESIGNS) - 1).wait_for()
-        yield OpenPortal(context, origin, view.url, events)
+        yield OpenPortal(context, served.origin, view.url, events)
         context.close()
-        os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=30)
 
 
 def open_designs(view: Any, *numbers: int) -> None:
