@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import http.client
 import json
 import operator
@@ -12,7 +14,8 @@ import statistics
 import subprocess
 import sys
 import time
-from contextlib import chdir, contextmanager
+import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,11 +25,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from timing import REPEATS, Result
-
-from rowkey.portal import PortalSettings, build_app
-from rowkey.portal.simulations import SimulationRequest, build_arguments, simulate_designs
-from rowkey.portal.stored_maps import store_map_views
-from rowkey.render.report.heat_map import pack_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,6 +55,9 @@ for  = "60s"
 
 [cluster]
 servers = 16
+
+[sample]
+path = "events.csv"
 
 [[reads]]
 name  = "tail"
@@ -136,7 +137,6 @@ class PreparedPortal:
 def measure_all() -> Iterator[Result]:
     """Yield all results on the portal."""
     with TemporaryDirectory() as place, open_portal(Path(place)) as portal:
-        yield measure_packing()
         yield measure_map_response(portal)
         yield from measure_painting(portal)
         for name, path in portal.pages.items():
@@ -152,7 +152,12 @@ def open_portal(place: Path) -> Iterator[PreparedPortal]:
     """
     from playwright.sync_api import sync_playwright
 
-    pages, map_path = prepare_portal(place)
+    names = [f"{number}_buckets.toml" for number in range(16, 16 + 4 * DESIGNS, 4)]
+    for name in names:
+        text = DESIGN.format(buckets=name.partition("_")[0])
+        (place / name).write_text(text, encoding="utf-8")
+    lines = [f"web-{n % 500},{1_700_000_000_000 + n * 100},started\n" for n in range(EVENTS)]
+    (place / "events.csv").write_text("".join(["host,ts,note\n", *lines]), encoding="utf-8")
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     command = [sys.executable, "-c", START, str(place)]
     with (
@@ -164,10 +169,19 @@ def open_portal(place: Path) -> Iterator[PreparedPortal]:
         assert server.stdout is not None
         try:
             login = server.stdout.readline().strip()
+            url = f"http://{urlsplit(login).netloc}"
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             context = browser.new_context()
-            context.new_page().goto(login)
-            url = f"http://{urlsplit(login).netloc}"
+            view = context.new_page()
+            view.goto(login)
+            links = view.locator(".menu a").all()
+            pages = {str(path): str(path) for path in [one.get_attribute("href") for one in links]}
+            pages["of a design"] = f"/designs/{names[0]}"
+            single, many = compare(view, url, names[:1]), compare(view, url, names)
+            enlarge_map(next(place.rglob(single.rpartition("/")[2])))
+            pages[f"of a simulation of {ROWS:,} × {COLUMNS:,}"] = single
+            pages[f"of a comparison of {DESIGNS} designs"] = many
+            map_path = f"{single}/maps/d1/region"
             yield PreparedPortal(browser, url, context.cookies(), pages, map_path)
             browser.close()
         finally:
@@ -175,72 +189,35 @@ def open_portal(place: Path) -> Iterator[PreparedPortal]:
             server.wait()
 
 
-def prepare_portal(place: Path) -> tuple[dict[str, str], str]:
-    """Write designs and results of a portal, and return its pages and the path of the large map."""
-    names = [f"{number}_buckets.toml" for number in range(16, 16 + 4 * DESIGNS, 4)]
-    for name in names:
-        text = DESIGN.format(buckets=name.partition("_")[0])
-        (place / name).write_text(text, encoding="utf-8")
-    events = place / "events.csv"
-    lines = [f"web-{n % 500},{1_700_000_000_000 + n * 100},started\n" for n in range(EVENTS)]
-    events.write_text("".join(["host,ts,note\n", *lines]), encoding="utf-8")
-    app = build_app(PortalSettings(place))
-    menu = [one for one in app.state.portal_routes if one.menu_key]
-    pages = {one.path: one.path for one in sorted(menu, key=lambda one: one.menu_position)}
-    pages["a design"] = f"/designs/{names[0]}"
-    single = simulate(app.state.portal, names[:1], events)
-    enlarge_map(single)
-    pages[f"a simulation of {ROWS:,} × {COLUMNS:,}"] = f"/simulations/{single.name}"
-    many = simulate(app.state.portal, names, events)
-    pages[f"a comparison of {DESIGNS} designs"] = f"/simulations/{many.name}"
-    return pages, f"/simulations/{single.name}/maps/d1/region"
-
-
-def simulate(portal: Any, names: list[str], events: Path) -> Path:
-    """Simulate or compare designs as a job of a portal does, and return where the result is."""
-    files = [portal.workspace.read(name) for name in names]
-    wanted = SimulationRequest(names, [one.etag for one in files], events.name, "", 0, "bench", 0)
-    job = portal.simulations.create_job(wanted, **build_arguments(portal.workspace, files, events))
-    with chdir(Path.cwd()):  # the function goes to the folder of the events
-        result = simulate_designs(lambda *_: None, **job.arguments)
-    job.result_file.write_text(json.dumps(result), encoding="utf-8")
-    return job.result_file.parent
+def compare(view: Any, url: str, names: list[str]) -> str:
+    """Simulate a design, or compare several, with the declared events; return the result's path."""
+    view.goto(f"{url}/{'simulations' if len(names) == 1 else 'comparisons'}")
+    if len(names) == 1:
+        view.select_option("[name=design]", names[0])
+    for name in names[1:] and names:
+        view.check(f"[name='design:{name}']")
+    view.select_option("[name=sample]", "declared")
+    view.click("button.primary")
+    view.locator("#d1").wait_for()
+    return str(urlsplit(view.url).path)
 
 
 def enlarge_map(folder: Path) -> None:
     """Replace the map of a stored simulation by a large one."""
     result_file = folder / "result.json"
     result = json.loads(result_file.read_text(encoding="utf-8"))
-    design = result["report"]["designs"][0]
-    counts = draw_counts()
-    by_server = counts.reshape(COLUMNS, -1, SERVERS).sum(axis=1)
+    # Counts from 1 to 127 are bytes of their own in the map's encoding.
+    counts = np.random.default_rng(6).zipf(1.3, (COLUMNS, ROWS)).clip(1, 127).astype(np.uint8)
+    packed = base64.b64encode(zlib.compress(counts.tobytes())).decode()
     rows = [
         {"first": n, "last": n, "server": n % SERVERS, "start": f"host {n}"} for n in range(ROWS)
     ]
-    design["map"]["columns"] = COLUMNS
-    design["map"]["views"] = {
-        "region": {"rows": rows, "counts": pack_counts(counts), "marks": []},
-        "server": {"rows": rows[:SERVERS], "counts": pack_counts(by_server), "marks": []},
-        "prefix": {"rows": rows, "counts_of": "region", "marks": []},
-    }
-    store_map_views(result["report"], folder)
+    view = json.dumps({"rows": rows, "counts": packed, "marks": []})
+    (folder / "map-d1-region.json.gz").write_bytes(gzip.compress(view.encode()))
+    shown = result["report"]["designs"][0]["map"]
+    shown["columns"] = COLUMNS
+    shown["views"]["region"]["row_count"] = ROWS
     result_file.write_text(json.dumps(result), encoding="utf-8")
-
-
-def draw_counts() -> Any:
-    """Return counts by column and row, none of them zero, as uneven as those of real loads."""
-    return np.random.default_rng(6).zipf(1.3, (COLUMNS, ROWS)).clip(1, 10_000)
-
-
-def measure_packing() -> Result:
-    """Measure how long the counts of a large map take to be packed, once for each simulation."""
-    counts, times = draw_counts(), []
-    for _ in range(REPEATS):
-        start_s = time.perf_counter()
-        pack_counts(counts)
-        times.append(time.perf_counter() - start_s)
-    note = f"{statistics.median(times) * 1e3:.0f} ms, once for each simulation"
-    return Result("packing the counts of a map", "maps/s", [1 / one for one in times], notes=note)
 
 
 def measure_map_response(portal: PreparedPortal) -> Result:
