@@ -154,7 +154,7 @@ def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
     operations = simulation.build_operation_map(placed, 4)
     assert operations is not None
     expected = operations.compute_rates("writes").mean(axis=0) / 4_000
-    assert "4,000 operations a second, as the design declares" in scale
+    assert "4,000 operations a second, as declared" in scale
     assert found == pytest.approx(list(expected), abs=0.006)
 
 

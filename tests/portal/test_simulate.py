@@ -102,10 +102,16 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
 
 
 def test_a_map_is_sent_once(app: Starlette) -> None:
-    """A view is compressed for a browser that takes it, and not sent again to one that has it."""
+    """A view is compressed for a browser that takes it, and not sent again to one that has it.
+
+    The page tells how the file was read.
+    """
     client = open_client(app)
-    path = start(client)
+    stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
+    path = start(client, sample=stored.headers["location"].partition("sample=")[2])
     wait_for_end(client, path)
+    assert "events.csv are separated by ;" in client.get(path).text
+    assert "以 ; 分隔" in client.get(path, params={"lang": "zh"}).text
     url = f"{path}/maps/d1/region"
     packed = client.get(url)
     plain = client.get(url, headers={"accept-encoding": "identity"})

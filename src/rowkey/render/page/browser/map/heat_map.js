@@ -341,14 +341,20 @@ class HeatMap {
     context.beginPath();
     context.rect(...this.area);
     context.clip();
-    for (const { cell, letter } of this.pins.shown) {
-      this.drawFrame(context, cell, cell, [2, 2]);
-      const [x, y] = this.placeOf(cell[0], cell[1]);
-      drawBadge(context, x, y, 8, letter);
-    }
     if (this.cursor) this.drawFrame(context, this.cursor, this.cursor, []);
     if (this.box) this.drawFrame(context, ...this.box, [6, 4]);
+    for (const { cell, letter } of this.pins.shown) this.drawPin(context, cell, letter);
     context.restore();
+  }
+
+  /* A pinned cell, and its letter next to it. */
+  drawPin(context, cell, letter) {
+    const [c0, c1, r0, r1] = this.span, [left, top, width, height] = this.area;
+    if (cell[0] < c0 || cell[0] >= c1 || cell[1] < r0 || cell[1] >= r1) return;
+    this.drawFrame(context, cell, cell, [2, 2]);
+    const [right, y] = this.placeOf(cell[0] + 1, cell[1] + 0.5), x = right + 11;
+    const place = x < left + width - 9 ? x : this.placeOf(cell[0], 0)[0] - 11;
+    drawBadge(context, place, clamp(y, top + 9, top + height - 9), 8, letter);
   }
 
   drawFrame(context, [a, b], [c, d], dashes) {

@@ -28,7 +28,9 @@ const drawLegend = (place, control, language) => {
     for (let exponent = -4; exponent < 4; exponent += 1) {
       const value = exponent - brightness, x = left + ((right - left) * (exponent + 5)) / OCTAVES;
       const isOne = value === 0;
+      context.fillStyle = style.getPropertyValue(isOne && scale === "capacity" ? "--poor" : "--ink");
       context.fillRect(x - (isOne ? 1 : 0.5), isOne ? 0 : 18, isOne ? 2 : 1, isOne ? 22 : 4);
+      context.fillStyle = style.getPropertyValue("--ink");
       if (value % step === 0) context.fillText(formatTick(value, scale, language), x, 35);
     }
     context.fillText("0", (left - 8) / 2, 35);
