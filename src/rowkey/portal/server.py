@@ -87,6 +87,7 @@ def build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
 
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
+        http="h11",  # for the limit of its headers
         access_log=False,
         log_level="warning",
         proxy_headers=False,
