@@ -226,3 +226,53 @@ def test_large_values_and_rows_are_cut(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("rowkey.portal.screens.data.MAX_SHOWN_CELLS", 0)
     text = client.get("/tables/logs/row", params=query).text
     assert (True, True) == (len(text) < 50_000, "first 0 are shown" in check_page(text).text)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_pages_are_whole_while_rows_are_written(tmp_path: Path, scheme: str) -> None:
+    """Rows that are written and deleted between pages neither repeat nor hide one that stays."""
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+    client = open_client(build_portal(tmp_path, url))
+    pages, token = [], ""
+    while token is not None:
+        page = client.get("/tables/logs/rows", params={"limit": "3", "resume": token}, headers=JSON)
+        pages += page.json()["rows"]
+        token = page.json()["next"]
+        with rowkey.open("logs", url) as table:
+            last = pages[-1]
+            table.delete(last)  # the row that the token was made from
+            for step in (-1, 1):
+                table.put({"host": last["host"], "ts": last["ts"] + step, "note": "new"})
+                table.put({"host": f"web-{step}", "ts": 1, "note": "new"})
+    assert sorted(ROWS, key=lambda row: row["ts"]) == sorted(
+        (row for row in pages if row["note"] != "new"), key=lambda row: row["ts"]
+    )
+    assert len(pages) == len({(row["host"], row["ts"]) for row in pages})
+
+
+def test_nulls_and_bytes_are_shown_and_found(tmp_path: Path) -> None:
+    """A row with a binary key and a null is listed, and its link leads to its cells."""
+    url = f"memory:{tmp_path}"
+    fields = {
+        "id": {"type": "bytes", "max_bytes": 8},
+        "n": "i64",
+        "note": {"type": "text", "nullable": True},
+    }
+    with rowkey.open(rowkey.Design("logs", "[id][n]", fields=fields), url) as table:
+        table.put({"id": b"\x00\xff<b>", "n": -5, "note": None})
+    client = open_client(build_portal(tmp_path, url))
+    page = check_page(client.get("/tables/logs/rows").text)
+    assert [True, True] == [one in page.text for one in ("00ff3c623e", "null")]
+    link = next(
+        str(one["href"]) for tag, one in page.elements if "row?row=" in str(one.get("href"))
+    )
+    answer = client.get(link, headers=JSON).json()
+    assert (-5, None) == (answer["row"]["n"], answer["row"]["note"])
+    assert 200 == client.get(link).status_code
+    for where in ("n = 'x'", "id = 5", "n = null", "id = b'", "n in ()", "n = 1 or 1"):
+        answer = client.get("/tables/logs/rows", params={"where": where})
+        assert (where, 422) == (where, answer.status_code)
+        check_page(answer.text)

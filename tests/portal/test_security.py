@@ -149,13 +149,14 @@ def read_everything(url: str) -> dict[str, list[object]]:
         return contents
 
 
-def test_reading_changes_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_reading_changes_nothing(tmp_path: Path, scheme: str) -> None:
     """A crawl over all pages leaves every file and every table as it was."""
-    url = f"memory:{tmp_path}"
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     create_logs(url)
     app = build_portal(tmp_path, url)
     client = open_client(app)
-    before = digest_files(tmp_path), read_everything(url)
+    before = digest_files(tmp_path / "designs"), read_everything(url)
     names = ("logs.toml", "logs", "none")
     routes = [route for route in app.state.portal_routes if route.is_safe]
     paths = {re.sub(r"\{[^}]*\}", name, route.path) for route in routes for name in names}
@@ -166,4 +167,4 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
             paths |= set(re.findall(r'(?:href|src)="(/[^"#]*)"', client.get(path).text))
         seen |= new
     assert {"/", "/designs/logs.toml", "/tables/logs", "/healthz"} <= seen
-    assert before == (digest_files(tmp_path), read_everything(url))
+    assert before == (digest_files(tmp_path / "designs"), read_everything(url))

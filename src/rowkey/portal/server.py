@@ -124,6 +124,7 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         app,
+        http="h11",  # for the limit of its headers
         access_log=False,
         log_level="warning",
         proxy_headers=False,

@@ -208,6 +208,17 @@ def test_a_table_is_moved_while_a_client_writes(
     writer.check_rows(target)
 
 
+@pytest.mark.parametrize("writer", ["memory"], indirect=True)
+def test_a_step_is_followed_without_scripts(
+    browser: Any, portal: ServedPortal, writer: LogWriter
+) -> None:
+    """Where JavaScript is off, the page loads itself again until it shows the result."""
+    with open_portal(browser, portal, java_script_enabled=False) as view:
+        view.goto(f"{portal.origin}/tables/{writer.table}/operations?count=24&part=0")
+        press(view, "Set 24 buckets")
+        assert "24" in end_step(view, "Change of the number of buckets: done")
+
+
 def confirm(view: Any, label: str, typed: str, *, is_refused: bool = False) -> None:
     """Take a step that wants a name to be typed."""
     form = view.locator("form.typed").filter(has=view.get_by_role("button", name=label))
