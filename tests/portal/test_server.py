@@ -90,10 +90,12 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
 
 
 def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that sends nothing, or never a whole head, is not waited for; a slow answer is."""
+    """A client that sends nothing, or not the rest, is not waited for; a slow answer is."""
     monkeypatch.setattr("rowkey.portal.server_protocol.MAX_IDLE_S", 0.05)
 
-    async def answer(_scope: Any, _receive: Any, send: Any) -> None:
+    async def answer(_: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
         await asyncio.sleep(0.2)
         headers = [(b"content-length", b"2")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -113,7 +115,8 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
 
     config = uvicorn.Config(answer, lifespan="off", log_config=None)
     head = b"GET / HTTP/1.1\r\nHost: a\r\n"
-    for pieces in ([], [head], [b"GET"]):
+    body = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+    for pieces in ([], [head], [b"GET"], [body], [body, b"a"]):
         assert b"" == asyncio.run(exchange(*pieces))
     assert asyncio.run(exchange(head, b"\r\n", head)).endswith(b"ok")
 

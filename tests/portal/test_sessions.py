@@ -135,6 +135,17 @@ def test_passwords_cannot_be_tried_at_will(tmp_path: Path, name: str) -> None:
     assert not store.is_locked(name)
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_cookie_stays_on_encrypted_connections(tmp_path: Path, scheme: str) -> None:
+    """Where a proxy ends the encryption, browsers send the cookie on encrypted connections only."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    form = {"name": "viewer", "password": "viewerviewer"}
+    origin = {"origin": f"{scheme}://127.0.0.1:8765"}
+    answer = open_client(app, logs_in=False).post("/login", data=form, headers=origin)
+    cookie = answer.headers["set-cookie"].lower()
+    assert (303, scheme == "https") == (answer.status_code, "; secure" in cookie)
+
+
 def test_passwords_that_are_tried_at_once_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
