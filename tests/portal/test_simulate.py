@@ -173,7 +173,7 @@ def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
 
 
 def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
-    """More files at once are refused, and none that breaks off stays, nor one of a killed portal."""
+    """More files at once are refused, and none stays that breaks off, or of a killed portal."""
     uploads = SampleUploads(tmp_path)
     (tmp_path / ".0123456789abcdef").mkdir()
     gate = asyncio.Event()
