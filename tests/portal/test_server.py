@@ -76,6 +76,9 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             _, errors = process.communicate(timeout=30)
     assert url.query.partition("=")[2] not in errors
     state = tmp_path / ".rowkey-portal"
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    status = ["git", "-C", str(tmp_path), "status", "--porcelain", "--untracked-files=all"]
+    assert b"?? logs.toml\n" == subprocess.run(status, check=True, capture_output=True).stdout
     assert (0o700, 0o600) == tuple(one.stat().st_mode & 0o777 for one in (state, state / "lock"))
 
 

@@ -100,6 +100,7 @@ def _lock_state(settings: PortalSettings) -> Iterator[None]:
         if not folder.is_dir():
             make_directory(folder)
             folder.chmod(0o700)  # samples and results may be of production
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
         number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as problem:
         what = f"the portal cannot write there: {problem.strerror}"

@@ -28,7 +28,7 @@ MAX_EXPORTED_ROWS = 100_000
 """The most rows of an export, which is written to a temporary file before it is sent."""
 PAGE_LIMITS = ReadLimits(10.0, 64 << 20)
 """What a page of rows may read."""
-EXPORT_LIMITS = ReadLimits(60.0, 1 << 30)
+EXPORT_LIMITS = ReadLimits(60.0, 256 << 20)
 """What an export may read."""
 MAX_SHOWN_KEYS = 4
 """Row keys that are shown of a row; under a salt it may be stored under many."""
