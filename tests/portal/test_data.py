@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client, send_raw
 from portal.test_hostile_text import HOSTILE, check_page
+from rowkey.portal.bounded_reads import ReadLimits
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
 
@@ -159,8 +160,9 @@ def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
     assert 422 == client.get("/tables/notes/rows.csv", params={"where": "x"}).status_code
 
 
-def test_a_search_that_takes_too_long_goes_on_from_its_token(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limits", [ReadLimits(-1.0, 1 << 40), ReadLimits(3_600.0, 0)])
+def test_a_search_beyond_its_limits_goes_on_from_its_token(
+    tmp_path: Path, limits: ReadLimits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages that stop before the first match lead to the next, and together give every match."""
     url = f"memory:{tmp_path}"
@@ -168,7 +170,7 @@ def test_a_search_that_takes_too_long_goes_on_from_its_token(
         for row in ROWS:
             table.put(row)
     client = open_client(build_portal(tmp_path, url))
-    monkeypatch.setattr("rowkey.portal.table_rows.MAX_PAGE_S", -1.0)
+    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", limits)
     query = {"where": "note in ('note 3', 'note 20', 'note 24')", "limit": "50"}
     rows, token, stops = [], "", 0
     while token is not None:
@@ -183,9 +185,27 @@ def test_a_search_that_takes_too_long_goes_on_from_its_token(
     ordered = {**query, "order": "note"}
     page = check_page(client.get("/tables/logs/rows", params=ordered).text)
     assert ("Not all rows" in page.text, "Search on" in page.text) == (True, False)
-    monkeypatch.setattr("rowkey.portal.table_rows.MAX_EXPORT_S", -1.0)
+    monkeypatch.setattr("rowkey.portal.table_rows.EXPORT_LIMITS", limits)
     answer = client.get("/tables/logs/rows.csv", params=query)
-    assert (422, True) == (answer.status_code, "takes longer than" in answer.text)
+    assert (422, True) == (answer.status_code, "not found within" in answer.text)
+
+
+def test_a_page_of_large_rows_fits_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are together larger than the memory for a page are refused; fewer are shown."""
+    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", ReadLimits(3_600.0, 2_000))
+    monkeypatch.setattr("rowkey.portal.bounded_reads.SPARE_BYTES", 2_000)
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for at in range(64):
+            table.put({"host": "web-1", "ts": at, "note": "x" * 1_000})
+    client = open_client(build_portal(tmp_path, url))
+    query = {"where": "host = 'web-1'", "order": "note"}
+    answer = client.get("/tables/logs/rows", params=query)
+    assert (422, True) == (answer.status_code, "its rows are large" in answer.text)
+    few = client.get("/tables/logs/rows", params={"limit": "2"}, headers=JSON).json()
+    assert 2 == len(few["rows"])
 
 
 def test_a_search_ends_when_the_browser_goes_away(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from portal.portals import ORIGIN, OWN_PAGE, build_portal
 from portal.test_sessions import write_users
 from rowkey.portal import InvalidPortalSettings
+from rowkey.portal.proxy_login import ProxyLogin
 from rowkey.portal.roles import Role
 from rowkey.portal.users import UserDirectory
 
@@ -65,6 +66,12 @@ def test_an_unclear_name_is_refused(tmp_path: Path, headers: list[tuple[str, str
     response = open_through(tmp_path).get("/", headers=[*OWN_PAGE.items(), *headers])
     assert 401 == response.status_code
     assert "address of its proxy" in response.text
+
+
+@pytest.mark.parametrize("value", ["ann\xa0", "\xa0ann", "ann\x85", "ann ", "\u3000ann"])
+def test_a_name_is_taken_as_it_is(value: str) -> None:
+    """A name that only looks like that of a user is another one."""
+    assert "ann" != ProxyLogin(PROXY).read_name(PROXY, [value])
 
 
 def test_other_users_have_the_declared_role(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -133,6 +134,38 @@ def test_a_body_has_a_limit(app: Starlette) -> None:
         client.post("/designs", content=one, headers=content_type) for one in (body, pieces)
     ]
     assert [413, 413] == [response.status_code for response in responses]
+
+
+def test_a_form_has_a_limit_of_fields(app: Starlette) -> None:
+    """A form of very many fields is refused, also before a login, and is no defect."""
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    body = "&".join(f"a{number}=1" for number in range(1_001))
+    response = open_client(app, logs_in=False).post("/login", content=body, headers=form)
+    assert 413 == response.status_code
+
+
+def test_a_form_comes_in_in_time(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that never sends the end of its form is given up."""
+    monkeypatch.setattr("rowkey.portal.routes.MAX_FORM_S", 0.01)
+    statuses = []
+
+    async def receive() -> dict[str, object]:
+        await asyncio.sleep(0.001)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    headers = [("host", "127.0.0.1:8765"), *OWN_PAGE.items()]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/login",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
+    }
+    asyncio.run(app(scope, receive, send))
+    assert 400 == statuses[0]
 
 
 def read_everything(url: str) -> dict[str, list[object]]:

@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 import rowkey
 from portal.portals import LOGS, build_portal, digest_files, open_client
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
+from rowkey.errors import Unavailable
 from rowkey.portal.jobs import JobState
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
+from rowkey.portal.sample_uploads import (
+    MAX_RECEIVING,
+    MAX_SAMPLE_BYTES,
+    MAX_SAMPLES,
+    SampleUploads,
+)
 from rowkey.portal.stored_messages import list_messages
 from rowkey.render import (
     LANGUAGES,
@@ -23,7 +31,7 @@ from rowkey.render import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from starlette.applications import Starlette
@@ -194,6 +202,31 @@ def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
         assert 303 == upload(client, name, b"host\n").status_code
     assert MAX_SAMPLES == len(app.state.portal.uploads.list_samples())
     assert [] == [one for one in tmp_path.rglob("*.csv") if folder not in one.parents]
+
+
+def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
+    """More files at once are refused, and none stays that breaks off, or of a killed portal."""
+    uploads = SampleUploads(tmp_path)
+    (tmp_path / ".0123456789abcdef").mkdir()
+    gate = asyncio.Event()
+
+    async def iterate_pieces() -> AsyncIterator[bytes]:
+        yield b"a"
+        await gate.wait()
+        raise ClientDisconnect
+
+    async def upload_many() -> list[Any]:
+        tasks = [uploads.receive("a.csv", iterate_pieces()) for _ in range(MAX_RECEIVING + 1)]
+        found = asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert MAX_RECEIVING == len(uploads._list_folders())
+        gate.set()
+        return list(await found)
+
+    *broken, refused = asyncio.run(upload_many())
+    assert [ClientDisconnect] * MAX_RECEIVING == [type(one) for one in broken]
+    assert (True, []) == (isinstance(refused, Unavailable), list(tmp_path.iterdir()))
 
 
 def test_a_simulation_is_cancelled(app: Starlette) -> None:

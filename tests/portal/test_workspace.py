@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from portal.portals import LOGS, OWN_PAGE, build_portal, digest_files, open_client, send_raw
 from portal.test_sessions import write_users
+from rowkey.advise import JudgedDesign
 from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
@@ -155,6 +156,27 @@ def test_a_companion_of_the_folder_is_read(folder: Path) -> None:
     text = f'{LOGS}\n[companions]\nby_time = "by_time.toml"\n'
     design = workspace.read_design(workspace.write("main.toml", text, None))
     assert ["by_time"] == list(design.companions)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [("../secret.toml", False), ("link.csv", False), ("events.csv", True), ("in/a.csv", True)],
+)
+def test_a_design_has_only_a_sample_of_the_folder(
+    folder: Path, path: str, *, is_read: bool
+) -> None:
+    """No use of a design reads another file, also where the sample is not given again."""
+    (folder / "in").mkdir()
+    for name in ("events.csv", "in/a.csv"):
+        (folder / name).write_text("host,ts,note\n", "utf-8")
+    (folder / "link.csv").symlink_to(folder / "events.csv")
+    workspace = Workspace(folder)
+    workspace.write("by_host.toml", LOGS.replace('"logs"', '"other"').replace("16", "8"), None)
+    for more in ("", '[companions]\nother = "by_host.toml"\n'):
+        text = f'{LOGS}\n[sample]\npath = "{path}"\n{more}'
+        design = workspace.read_design(DesignFile("a.toml", text.encode()))
+        assert (folder / path if is_read else None) == design.sample_path
+        assert is_read == (JudgedDesign(design).recording is not None)
 
 
 @pytest.mark.parametrize(

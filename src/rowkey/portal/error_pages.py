@@ -19,6 +19,7 @@ from rowkey.errors import (
     RowkeyError,
     Unavailable,
 )
+from rowkey.messages import escape_text
 from rowkey.portal.requests import BodyTooLarge
 from rowkey.portal.security import SAFE_METHODS
 from rowkey.portal.workspace import DesignFileMissing
@@ -73,7 +74,8 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
     if key == "portal.error.about_422" and request.http.method in SAFE_METHODS:
         key = "portal.error.about_422_read"
     if status == 500:
-        _LOGGER.error("%s %s failed", request.http.method, request.http.url.path, exc_info=problem)
+        path = escape_text(request.http.url.path)
+        _LOGGER.error("%s %s failed", request.http.method, path, exc_info=problem)
     if request.wants_json:
         message = text or str(request.translate(key, **arguments))
         return JSONResponse({"format": 1, "status": status, "message": message}, status)

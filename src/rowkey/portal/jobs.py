@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,6 +101,11 @@ class Job:
     progress: JobProgress = field(default_factory=JobProgress)
     process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def temporary_folder(self) -> Path:
+        """Where its process puts temporary files; removed when that ends, in whatever way."""
+        return self.result_file.with_suffix(".tmp")
+
     def end(self, state: JobState, problem: str = "") -> None:
         """Note how the job has ended; only the first call counts."""
         if not self.progress.state.is_final:
@@ -171,7 +177,7 @@ class JobQueue:
         n_running = sum(job.process is not None for job in self._jobs.values())
         for job in self._list_jobs(JobState.WAITING)[: max(MAX_RUNNING - n_running, 0)]:
             try:
-                job.process = _start_process()
+                job.process = _start_process(job.temporary_folder)
             except OSError as problem:
                 job.end(JobState.BROKEN, str(problem.strerror))
                 continue
@@ -194,6 +200,7 @@ class JobQueue:
             timer.cancel()
             _kill(process)
             process.wait()
+            shutil.rmtree(job.temporary_folder, ignore_errors=True)
             with self._lock:
                 job.end(JobState.BROKEN)
                 job.process = None
@@ -244,14 +251,20 @@ class JobQueue:
             _kill(job.process)
 
 
-def _start_process() -> subprocess.Popen[bytes]:
-    """Return a new process that waits for a call; it heads a process group of its own."""
+def _start_process(temporary_folder: Path) -> subprocess.Popen[bytes]:
+    """Return a new process that waits for a call; it heads a process group of its own.
+
+    Args:
+        temporary_folder: where it puts temporary files; it is created.
+    """
+    temporary_folder.mkdir(exist_ok=True)
     # With -P, no module of the current folder replaces one of Python.
     command = [sys.executable, "-P", "-m", "rowkey.portal.job_process"]
     return subprocess.Popen(  # noqa: S603 - this interpreter, with fixed arguments
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary_folder)},
         start_new_session=True,
     )
 

@@ -54,7 +54,7 @@ class ProxyLogin:
         """
         if not self.is_sender(address) or len(values) != 1:  # with two, one is not of the proxy
             return ""
-        name = values[0].strip()
+        name = values[0]
         return name if name.isprintable() and len(name) <= MAX_NAME_LENGTH else ""
 
 

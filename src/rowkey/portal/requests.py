@@ -30,10 +30,12 @@ LANGUAGE_COOKIE = "rowkey_language"
 YEAR_S = 365 * 86_400
 MAX_BODY_BYTES = 1 << 20
 """Bytes of the body of a request, unless its route takes more."""
+MAX_FORM_S = 30.0
+"""Seconds in which a form must have come in."""
 
 
 class BodyTooLarge(Exception):
-    """Raised when the body of a request has more bytes than its route takes."""
+    """Raised when the body of a request has more bytes or fields than its route takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,13 +196,19 @@ class PortalRequest:
 def parse_form(body: bytes) -> dict[str, str]:
     """Return the fields of a form by name; of several with one name, the last.
 
+    Raises:
+        BodyTooLarge: it has too many fields.
+
     >>> parse_form(b"text=a%0Ab&etag=1")
     {'text': 'a\\nb', 'etag': '1'}
     """
-    pairs = parse_qsl(
-        body.decode("utf-8", "replace"),
-        keep_blank_values=True,
-        errors="replace",
-        max_num_fields=1_000,
-    )
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"),
+            keep_blank_values=True,
+            errors="replace",
+            max_num_fields=1_000,
+        )
+    except ValueError as problem:
+        raise BodyTooLarge from problem
     return dict(pairs)

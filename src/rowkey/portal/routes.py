@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
-from rowkey.portal.requests import MAX_BODY_BYTES, PortalRequest, parse_form
+from rowkey.portal.requests import MAX_BODY_BYTES, MAX_FORM_S, PortalRequest, parse_form
 from rowkey.portal.roles import Role
 from rowkey.portal.security import SAFE_METHODS
 
@@ -100,8 +100,8 @@ class PortalRoute:
         """Return the request with its session and form, if the user may make it.
 
         Raises:
-            RefusedRequest: the user may not.
-            BodyTooLarge: the body has too many bytes.
+            RefusedRequest: the user may not, or the form does not come in.
+            BodyTooLarge: the body has too many bytes or fields.
         """
         request = replace(request, session=request.find_session())
         if self.accepts_metrics_token and request.has_metrics_token:
@@ -115,7 +115,11 @@ class PortalRoute:
                 raise RefusedRequest(403, "portal.error.role", role=self.role.label)
         if self.is_safe or self.is_streaming:
             return request
-        body = b"".join([piece async for piece in request.stream_body(MAX_BODY_BYTES)])
+        try:
+            async with asyncio.timeout(MAX_FORM_S):
+                body = b"".join([piece async for piece in request.stream_body(MAX_BODY_BYTES)])
+        except TimeoutError:
+            raise RefusedRequest(400) from None
         request = replace(request, form=parse_form(body))
         if self.confirmed_value:
             name = request.path_values[self.confirmed_value]

@@ -17,6 +17,7 @@ import uvicorn
 from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
+from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS = 256
 MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""Ciphers of TLS 1.2; uvicorn has offered others. Older protocols are refused by Python."""
 LOCK_FILE = "lock"
 """The file that a running portal has locked, in the folder of its own files."""
 
@@ -97,7 +100,10 @@ def _lock_state(settings: PortalSettings) -> Iterator[None]:
     """
     folder = settings.storage_folder
     try:
-        make_directory(folder)
+        if not folder.is_dir():
+            make_directory(folder)
+            folder.chmod(0o700)  # samples and results may be of production
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
         number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as problem:
         what = f"the portal cannot write there: {problem.strerror}"
@@ -124,7 +130,8 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     """
     config = uvicorn.Config(
         app,
-        http="h11",  # for the limit of its headers
+        http=PortalProtocol,
+        ws="none",
         access_log=False,
         log_level="warning",
         proxy_headers=False,
@@ -135,6 +142,7 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
         timeout_graceful_shutdown=SHUTDOWN_S,
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,
+        ssl_ciphers=CIPHERS,
     )
     try:
         config.load()

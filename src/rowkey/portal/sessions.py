@@ -88,12 +88,18 @@ class SessionStore:
     def log_in(self, name: str, password: str) -> str | None:
         """Return the cookie of a new session for a name and a password; None if they are wrong.
 
+        Raises:
+            Unavailable: too many users log in at the same time.
+
         Cost: some tens of milliseconds, whether the name is known or not.
         """
+        self._note_failure(name)  # before it is one: many may be tried at the same time
         user = None if self.users is None else self.users.verify(name, password)
         if user is None:
-            self._note_failure(name)
             return None
+        with self._lock:
+            if times := self._failures.get(name):
+                times.pop()
         return self._open_session(user.name, user.role)
 
     def is_locked(self, name: str) -> bool:

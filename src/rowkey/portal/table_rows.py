@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from threading import Event
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from rowkey.errors import InvalidArgument, ReadError
+from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import FORMAT_VERSION, CsvEncoder, build_displayed_row, build_row_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
 
     from rowkey.cells import Cell
@@ -27,10 +27,12 @@ MAX_PAGE_ROWS = 1_000
 """The most rows of a page."""
 MAX_EXPORTED_ROWS = 100_000
 """The most rows of an export, which is written to a temporary file before it is sent."""
-MAX_PAGE_S, MAX_EXPORT_S = 10.0, 60.0
-"""Seconds after which a page shows what was found so far, and an export is refused."""
 MAX_SHOWN_CELLS = 500
 """Cells of a row that its page shows; the document has all."""
+PAGE_LIMITS = ReadLimits(10.0, 64 << 20)
+"""What a page of rows may read; then it shows what was found so far."""
+EXPORT_LIMITS = ReadLimits(60.0, 256 << 20)
+"""What an export may read; one that would need more is refused."""
 MAX_SHOWN_KEYS = 4
 """Row keys that are shown of a row; under a salt it may be stored under many."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -85,13 +87,26 @@ class RowQuery:
         given = {name: value for name, value in {**values, "resume": resume}.items() if value}
         return build_path("tables", self.table, *steps, query=urlencode(given))
 
-    def build_scan(self, table: Table, limit: int) -> Scan:
-        """Return the scan of the rows.
+    def build_scan(
+        self, table: Table, limit: int, limits: ReadLimits, is_abandoned: Event | None = None
+    ) -> Scan:
+        """Return the scan of the rows, which stops at the limits.
+
+        Args:
+            table: the table.
+            limit: the most rows.
+            limits: what it may read.
+            is_abandoned: set once nobody waits for the rows any more.
 
         Raises:
             ReadError: with every mistake in the conditions and the order.
         """
-        return table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        reader = BoundedReader(scan.reader, limits)
+        abandoned = is_abandoned or Event()
+        scan.reader = reader
+        scan.should_stop = lambda: abandoned.is_set() or reader.is_at_limit
+        return scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +144,7 @@ class RowPage:
 
 
 def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) -> RowPage:
-    """Return a page of the rows of a table; what is found in `MAX_PAGE_S` if there are many.
+    """Return a page of the rows of a table; what is found within `PAGE_LIMITS` if there are many.
 
     Args:
         table: the table.
@@ -137,10 +152,9 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         is_abandoned: set once nobody waits for them any more.
 
     Raises:
-        ReadError: with every mistake in the conditions and the order.
+        ReadError: with every mistake in the conditions and the order, or too much is to be read.
     """
-    scan = query.build_scan(table, query.limit)
-    scan.should_stop = build_stop_check(MAX_PAGE_S, is_abandoned)
+    scan = query.build_scan(table, query.limit, PAGE_LIMITS, is_abandoned)
     fields, names = scan.design.fields, table.writer.identity_fields
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
@@ -156,13 +170,6 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         is_cut=is_full and not token,
         is_stopped=is_stopped,
     )
-
-
-def build_stop_check(time_s: float, is_abandoned: Event | None = None) -> Callable[[], bool]:
-    """Return a function that says whether to stop: some time is over, or nobody waits any more."""
-    end = time.monotonic() + time_s
-    abandoned = is_abandoned or Event()
-    return lambda: abandoned.is_set() or time.monotonic() > end
 
 
 def write_csv(
@@ -182,8 +189,7 @@ def write_csv(
     """
     import pyarrow as pa
 
-    scan = query.build_scan(table, MAX_EXPORTED_ROWS)
-    scan.should_stop = build_stop_check(MAX_EXPORT_S, is_abandoned)
+    scan = query.build_scan(table, MAX_EXPORTED_ROWS, EXPORT_LIMITS, is_abandoned)
     fields = scan.design.fields
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
@@ -192,7 +198,10 @@ def write_csv(
     rows = ({name: row.get(name) for name in fields} for row in scan)
     out.writelines(encoder.encode_lines(build_displayed_row(row, fields) for row in rows))
     if scan.was_stopped:
-        what = f"it takes longer than {MAX_EXPORT_S:g} s to find them"
+        what = (
+            f"they are not found within {EXPORT_LIMITS.time_s:g} s and "
+            f"{EXPORT_LIMITS.size_bytes:,} bytes"
+        )
         remedy = "Use conditions that the row key begins with, or rowkey scan."
         raise ReadError("export of the rows", what, remedy=remedy)
 

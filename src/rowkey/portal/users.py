@@ -25,6 +25,8 @@ MAX_PASSWORD_BYTES = 1_024
 """Bytes of a password; a longer one is wrong without being hashed."""
 MAX_VERIFICATIONS = 2
 """Passwords that are verified at once; each takes 64 MiB and a core for some tens of ms."""
+MAX_LOGINS = 8
+"""Logins at once, verified or waiting; others would take the threads that answer pages."""
 _PASSWORD_HASH = re.compile(
     r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
 )
@@ -96,6 +98,7 @@ class UserDirectory:
         self.users, self.proxy = users, proxy
         self._hasher = _build_hasher()
         self._turn = BoundedSemaphore(MAX_VERIFICATIONS)
+        self._queue = BoundedSemaphore(MAX_LOGINS)
 
     @classmethod
     def read(cls, path: Path) -> UserDirectory:
@@ -154,6 +157,9 @@ class UserDirectory:
         """Return the user of a name and a password; None if one of them is wrong.
 
         The time does not tell which of both is wrong.
+
+        Raises:
+            Unavailable: too many users log in at the same time.
         """
         from argon2.exceptions import Argon2Error, InvalidHashError
 
@@ -162,12 +168,16 @@ class UserDirectory:
         user = self.users.get(name)
         user = user if user is not None and user.password_hash else None
         is_short = len(password.encode("utf-8", "surrogatepass")) <= MAX_PASSWORD_BYTES
-        stored = self._decoy_hash if user is None else user.password_hash
+        if not self._queue.acquire(blocking=False):
+            raise Unavailable("login", "too many users log in now", remedy="Try again in a second.")
         with self._turn:
             try:
+                stored = self._decoy_hash if user is None else user.password_hash
                 is_right = self._hasher.verify(stored, password if is_short else "")
             except (Argon2Error, InvalidHashError, UnicodeEncodeError):
                 is_right = False
+            finally:
+                self._queue.release()
         return user if is_right and is_short else None
 
 

@@ -89,6 +89,21 @@ def _is_visible(character: str) -> bool:
     return character in _VISIBLE_BLANKS or not is_hidden
 
 
+class WorkspaceDesign(Design):
+    """A design whose text does not decide which file is read as its sample.
+
+    Args:
+        shown_sample: the declared sample, if users may see it; else None.
+    """
+
+    shown_sample: Path | None = None
+
+    @property
+    def sample_path(self) -> Path | None:
+        """The declared sample; None without one, and for one that is not read."""
+        return self.shown_sample
+
+
 class Workspace:
     """The design files of one folder; links and files of folders below it are not among them.
 
@@ -185,17 +200,15 @@ class Workspace:
     def read_design(self, file: DesignFile) -> Design:
         """Return the design of a file.
 
-        The files of its companions are read, if they are design files of the folder too; the sample
-        that it declares is not.
+        The files of its companions are read, if they are design files of the folder too. It has the
+        sample that it declares only if `find_sample` finds it.
 
         Raises:
             InvalidDesign: with every mistake, each with its line.
         """
         text = file.content.decode("utf-8", "surrogateescape")
-        design = Design.loads(text, source=file.name)
+        design = WorkspaceDesign.loads(text, source=file.name)
         companions = design.declaration.companions
-        if not companions:
-            return design
         mistakes = [
             Mistake(f"companions.{name}", what, "the name of a design file of this folder")
             for name, path in companions.items()
@@ -205,7 +218,11 @@ class Workspace:
             assert design.source is not None, "it has a text"
             located = design.source.source_map.locate_mistakes(mistakes)
             raise InvalidDesign(located, file.name)
-        return Design.loads(text, source=file.name, directory=self.folder)
+        if companions:
+            design = WorkspaceDesign.loads(text, source=file.name, directory=self.folder)
+        assert isinstance(design, WorkspaceDesign), "it is loaded as one"
+        design.shown_sample = self.find_sample(design)
+        return design
 
     def find_sample(self, design: Design) -> Path | None:
         """Return the sample that a design declares, if it is a plain file below the folder.

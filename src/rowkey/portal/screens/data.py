@@ -17,8 +17,8 @@ from rowkey.portal.links import build_path
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import (
     MAX_EXPORTED_ROWS,
-    MAX_PAGE_S,
     MAX_SHOWN_CELLS,
+    PAGE_LIMITS,
     RowPage,
     RowQuery,
     read_history,
@@ -60,7 +60,7 @@ def show_rows(request: PortalRequest) -> Response:
             for one in page.identities
         ],
         max_exported_rows=MAX_EXPORTED_ROWS,
-        max_seconds=f"{MAX_PAGE_S:g}",
+        max_seconds=f"{PAGE_LIMITS.time_s:g}",
     )
 
 

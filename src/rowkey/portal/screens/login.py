@@ -56,11 +56,13 @@ def _open_portal(request: PortalRequest, cookie: str) -> Response:
     """Return the redirection to the start page, with the cookie of a session."""
     request.note_action("log in", "portal")
     response = request.redirect(*request.portal.settings.start_page)
+    # A proxy in front of the portal may end the encryption.
+    is_encrypted = request.http.headers.get("origin", "").startswith("https:")
     response.set_cookie(
         request.cookie_name,
         cookie,
         max_age=int(MAX_SESSION_S),
-        secure=request.portal.settings.is_encrypted,
+        secure=is_encrypted or request.portal.settings.is_encrypted,
         httponly=True,
         samesite="strict",
     )
