@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import time
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client
 from portal.test_hostile_text import HOSTILE, check_page
-from rowkey.portal.bounded_reads import ReadLimits
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
 
 if TYPE_CHECKING:
@@ -59,29 +57,6 @@ def test_mistakes_in_conditions_are_named(tmp_path: Path) -> None:
         assert (422, True) == (answer.status_code, text[:4] in check_page(answer.text).text)
     assert 422 == client.get("/tables/none/rows").status_code
     assert 422 == client.get("/tables/logs/row", params={"row": "[1"}).status_code
-
-
-@pytest.mark.parametrize("limits", [ReadLimits(0.0, 1 << 40), ReadLimits(3_600.0, 2_000)])
-@pytest.mark.parametrize("scheme", ["memory", "rocks"])
-def test_no_page_reads_a_whole_table(
-    tmp_path: Path, scheme: str, limits: ReadLimits, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Conditions that no range of the key meets end a page and an export at their limits."""
-    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", limits)
-    monkeypatch.setattr("rowkey.portal.table_rows.EXPORT_LIMITS", limits)
-    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
-    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
-        for at in range(300):
-            table.put({"host": f"web-{at}", "ts": at, "note": "a note of some bytes"})
-    client = open_client(build_portal(tmp_path, url))
-    for path, query in product(
-        ("rows", "rows.csv"), ({"where": "note = 'x'"}, {"order": "note"}, {"limit": "1000"})
-    ):
-        answer = client.get(f"/tables/logs/{path}", params=query)
-        assert (422, True) == (answer.status_code, "rows are not found within" in answer.text)
-    if limits.time_s:
-        few = client.get("/tables/logs/rows", params={"where": "host = 'web-7'"}, headers=JSON)
-        assert ["web-7"] == [one["host"] for one in few.json()["rows"]]
 
 
 def test_a_row_shows_all_its_versions(tmp_path: Path) -> None:

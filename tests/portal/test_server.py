@@ -22,7 +22,7 @@ from uvicorn.server import ServerState
 from portal.portals import LOGS
 from rowkey.errors import Unavailable
 from rowkey.portal import PortalSettings, run_server
-from rowkey.portal.server import _build_server
+from rowkey.portal.server import build_server
 from rowkey.portal.server_protocol import PortalProtocol
 
 START = """\
@@ -130,7 +130,7 @@ def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
     settings = PortalSettings(
         tmp_path, certificate_file=here / "tls_certificate.pem", key_file=here / "tls_key.pem"
     )
-    server = _build_server(None, settings)
+    server = build_server(None, settings)
     context = server.config.ssl
     assert context is not None
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2

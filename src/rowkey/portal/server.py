@@ -52,20 +52,20 @@ def run_server(
         Unavailable: the port is in use, the TLS files cannot be read, or another portal has the
             same folder for its own files.
     """
-    with _bind(settings) as listener, _lock_state(settings):
+    with bind_listener(settings) as listener, _lock_state(settings):
         settings = replace(settings, port=listener.getsockname()[1])
         app = build_app(settings)
         url = f"{settings.origin}/login"
         if settings.users_file is None:
             url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
-        server = _build_server(app, settings)
+        server = build_server(app, settings)
         (report or _print_url)(url)
         if opens_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         server.run([listener])
 
 
-def _bind(settings: PortalSettings) -> socket.socket:
+def bind_listener(settings: PortalSettings) -> socket.socket:
     """Return a socket that accepts connections, so that no browser is opened too early.
 
     Raises:
@@ -119,7 +119,7 @@ def _lock_state(settings: PortalSettings) -> Iterator[None]:
         os.close(number)
 
 
-def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
+def build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:

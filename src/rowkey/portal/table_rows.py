@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from rowkey.errors import InvalidArgument, ReadError
-from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import FORMAT_VERSION, CsvEncoder, build_displayed_row, build_row_document
 
@@ -26,10 +25,6 @@ MAX_PAGE_ROWS = 1_000
 """The most rows of a page."""
 MAX_EXPORTED_ROWS = 100_000
 """The most rows of an export, which is written to a temporary file before it is sent."""
-PAGE_LIMITS = ReadLimits(10.0, 64 << 20)
-"""What a page of rows may read."""
-EXPORT_LIMITS = ReadLimits(60.0, 256 << 20)
-"""What an export may read."""
 MAX_SHOWN_KEYS = 4
 """Row keys that are shown of a row; under a salt it may be stored under many."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -84,15 +79,13 @@ class RowQuery:
         given = {name: value for name, value in {**values, "resume": resume}.items() if value}
         return build_path("tables", self.table, *steps, query=urlencode(given))
 
-    def build_scan(self, table: Table, limit: int, limits: ReadLimits) -> Scan:
-        """Return the scan of the rows, which ends with a `ReadError` at the limits.
+    def build_scan(self, table: Table, limit: int) -> Scan:
+        """Return the scan of the rows.
 
         Raises:
             ReadError: with every mistake in the conditions and the order.
         """
-        scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
-        scan.reader = BoundedReader(scan.reader, limits)
-        return scan
+        return table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +122,9 @@ def read_page(table: Table, query: RowQuery) -> RowPage:
     """Return a page of the rows of a table.
 
     Raises:
-        ReadError: with every mistake in the conditions and the order, or too much is to be read.
+        ReadError: with every mistake in the conditions and the order.
     """
-    scan = query.build_scan(table, query.limit, PAGE_LIMITS)
+    scan = query.build_scan(table, query.limit)
     fields, names = scan.design.fields, table.writer.identity_fields
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
@@ -151,12 +144,12 @@ def write_csv(table: Table, query: RowQuery, out: TextIO) -> None:
     """Write the rows as CSV for a spreadsheet, at most `MAX_EXPORTED_ROWS`.
 
     Raises:
-        ReadError: with every mistake in the conditions and the order, or too much is to be read.
+        ReadError: with every mistake in the conditions and the order.
         InvalidArgument: the only column has a null.
     """
     import pyarrow as pa
 
-    scan = query.build_scan(table, MAX_EXPORTED_ROWS, EXPORT_LIMITS)
+    scan = query.build_scan(table, MAX_EXPORTED_ROWS)
     fields = scan.design.fields
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
