@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.testclient import TestClient
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rowkey.portal.routes import PortalRoute
 
+Result = TypeVar("Result")
 ORIGIN = "http://127.0.0.1:8765"
 OWN_PAGE = {"sec-fetch-site": "same-origin", "origin": ORIGIN}
 LOGS = """\
@@ -97,10 +98,14 @@ def send_raw(
     return RawResponse(sent[0]["status"], sent[0]["headers"], content)
 
 
-def run_coroutine(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end in a thread, as that of a test may have the loop of a browser."""
+def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread, as that of a test may have the loop of a browser.
+
+    Returns:
+        Its result.
+    """
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def open_client(app: Starlette, *, logs_in: bool = True) -> TestClient:

@@ -14,6 +14,7 @@ from portal.portals import (
     create_logs,
     digest_files,
     open_client,
+    run_coroutine,
     send_raw,
 )
 from rowkey.catalog import open_catalog
@@ -164,7 +165,7 @@ def test_a_form_comes_in_in_time(app: Starlette, monkeypatch: pytest.MonkeyPatch
         "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
-    asyncio.run(app(scope, receive, send))
+    run_coroutine(app(scope, receive, send))
     assert 400 == statuses[0]
 
 

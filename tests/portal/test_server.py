@@ -19,10 +19,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from portal.portals import LOGS
+from portal.portals import LOGS, run_coroutine
 from portal.test_simulate import wait_until
 from rowkey.errors import Unavailable
-from rowkey.portal import PortalSettings, run_server
+from rowkey.portal import PortalSettings, build_app, run_server
 from rowkey.portal.server import build_server
 from rowkey.portal.server_protocol import PortalProtocol
 
@@ -172,8 +172,8 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
     head = b"GET / HTTP/1.1\r\nHost: a\r\n"
     body = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
     for pieces in ([], [head], [b"GET"], [body], [body, b"a"]):
-        assert b"" == asyncio.run(exchange(*pieces))
-    assert asyncio.run(exchange(head, b"\r\n", head)).endswith(b"ok")
+        assert b"" == run_coroutine(exchange(*pieces))
+    assert run_coroutine(exchange(head, b"\r\n", head)).endswith(b"ok")
 
 
 def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
     settings = PortalSettings(
         tmp_path, certificate_file=here / "tls_certificate.pem", key_file=here / "tls_key.pem"
     )
-    server = build_server(None, settings)
+    server = build_server(build_app(settings), settings)
     context = server.config.ssl
     assert context is not None
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2

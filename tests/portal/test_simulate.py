@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 import rowkey
-from portal.portals import LOGS, build_portal, digest_files, open_client
+from portal.portals import LOGS, build_portal, digest_files, open_client, run_coroutine
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.errors import Unavailable
@@ -110,10 +110,7 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
 
 
 def test_a_map_is_sent_once(app: Starlette) -> None:
-    """A view is compressed for a browser that takes it, and not sent again to one that has it.
-
-    The page tells how the file was read.
-    """
+    """A view is compressed for a browser that takes it, and not sent to one that has it."""
     client = open_client(app)
     stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
     path = start(client, sample=stored.headers["location"].partition("sample=")[2])
@@ -224,7 +221,7 @@ def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
         gate.set()
         return list(await found)
 
-    *broken, refused = asyncio.run(upload_many())
+    *broken, refused = run_coroutine(upload_many())
     assert [ClientDisconnect] * MAX_RECEIVING == [type(one) for one in broken]
     assert (True, []) == (isinstance(refused, Unavailable), list(tmp_path.iterdir()))
 

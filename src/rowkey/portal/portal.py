@@ -73,8 +73,9 @@ class Portal:
             InvalidPortalSettings: the users file has mistakes.
         """
         users = None if settings.users_file is None else UserDirectory.read(settings.users_file)
-        secrets = (settings.users_file, settings.key_file, settings.storage_folder)
-        workspace = Workspace(settings.folder, frozenset(filter(None, secrets)))
+        secrets = (settings.users_file, settings.key_file, settings.metrics_token_file)
+        hidden = frozenset(filter(None, (*secrets, settings.storage_folder)))
+        workspace = Workspace(settings.folder, hidden)
         audit = AuditLog(settings.audit_file)
         engines = EngineSession(settings.url)
         database = LiveDatabase(settings.live_file)
