@@ -55,6 +55,17 @@ LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765
     help="Folder for the audit log, uploaded samples and results; .rowkey-portal next to the "
     "designs if left out.",
 )  # fmt: skip
+@click.option(
+    "--alert-url",
+    metavar="URL",
+    help="Webhook that is sent a JSON document when a table becomes hot, and when it cools.",
+)
+@click.option(
+    "--metrics-token",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="File with the token by which Prometheus reads /metrics.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option(
     "--hash-password", is_flag=True,
@@ -72,6 +83,8 @@ def command(
     tls_certificate: str | None,
     tls_key: str | None,
     state: str | None,
+    alert_url: str | None,
+    metrics_token: str | None,
     no_browser: bool,
     hash_password: bool,
 ) -> None:
@@ -114,11 +127,13 @@ def command(
         host_names=host_names,
         is_read_only=read_only,
         start_page=start_page,
+        alert_url=alert_url,
         **_build_paths(
             users_file=auth,
             certificate_file=tls_certificate,
             key_file=tls_key,
             state_folder=state,
+            metrics_token_file=metrics_token,
         ),
     )
     with suppress(KeyboardInterrupt):  # Ctrl-C is how a portal ends
