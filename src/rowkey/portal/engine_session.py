@@ -46,18 +46,40 @@ class EngineSession:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
             Unavailable: the engine cannot be reached, or another process has it open.
         """
+        with self._lend(opens=True, create=create) as engine:
+            assert engine is not None, "it is opened"
+            yield engine
+
+    @contextmanager
+    def share(self) -> Iterator[Engine | None]:
+        """Lend the engine for the time of a `with` block, unless others would be kept from it.
+
+        Yields:
+            The engine; None for one of one process that no other block has open.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or nothing is stored at its URL.
+            Unavailable: the engine cannot be reached.
+        """
+        with self._lend(opens=not self.is_exclusive, create=False) as engine:
+            yield engine
+
+    @contextmanager
+    def _lend(self, *, opens: bool, create: bool) -> Iterator[Engine | None]:
+        """Lend the engine for the time of a `with` block; None if it is not to be opened for it."""
         url = self.require_url()
         with self._lock:
-            if self._engine is None:
+            if self._engine is None and opens:
                 self._engine = open_engine(url, create=create)
             engine = self._engine
-            self._user_count += 1
+            self._user_count += engine is not None
         try:
             yield engine
         finally:
             with self._lock:
-                self._user_count -= 1
-                if self._engine is engine and engine.is_exclusive and not self._user_count:
+                self._user_count -= engine is not None
+                is_last = engine is not None and self._engine is engine and not self._user_count
+                if engine is not None and is_last and engine.is_exclusive:
                     self._engine = None
                     engine.close()  # before another block opens it again
 

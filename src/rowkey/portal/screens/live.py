@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, StreamingResponse
 
-from rowkey.errors import NotSupported, Unavailable
+from rowkey.errors import Unavailable
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.links import build_path
 from rowkey.portal.live_history import LAYERS
@@ -68,7 +68,6 @@ def show_live(request: PortalRequest) -> Response:
     name = _find_name(request)
     watch = request.portal.live
     if request.wants_json:
-        _require_readable(request)
         return JSONResponse(build_live_document(watch.get_live_load(name)))
     layer, load = (
         find_layer(request.query.get("span", "")),
@@ -112,7 +111,6 @@ def send_map(request: PortalRequest) -> Response:
 def send_live_events(request: PortalRequest) -> Response:
     """Return the load of a table as server-sent events, after each reading."""
     name = _find_name(request)
-    _require_readable(request)
     return StreamingResponse(iterate_live_events(request, name), media_type="text/event-stream")
 
 
@@ -203,18 +201,6 @@ def _find_name(request: PortalRequest) -> str:
             if not engine.has_table(name):
                 raise RefusedRequest(404)
     return name
-
-
-def _require_readable(request: PortalRequest) -> None:
-    """Raise if the engine has no counters for others than its own process.
-
-    Raises:
-        NotSupported: it has none.
-    """
-    if not request.portal.live.can_read:
-        what = "its counters are in the memory of the process that has it open"
-        remedy = "Open the portal on a cluster."
-        raise NotSupported(request.portal.engines.require_url(), what, remedy=remedy)
 
 
 ROUTES = [

@@ -70,7 +70,7 @@ def start_load(request: PortalRequest) -> Response:
     shuffles, restarts = "shuffle" in request.form, "restart" in request.form
 
     def work(step: TableStep) -> StepResult:
-        with portal.engines.open_table(name) as table:
+        with portal.engines.open_table(name) as table, portal.live.follow_step(name):
             result = load_file(
                 table,
                 path,
