@@ -53,8 +53,22 @@ def send_raw(
     path: str,
     headers: Iterable[tuple[str, str]],
     body: bytes = b"",
+    *,
+    query: bytes = b"",
+    is_cut_off: bool = False,
 ) -> RawResponse:
-    """Send a request with exactly these headers and this decoded path."""
+    """Send a request with exactly these headers and this decoded path.
+
+    Args:
+        app: the portal.
+        method: the method.
+        path: the path.
+        headers: names and values.
+        body: the body.
+        query: what follows the question mark.
+        is_cut_off: whether the connection ends after the body, before the request is complete.
+    """
+    arrivals = [{"type": "http.request", "body": body, "more_body": is_cut_off}]
     messages: list[dict[str, Any]] = []
     scope = {
         "type": "http",
@@ -64,7 +78,7 @@ def send_raw(
         "scheme": "http",
         "path": path,
         "raw_path": path.encode("utf-8", "surrogatepass"),
-        "query_string": b"",
+        "query_string": query,
         "root_path": "",
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8765),
@@ -72,7 +86,7 @@ def send_raw(
     }
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": body, "more_body": False}
+        return arrivals.pop(0) if arrivals else {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
         messages.append(message)

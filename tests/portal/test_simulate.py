@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from portal.portals import LOGS, build_portal, digest_files, open_client
+from portal.portals import (
+    LOGS,
+    OWN_PAGE,
+    build_portal,
+    digest_files,
+    open_client,
+    send_raw,
+)
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.portal.jobs import JobState
@@ -102,10 +109,7 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
 
 
 def test_a_map_is_sent_once(app: Starlette) -> None:
-    """A view is compressed for a browser that takes it, and not sent again to one that has it.
-
-    The page tells how the file was read.
-    """
+    """A browser gets a view compressed and once, and a page that tells how its file was read."""
     client = open_client(app)
     stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
     path = start(client, sample=stored.headers["location"].partition("sample=")[2])
@@ -194,6 +198,25 @@ def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
         assert 303 == upload(client, name, b"host\n").status_code
     assert MAX_SAMPLES == len(app.state.portal.uploads.list_samples())
     assert [] == [one for one in tmp_path.rglob("*.csv") if folder not in one.parents]
+
+
+def test_a_cancelled_upload_leaves_nothing(
+    app: Starlette, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the connection ends within a file, none of it stays, and no defect is logged."""
+    cookie = next(iter(open_client(app).cookies.jar))
+    headers = {
+        "host": "127.0.0.1:8765",
+        "cookie": f"{cookie.name}={cookie.value}",
+        "content-type": "application/octet-stream",
+        **OWN_PAGE,
+    }
+    path, query = "/simulations/samples", b"name=a.csv"
+    cut = send_raw(app, "POST", path, headers.items(), b"host\n", query=query, is_cut_off=True)
+    assert (400, "", []) == (cut.status, caplog.text, app.state.portal.uploads.list_samples())
+    assert [] == list(app.state.portal.uploads.folder.iterdir())
+    whole = send_raw(app, "POST", path, headers.items(), b"host\n", query=query)
+    assert (303, 1) == (whole.status, len(app.state.portal.uploads.list_samples()))
 
 
 def test_a_simulation_is_cancelled(app: Starlette) -> None:

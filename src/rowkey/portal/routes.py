@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.routing import Route
 
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from rowkey.portal.portal import Portal
 
@@ -79,6 +80,8 @@ class PortalRoute:
                     response: Response = await self.handle(request)
                     return response
                 return await run_in_threadpool(self.handle, request)  # type: ignore[arg-type]
+            except ClientDisconnect:  # nobody waits for an answer, and nothing has failed
+                return Response(status_code=400)
             except Exception as problem:  # noqa: BLE001 - each becomes a page
                 return build_error_response(request, problem)
 

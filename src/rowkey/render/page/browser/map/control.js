@@ -75,7 +75,11 @@ class MapControl {
     const [place, old] = location.hash.slice(1).split("?");
     if (!values.size && old === undefined) return;
     const target = values.size ? `${map.given.id}-heat?${values}` : place;
-    history.replaceState(null, "", `#${target}`);
+    try {
+      history.replaceState(null, "", `#${target}`);
+    } catch (problem) {  // a page within another one may have no address of its own
+      console.info(problem.message);
+    }
   }
 
   /* Show what an address holds; values that no map has are left out. */
