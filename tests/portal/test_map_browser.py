@@ -177,6 +177,7 @@ def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
         cells.first.wait_for()
         found = [float(text.strip("%–") or 0) / 100 for text in cells.all_inner_texts()]
         scale = view.locator("#map-scale-d3").inner_text()
+        bars = view.locator("#map-d3").evaluate(BARS)
     simulation = judge("time_first", portal.events_file)
     placed = [region.server for region in simulation.regions]
     operations = simulation.build_operation_map(placed, 4)
@@ -184,6 +185,15 @@ def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
     expected = operations.compute_rates("writes").mean(axis=0) / 4_000
     assert "4,000 operations a second, as declared" in scale
     assert found == pytest.approx(list(expected), abs=0.006)
+    later = operations.compute_rates("writes")[3:9, 1:3] / 4_000
+    assert bars == [pytest.approx(list(one)) for one in (later.mean(axis=0), later.max(axis=0))]
+
+
+BARS = """(one) => {
+  one.heatMap.show([3, 9, 1, 3]);
+  return [one.heatMap.rowLoads.means, one.heatMap.rowLoads.peaks].map((found) => [...found]);
+}"""
+"""The mean and the highest load of two servers in a part of the time."""
 
 
 def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:

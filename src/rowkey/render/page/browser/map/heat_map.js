@@ -45,15 +45,21 @@ class HeatMap {
   levelsOf(kind, load, scale) {
     const name = `${kind} ${load} ${scale}`;
     if (!this.kept.has(name)) {
-      const view = this.viewOf(kind, load);
-      const found = { ...levelCells(this.given, view, scale), rows: view.rows.length };
+      const levels = levelCells(this.given, this.viewOf(kind, load), scale);
       if (this.kept.size === MAX_KEPT_LEVELS) this.kept.delete(this.kept.keys().next().value);
-      this.kept.set(name, found);
+      this.kept.set(name, levels);
     }
     return this.kept.get(name);
   }
 
-  get cells() { return this.levelsOf(this.kind, this.load, this.control.scale); }
+  /* The mean and the highest load of each row that is shown. */
+  get rowLoads() {
+    const { kind, load, span, control: { scale } } = this, name = [kind, load, scale, span].join();
+    if (this.summary?.name !== name) {
+      this.summary = { name, ...summarizeRows(this.given, this.view, scale, span) };
+    }
+    return this.summary;
+  }
 
   /* Fetch and unpack the counts of one kind of rows. */
   fetchView(kind) {
@@ -288,7 +294,8 @@ class HeatMap {
   paint() {
     if (!this.width || !this.counts[this.kind]) return;
     const { base, ratio, area, control } = this, context = base.getContext("2d");
-    paintCells(this.image, this.cells.levels, this.columns, this.span,
+    const levels = this.levelsOf(this.kind, this.load, control.scale);
+    paintCells(this.image, levels, this.columns, this.span,
       [area[2] * ratio, area[3] * ratio], control.palette);
     const style = getComputedStyle(document.body);
     for (const name of ["ink", "soft", "poor"]) this[name] = style.getPropertyValue(`--${name}`);
