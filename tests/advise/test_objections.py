@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from rowkey import Design
+from rowkey.advise import JudgedDesign
 from rowkey.advise.advice import SIZE_RULE, choose_picks, refuse_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rowkey.advise import JudgedDesign
 
 DESIGN = Design("t", "[host]", fields={"host": "text"})
 
@@ -95,3 +94,16 @@ def test_no_key_is_called_cheapest_where_the_declared_one_is_cheaper(
     [pick] = choose_picks(build_judged_design(1), [better])
     assert is_cheapest is ("reads" in pick.strengths)
     assert "nearest" in pick.strengths
+
+
+def test_what_the_file_allows_is_no_new_warning() -> None:
+    """A warning that a comment of the declared design allows does not refuse other keys."""
+    text = 'table = "t"\n{}key = "[ts]"\n[fields]\nts = "timestamp_ms"\n'
+    designs = [
+        Design.loads(text.format(one))
+        for one in ("", "# rowkey: allow monotone-lead - one writer\n")
+    ]
+    warned, allowed = map(JudgedDesign, designs)
+    assert "RK101" in {one.code for one in warned.warnings}
+    assert "RK101" not in {one.code for one in allowed.warnings}
+    assert warned.warning_codes == allowed.warning_codes

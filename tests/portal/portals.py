@@ -55,6 +55,8 @@ def send_raw(
     path: str,
     headers: Iterable[tuple[str, str]],
     body: bytes = b"",
+    *,
+    query: bytes = b"",
     messages: Sequence[dict[str, Any]] = (),
 ) -> RawResponse:
     """Send a request with exactly these headers and this decoded path.
@@ -65,6 +67,7 @@ def send_raw(
         path: the decoded path.
         headers: the headers.
         body: the body.
+        query: what follows the question mark.
         messages: what the server gives the portal, in place of the body.
     """
     given = iter(messages or [{"type": "http.request", "body": body, "more_body": False}])
@@ -77,7 +80,7 @@ def send_raw(
         "scheme": "http",
         "path": path,
         "raw_path": path.encode("utf-8", "surrogatepass"),
-        "query_string": b"",
+        "query_string": query,
         "root_path": "",
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 8765),

@@ -144,11 +144,13 @@ def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
     with portal.open(portal.comparison_url) as view:
         open_designs(view, 3)
         view.locator("#map-d3 input[value=server]").check()
+        view.locator("#map-d3[data-kind=server]").wait_for()
         view.locator("#map-d3 summary", has_text="table").click()
         cells = view.locator("#map-d3 tbody td:nth-of-type(1)")
         cells.first.wait_for()
         found = [float(text.strip("%–") or 0) / 100 for text in cells.all_inner_texts()]
         scale = view.locator("#map-scale-d3").inner_text()
+        bars = view.locator("#map-d3").evaluate(BARS)
     simulation = judge("time_first", portal.events_file)
     placed = [region.server for region in simulation.regions]
     operations = simulation.build_operation_map(placed, 4)
@@ -156,6 +158,15 @@ def test_a_table_tells_the_capacity_that_is_taken(portal: OpenPortal) -> None:
     expected = operations.compute_rates("writes").mean(axis=0) / 4_000
     assert "4,000 operations a second, as declared" in scale
     assert found == pytest.approx(list(expected), abs=0.006)
+    later = operations.compute_rates("writes")[3:9, 1:3] / 4_000
+    assert bars == [pytest.approx(list(one)) for one in (later.mean(axis=0), later.max(axis=0))]
+
+
+BARS = """(one) => {
+  one.heatMap.show([3, 9, 1, 3]);
+  return [one.heatMap.rowLoads.means, one.heatMap.rowLoads.peaks].map((found) => [...found]);
+}"""
+"""The mean and the highest load of two servers in a part of the time."""
 
 
 def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:
@@ -166,6 +177,7 @@ def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:
         open_designs(view, 1)
         place, stage = view.locator("#map-d1"), view.locator("#map-d1 .stage canvas")
         place.locator("input[value=prefix]").check()
+        view.locator("#map-d1[data-kind=prefix]").wait_for()
         stage.focus()
         for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter", "ArrowDown"):
             view.keyboard.press(key)
@@ -182,6 +194,23 @@ def test_a_cell_is_pinned_and_its_key_copied(portal: OpenPortal) -> None:
         place.get_by_text("Copied: ").wait_for()
         copied.append(view.evaluate("navigator.clipboard.readText()"))
         assert [f"\\x{one:02X}" for one in buckets[1:3]] == copied
+
+
+def test_a_map_is_used_while_other_rows_are_loaded(portal: OpenPortal) -> None:
+    """Until the rows that were chosen have come, keys work on those that are shown."""
+    with portal.open(portal.comparison_url) as view:
+        open_designs(view, 1)
+        waiting: list[Any] = []
+        view.route("**/maps/d1/prefix", lambda route: waiting.append(route))  # noqa: PLW0108
+        place = view.locator("#map-d1")
+        place.locator("input[value=prefix]").check()
+        place.locator("canvas").focus()
+        view.keyboard.press("ArrowDown")
+        assert place.locator(".readout").inner_text().startswith("region 1, ")
+        waiting[0].continue_()
+        view.locator("#map-d1[data-kind=prefix]").wait_for()
+        view.keyboard.press("ArrowDown")
+        assert place.locator(".readout").inner_text().startswith("bucket ")
 
 
 def test_a_box_along_an_edge_takes_whole_rows(portal: OpenPortal) -> None:

@@ -9,7 +9,15 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 import rowkey
-from portal.portals import LOGS, build_portal, digest_files, open_client, run_coroutine
+from portal.portals import (
+    LOGS,
+    OWN_PAGE,
+    build_portal,
+    digest_files,
+    open_client,
+    run_coroutine,
+    send_raw,
+)
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
 from rowkey.errors import Unavailable
@@ -110,7 +118,7 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
 
 
 def test_a_map_is_sent_once(app: Starlette) -> None:
-    """A view is compressed for a browser that takes it, and not sent to one that has it."""
+    """A browser gets a view compressed and once, and a page that tells how its file was read."""
     client = open_client(app)
     stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
     path = start(client, sample=stored.headers["location"].partition("sample=")[2])
@@ -224,6 +232,29 @@ def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
     *broken, refused = run_coroutine(upload_many())
     assert [ClientDisconnect] * MAX_RECEIVING == [type(one) for one in broken]
     assert (True, []) == (isinstance(refused, Unavailable), list(tmp_path.iterdir()))
+
+
+def test_a_cancelled_upload_leaves_nothing(
+    app: Starlette, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the connection ends within a file, none of it stays, and no defect is logged."""
+    cookie = next(iter(open_client(app).cookies.jar))
+    headers = {
+        "host": "127.0.0.1:8765",
+        "cookie": f"{cookie.name}={cookie.value}",
+        "content-type": "application/octet-stream",
+        **OWN_PAGE,
+    }
+    path, query = "/simulations/samples", b"name=a.csv"
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b"host\n", "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    cut = send_raw(app, "POST", path, headers.items(), query=query, messages=messages)
+    assert (400, "", []) == (cut.status, caplog.text, app.state.portal.uploads.list_samples())
+    assert [] == list(app.state.portal.uploads.folder.iterdir())
+    whole = send_raw(app, "POST", path, headers.items(), b"host\n", query=query)
+    assert (303, 1) == (whole.status, len(app.state.portal.uploads.list_samples()))
 
 
 def test_a_simulation_is_cancelled(app: Starlette) -> None:

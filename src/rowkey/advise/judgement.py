@@ -140,8 +140,9 @@ class JudgedDesign:
 
     @property
     def warning_codes(self) -> frozenset[str]:
-        """Return the codes of the rules that warn."""
-        return frozenset(one.code for one in self.warnings)
+        """Return the codes of the rules that warn, or would if the design file did not allow it."""
+        allowed = (one.finding for one in self.lint_result.allowed_findings)
+        return frozenset(one.code for one in (*self.warnings, *allowed))
 
     @cached_property
     def properties(self) -> DesignProperties:

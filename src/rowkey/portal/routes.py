@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.routing import Route
 
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from rowkey.portal.portal import Portal
 
@@ -83,6 +84,8 @@ class PortalRoute:
                     response: Response = await self.handle(request)
                     return response
                 return await self._run_in_thread(request)
+            except ClientDisconnect:  # nobody waits for an answer, and nothing has failed
+                return Response(status_code=400)
             except Exception as problem:  # noqa: BLE001 - each becomes a page
                 return build_error_response(request, problem)
 

@@ -48,25 +48,24 @@ const drawLabel = (map, context, row, y) => {
   context.fillText(text, from, y);
 };
 
-/* The mean load of each row as a bar, and its highest as a tick. The dotted line is half of the
+/* The mean load of each row as a bar, and its highest as a tick, both of the time shown. The dotted line is half of the
    scale, which the brightness stretches; the solid line is what one server can take. */
 const drawRowLoads = (map, context, line) => {
-  const { view, span: [, , r0, r1], area: [left, top, width, height], control } = map;
+  const { area: [left, top, width, height], control, rowLoads } = map;
   const { scale, brightness } = control, { language } = map.given;
   const x = left + width + 7, half = 2 ** -brightness;
-  const factor = scale === "capacity" ? 1 / (map.columns * map.given.capacity)
-    : map.given.servers / (view.all || 1);
   const place = (value) => x + clamp(value / half / 2, 0, 1) * BAR;
-  const means = poolGreatest(view.sums, r0, r1, height), { peaks } = map.cells;
-  const each = height / means.length, highest = poolGreatest(peaks, r0, r1, height);
+  const [means, peaks] = [rowLoads.means, rowLoads.peaks].map(
+    (values) => poolGreatest(values, 0, values.length, height));
+  const each = height / means.length;
   for (let at = 0; at < means.length; at += 1) {
-    const value = means[at] * factor, [red, green, blue] = colourOf(value / half);
+    const value = means[at], [red, green, blue] = colourOf(value / half);
     const y = top + at * each, tall = Math.max(each - (each > 3 ? 1 : 0), 1);
     context.fillStyle = `rgb(${red},${green},${blue})`;
     context.fillRect(x, y, Math.max(place(value) - x, value ? 1 : 0), tall);
-    if (!highest[at]) continue;
+    if (!peaks[at]) continue;
     context.fillStyle = map.soft;
-    context.fillRect(place(highest[at]) - 1, y, 1, tall);
+    context.fillRect(place(peaks[at]) - 1, y, 1, tall);
   }
   context.strokeStyle = context.fillStyle = map.soft;
   context.setLineDash([2, 3]);

@@ -28,11 +28,13 @@ class MapControl {
     return this.colours;
   }
 
-  set(name, value) {
+  /* Change what all maps show; the promise ends when all of them do. */
+  async set(name, value) {
     if (this[name] === value || (name === "load" && !this.hasReads)) return;
     this[name] = value;
-    for (const map of this.maps) map.change(name);
+    const changes = this.maps.map((map) => map.change(name));
     this.tell();
+    await Promise.all(changes);
   }
 
   /* The next of some values, as a key turns them. */
@@ -75,18 +77,22 @@ class MapControl {
     const [place, old] = location.hash.slice(1).split("?");
     if (!values.size && old === undefined) return;
     const target = values.size ? `${map.given.id}-heat?${values}` : place;
-    history.replaceState(null, "", `#${target}`);
+    try {
+      history.replaceState(null, "", `#${target}`);
+    } catch (problem) {  // a page within another one may have no address of its own
+      console.info(problem.message);
+    }
   }
 
   /* Show what an address holds; values that no map has are left out. */
-  readLink(hash) {
+  async readLink(hash) {
     const [place, query] = hash.slice(1).split("?");
     if (query === undefined) return;
     const values = new URLSearchParams(query);
     const allowed = { kind: this.kinds, load: LOADS, scale: SCALES };
     for (const [name, some] of Object.entries(allowed)) {
       const value = values.get(name) ?? this.defaults[name];
-      if (some.includes(value)) this.set(name, value);
+      if (some.includes(value)) await this.set(name, value);
     }
     this.brighten((parseInt(values.get("brightness"), 10) || 0) - this.brightness);
     const map = this.maps.find((one) => place === `${one.given.id}-heat`) ?? this.maps[0];

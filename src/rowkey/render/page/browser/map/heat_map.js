@@ -6,6 +6,7 @@ class HeatMap {
   constructor(given, control, place) {
     Object.assign(this, { given, control, place, words: control.words, columns: given.columns });
     this.isMarked = true;
+    this.kind = control.kind;
     this.cursor = this.box = null;
     this.common = this.width = 0;
     this.counts = {};
@@ -16,8 +17,6 @@ class HeatMap {
     this.base = document.createElement("canvas");
     this.span = [0, this.columns, ...this.wholeRows];
   }
-
-  get kind() { return this.control.kind; }
 
   get load() { return this.control.load; }
 
@@ -45,19 +44,28 @@ class HeatMap {
   levelsOf(kind, load, scale) {
     const name = `${kind} ${load} ${scale}`;
     if (!this.kept.has(name)) {
-      const view = this.viewOf(kind, load);
-      const found = { ...levelCells(this.given, view, scale), rows: view.rows.length };
+      const levels = levelCells(this.given, this.viewOf(kind, load), scale);
       if (this.kept.size === MAX_KEPT_LEVELS) this.kept.delete(this.kept.keys().next().value);
-      this.kept.set(name, found);
+      this.kept.set(name, levels);
     }
     return this.kept.get(name);
   }
 
-  get cells() { return this.levelsOf(this.kind, this.load, this.control.scale); }
+  /* The mean and the highest load of each row that is shown. */
+  get rowLoads() {
+    const { kind, load, span, control: { scale } } = this, name = [kind, load, scale, span].join();
+    if (this.summary?.name !== name) {
+      this.summary = { name, ...summarizeRows(this.given, this.view, scale, span) };
+    }
+    return this.summary;
+  }
 
   /* Fetch and unpack the counts of one kind of rows. */
   fetchView(kind) {
-    this.loading[kind] ??= this.unpack(kind);
+    this.loading[kind] ??= this.unpack(kind).catch((problem) => {
+      delete this.loading[kind];  // it may be there the next time
+      throw problem;
+    });
     return this.loading[kind];
   }
 
@@ -71,11 +79,12 @@ class HeatMap {
   }
 
   async start() {
-    await this.fetchView(this.kind);
+    while (!this.counts[this.kind]) await this.fetchView(this.kind);  // it may change meanwhile
     this.build();
     this.describeScale();
     new ResizeObserver(() => this.size()).observe(this.stage);
     this.size();
+    this.place.dataset.kind = this.kind;
     this.place.dataset.ready = "true";
   }
 
@@ -104,7 +113,9 @@ class HeatMap {
   }
 
   fail(problem) {
-    this.place.append(make("p", { class: "none", text: this.words.too_old }));
+    const { too_old: tooOld, not_loaded: notLoaded } = this.words;
+    const text = typeof DecompressionStream === "undefined" ? tooOld : notLoaded;
+    this.place.append(make("p", { class: "none", role: "alert", text }));
     this.place.dataset.ready = "true";
     console.error(problem);
   }
@@ -135,17 +146,27 @@ class HeatMap {
     followKeys(this);
   }
 
+  /* Show rows of another kind, once they are loaded. */
+  async changeKind() {
+    const { kind } = this.control;
+    if (this.stage) await this.fetchView(kind);
+    if (kind !== this.control.kind) return;
+    this.kind = kind;
+    this.cursor = this.box = null;
+    this.span = [this.span[0], this.span[1], ...this.wholeRows];
+    this.size();
+    this.place.dataset.kind = kind;
+  }
+
   /* Follow a change of what all maps show. */
   async change(name) {
-    if (name === "kind") {
-      this.cursor = this.box = null;
-      this.span = [this.span[0], this.span[1], ...this.wholeRows];
+    try {
+      if (name === "kind") await this.changeKind();
+    } catch (problem) {
+      this.fail(problem);
+      return;
     }
     if (!this.stage) return;
-    if (name === "kind") {
-      await this.fetchView(this.kind);
-      this.size();
-    }
     this.causes.disabled = this.load === "reads";
     this.describeScale();
     this.readout.textContent = this.cursor
@@ -221,7 +242,7 @@ class HeatMap {
   }
 
   size() {
-    if (!this.counts[this.kind]) return;
+    if (!this.stage || !this.counts[this.kind]) return;
     const width = this.stage.clientWidth, rows = this.wholeRows[1];
     const height = clamp(rows * 20, 160, 460) + TOP + BOTTOM;
     const ratio = window.devicePixelRatio || 1;
@@ -303,7 +324,8 @@ class HeatMap {
   paint() {
     if (!this.width || !this.counts[this.kind]) return;
     const { base, ratio, area, control } = this, context = base.getContext("2d");
-    paintCells(this.image, this.cells.levels, this.columns, this.span,
+    const levels = this.levelsOf(this.kind, this.load, control.scale);
+    paintCells(this.image, levels, this.columns, this.span,
       [area[2] * ratio, area[3] * ratio], control.palette);
     const style = getComputedStyle(document.body);
     for (const name of ["ink", "soft", "poor"]) this[name] = style.getPropertyValue(`--${name}`);

@@ -37,7 +37,7 @@ const drawMaps = async () => {
     });
     control.tell();
   }
-  control.readLink(location.hash);
+  await control.readLink(location.hash);
   window.addEventListener("hashchange", () => control.readLink(location.hash));
   for (const map of control.maps) {
     const small = document.querySelector(`[data-small="${map.given.id}"]`);

@@ -19,12 +19,9 @@ class SmallMap {
 
   draw() {
     const { map, canvas } = this, { words, given, columns, control } = map, [c0, c1] = map.span;
-    const { rows, levels } = map.levelsOf("server", control.load, control.scale);
-    canvas.setAttribute("aria-label", fill(words.small, {
-      name: given.name, skew: given.skew,
-      from: instant(given.start_s + c0 * given.width_s),
-      to: instant(given.start_s + c1 * given.width_s),
-    }));
+    const levels = map.levelsOf("server", control.load, control.scale);
+    const rows = given.views.server.rows.length;
+    canvas.setAttribute("aria-label", fill(words.small, { name: given.name, skew: given.skew }));
     paintCells(canvas, levels, columns, [c0, c1, 0, rows], [SMALL_WIDTH, rows], control.palette);
   }
 
