@@ -7,17 +7,15 @@ import sys
 import threading
 import webbrowser
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
     import uvicorn
-    from starlette.applications import Starlette
 
     from rowkey.portal.settings import PortalSettings
 
@@ -79,7 +77,7 @@ def _bind(settings: PortalSettings) -> socket.socket:
     return listener
 
 
-def _build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
+def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:
@@ -88,7 +86,7 @@ def _build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     import uvicorn
 
     config = uvicorn.Config(
-        app,
+        app,  # type: ignore[arg-type]
         access_log=False,
         log_level="warning",
         proxy_headers=False,
@@ -105,11 +103,15 @@ def _build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
-    server = uvicorn.Server(config)
+    return _end_streams_at_exit(uvicorn.Server(config), app)
+
+
+def _end_streams_at_exit(server: uvicorn.Server, app: Any) -> uvicorn.Server:
+    """Return a server that ends the streams of open pages first, which it would wait for."""
     handle_exit = server.handle_exit
 
-    def end_streams(sig: int, frame: FrameType | None) -> None:
-        """End the streams of open pages first, which the server would wait for."""
+    def end_streams(sig: int, frame: Any) -> None:
+        """Begin to stop."""
         app.state.portal.live.stop()
         handle_exit(sig, frame)
 

@@ -114,14 +114,11 @@ def pack_counts(counts: Counts) -> str:
     flat = counts.reshape(-1)
     places = np.flatnonzero(flat)
     gaps = np.diff(places, prepend=-1) - 1
-    numbers = flat[places]
     before = np.flatnonzero(gaps)
-    if before.size:
-        runs = np.stack((np.zeros_like(before), gaps[before] - 1), axis=1).reshape(-1)
-        numbers = np.insert(numbers, np.repeat(before, 2), runs)
+    runs = np.stack((np.zeros_like(before), gaps[before] - 1), axis=1).reshape(-1)
     last_gap = flat.size - (int(places[-1]) + 1 if places.size else 0)
-    if last_gap:
-        numbers = np.append(numbers, [0, last_gap - 1])
+    tail = [0, last_gap - 1] if last_gap else []
+    numbers = np.append(np.insert(flat[places], np.repeat(before, 2), runs), tail)
     encoded = _encode_numbers(numbers.astype(np.int64))
     level = 9 if len(encoded) < LARGE_MAP_BYTES else 1
     return base64.b64encode(zlib.compress(encoded, level)).decode()
