@@ -18,6 +18,7 @@ from rowkey.errors import RowkeyError
 from rowkey.observe import TableReader, TableWatch
 from rowkey.portal.live_alerts import RESENT_MS, AlertRule, build_alert_document
 from rowkey.portal.load_column import build_minute_columns
+from rowkey.render import format_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,7 +113,7 @@ class LiveWatch:
         self.failure_count = 0
         """Readings that failed since the portal was started."""
         self.totals: dict[tuple[str, str], Counter[str]] = {}
-        """Writes and reads since the portal was started, by table and server."""
+        """Writes and reads since the portal was started, by table and server without start code."""
 
     @property
     def can_read(self) -> bool:
@@ -243,6 +244,8 @@ class LiveWatch:
         with self._lock:
             for name in self._tables.keys() - names:
                 del self._tables[name]
+                for place in [one for one in self.totals if one[0] == name]:
+                    del self.totals[place]
             for name in names:
                 self._add_table(name)
 
@@ -291,7 +294,8 @@ class LiveWatch:
         """Add the requests of an interval to the totals."""
         for counter in ("writes", "reads"):
             for server, count in interval.sum_by_server(counter).items():
-                self.totals.setdefault((name, server), Counter())[counter] += count
+                place = (name, format_server(server))
+                self.totals.setdefault(place, Counter())[counter] += count
 
     def _add_alert(self, table: WatchedTable, live: LiveLoad) -> None:
         """Store and send an alert, if the load of a table shows one."""
