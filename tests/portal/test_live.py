@@ -141,6 +141,8 @@ def test_the_map_has_what_was_counted(
         )
         for number in range(4)
     ]
+    label = {"writes": "Writes", "reads": "Reads", "both": "Both"}[load]
+    assert label == read_map(client, load=load)["words"]["writes"]
     for layer in LAYERS:
         (drawn,) = read_map(client, span=layer.name, load=load)["maps"]
         for view in drawn["views"].values():
