@@ -154,6 +154,24 @@ def test_the_map_has_what_was_counted(
         assert [region.start.hex() for region in hot_table.store.list_regions()] == labels
 
 
+def test_a_table_of_others_is_decoded_by_its_file(tmp_path: Path, hot_table: rowkey.Table) -> None:
+    """Where table and catalog know no design, that of the folder names keys and cause."""
+    entry = hot_table.catalog.read("hot")
+    assert entry is not None
+    hot_table.catalog.remove("hot", entry.version)
+    hot_table.store.replace_attributes({})
+    app = build_portal(tmp_path, f"memory:{tmp_path}")
+    (tmp_path / "designs" / "broken.toml").write_text("table = 1", encoding="utf-8")
+    (tmp_path / "designs" / "front.toml").write_text(hot_table.design.dumps(), encoding="utf-8")
+    stepped = SteppedWatch(app)
+    with stepped.watch.view("hot"):
+        stepped.run(7, lambda: write_front(hot_table, 400))
+    document = open_client(app).get("/tables/hot/live", headers=JSON).json()
+    app.state.portal.live.close()
+    figures = document["key"], document["writes"]["level"], len(document["causes"]) > 0
+    assert ("[ts][host]", "hot", True) == figures
+
+
 def test_an_empty_history_has_no_map(tmp_path: Path, hot_table: rowkey.Table) -> None:
     """Before two readings there is no map, no verdict and no error."""
     client = open_client(build_portal(tmp_path, f"memory:{tmp_path}"))

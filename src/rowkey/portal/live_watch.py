@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rowkey.catalog import CATALOG_TABLE
 from rowkey.engines import get_time_ms
 from rowkey.errors import RowkeyError
-from rowkey.observe import TableReader, TableWatch
+from rowkey.observe import TableReader, TableWatch, look_up_entry
 from rowkey.portal.live_alerts import RESENT_MS, AlertRule, build_alert_document
 from rowkey.portal.load_column import build_minute_columns
 from rowkey.render import format_server
@@ -23,6 +23,8 @@ from rowkey.render import format_server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rowkey.design import Design
+    from rowkey.engines import Engine
     from rowkey.observe import LiveLoad, LoadInterval
     from rowkey.portal.engine_session import EngineSession
     from rowkey.portal.live_alerts import AlertLog, AlertSender
@@ -86,6 +88,8 @@ class LiveWatch:
         alerts: where alerts are stored.
         sender: sends alerts.
         origin: the begin of the portal's URLs.
+        find_design: returns the design of the folder for a table whose own design is not known;
+            None without one.
         clock: seconds that never go back; for tests.
     """
 
@@ -96,8 +100,10 @@ class LiveWatch:
         alerts: AlertLog,
         sender: AlertSender,
         origin: str,
+        find_design: Callable[[str], Design | None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._find_design = find_design
         self._engines, self.history, self.alerts, self._sender = engines, history, alerts, sender
         self._origin, self._clock = origin, clock
         self._lock = RLock()
@@ -261,14 +267,7 @@ class LiveWatch:
         try:
             with self._engines.open() as engine:
                 if table.reader is None:
-                    store = engine.open_table(table.name)
-                    table.reader = TableReader(
-                        engine,
-                        store,
-                        table.name,
-                        clock=self._clock,
-                        max_intervals=KEPT_INTERVALS,
-                    )
+                    table.reader = self._build_reader(engine, table.name)
                 live = table.reader.read(READ_LIMIT_S)
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)
@@ -289,6 +288,19 @@ class LiveWatch:
             except (sqlite3.Error, OSError) as problem:
                 self._note_storage_problem(problem)
         table.live = live  # last: pages that see it find the rest stored
+
+    def _build_reader(self, engine: Engine, name: str) -> TableReader:
+        """Return the reader of a table."""
+        store = engine.open_table(name)
+        is_known = look_up_entry(engine, store, name).design is not None
+        return TableReader(
+            engine,
+            store,
+            name,
+            None if is_known else self._find_design(name),
+            self._clock,
+            KEPT_INTERVALS,
+        )
 
     def _count(self, name: str, interval: LoadInterval) -> None:
         """Add the requests of an interval to the totals."""

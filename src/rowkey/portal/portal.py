@@ -85,5 +85,6 @@ class Portal:
                 alerts,
                 AlertSender(settings.alert_url, alerts),
                 settings.origin,
+                workspace.find_table_design,
             ),
         )
