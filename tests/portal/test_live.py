@@ -141,6 +141,8 @@ def test_the_map_has_what_was_counted(
         )
         for number in range(4)
     ]
+    label = {"writes": "Writes", "reads": "Reads", "both": "Both"}[load]
+    assert label == read_map(client, load=load)["words"]["writes"]
     for layer in LAYERS:
         (drawn,) = read_map(client, span=layer.name, load=load)["maps"]
         for view in drawn["views"].values():
@@ -150,6 +152,24 @@ def test_the_map_has_what_was_counted(
         assert (layer.width_ms / 1_000, 4) == (drawn["width_s"], drawn["servers"])
         labels = [row.get("hex", "") for row in drawn["views"]["region"]["rows"]]
         assert [region.start.hex() for region in hot_table.store.list_regions()] == labels
+
+
+def test_a_table_of_others_is_decoded_by_its_file(tmp_path: Path, hot_table: rowkey.Table) -> None:
+    """Where table and catalog know no design, that of the folder names keys and cause."""
+    entry = hot_table.catalog.read("hot")
+    assert entry is not None
+    hot_table.catalog.remove("hot", entry.version)
+    hot_table.store.replace_attributes({})
+    app = build_portal(tmp_path, f"memory:{tmp_path}")
+    (tmp_path / "designs" / "broken.toml").write_text("table = 1", encoding="utf-8")
+    (tmp_path / "designs" / "front.toml").write_text(hot_table.design.dumps(), encoding="utf-8")
+    stepped = SteppedWatch(app)
+    with stepped.watch.view("hot"):
+        stepped.run(7, lambda: write_front(hot_table, 400))
+    document = open_client(app).get("/tables/hot/live", headers=JSON).json()
+    app.state.portal.live.close()
+    figures = document["key"], document["writes"]["level"], len(document["causes"]) > 0
+    assert ("[ts][host]", "hot", True) == figures
 
 
 def test_an_empty_history_has_no_map(tmp_path: Path, hot_table: rowkey.Table) -> None:

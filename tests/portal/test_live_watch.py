@@ -133,6 +133,25 @@ def test_fifty_pages_cost_what_one_costs(
     assert {"logs": 30, "servers": 30} == one == fifty
 
 
+def test_a_stream_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user who has logged out sees no more figures on a page that stayed open."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    monkeypatch.setattr(LiveWatch, "is_running", True)
+    ((name, value),) = open_client(app).cookies.items()
+    request = build_request(app, f"{name}={value}")
+
+    async def follow() -> list[str]:
+        stream = iterate_live_events(request, "logs")
+        first = await anext(stream)
+        app.state.portal.sessions.end_session(request.cookie)
+        return [first, *[event async for event in stream]]
+
+    assert 1 == len(run_coroutine(follow()))
+    assert 0 == app.state.portal.live.viewer_count
+
+
 def test_a_table_that_nobody_looks_at_is_read_each_minute(
     tmp_path: Path, calls: CountedCalls
 ) -> None:

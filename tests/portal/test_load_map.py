@@ -101,6 +101,15 @@ def test_a_large_table_has_a_bounded_axis() -> None:
     assert {(2_000).to_bytes(2, "big"), (2_001).to_bytes(2, "big")} <= set(starts)
 
 
+def test_a_cell_that_is_mostly_known_is_known() -> None:
+    """A cell is unknown if that is so for half of the time that was watched, or for longer."""
+    unknown_ms = [0, 14_999, 15_000, 30_000]
+    keys = [b"", b"a", b"b", b"c", b""]
+    counts = np.array([[1] * 4, [0] * 4, unknown_ms])
+    column = LoadColumn(0, 30_000, tuple(pairwise(keys)), counts, {})
+    assert ((0, 1, 2, 4),) == build_load_map([column], WIDTH_MS, WIDTH_MS, "writes").unknown_boxes
+
+
 def test_what_is_unknown_is_not_nothing() -> None:
     """Cells without counts, and minutes without a reading, are listed."""
     intervals = [(START_MS // WIDTH_MS * WIDTH_MS + minute * WIDTH_MS, 11) for minute in (1, 4)]

@@ -1,4 +1,4 @@
-"""The load of tables over the last five weeks: the older, the longer the columns."""
+"""The load of tables over the last four weeks: the older, the longer the columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HistoryLayer:
     Args:
         name: how a page names the time, such as `1h`.
         width_ms: milliseconds of a column.
-        count: columns at most.
+        count: columns that its span has; there are fewer, as the newest are in finer layers.
     """
 
     name: str
@@ -49,11 +49,12 @@ LAYERS = (
     HistoryLayer("6d", 30 * MINUTE_MS, 288),
     HistoryLayer("4w", 240 * MINUTE_MS, 168),
 )
-"""The layers, finest first; each begins where the one before ends. Source: TiDB's key visualizer.
-A column holds whole columns of the layer before."""
+"""The layers, finest first: each goes back from now for its span, where no finer one does.
+
+A column holds whole columns of the layer before. Source: TiDB's key visualizer."""
 MAX_FILE_BYTES = 256 << 20
 """Bytes of the file; above that the oldest columns are dropped. Ten tables of 1,000 busy regions
-take about a third of it."""
+take about a quarter of it."""
 DROPPED_SHARE = 0.1
 """Share of the columns that are dropped at once."""
 MAX_DECODED_LAYOUTS = 64
@@ -128,15 +129,11 @@ class LiveHistory:
     ) -> bool:
         """Move the columns of a layer that are too old to the next layer, or drop them.
 
-        All columns of one longer column are moved together. Returns whether there were any.
+        Returns whether there were any.
         """
         oldest_ms = layer.align(now_ms) - (layer.count - 1) * layer.width_ms
         next_layer = LAYERS[number + 1] if number + 1 < len(LAYERS) else None
-        if next_layer is not None:
-            before = next_layer.align(oldest_ms - 1) + next_layer.width_ms
-        else:
-            before = oldest_ms
-        where = (table, number, before)
+        where = (table, number, oldest_ms)
         rows = connection.execute(
             f"SELECT {_COLUMN_FIELDS} WHERE table_name = ? AND layer = ? AND start_ms < ?", where
         ).fetchall()

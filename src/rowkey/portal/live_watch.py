@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 from rowkey.catalog import CATALOG_TABLE
 from rowkey.engines import get_time_ms
 from rowkey.errors import RowkeyError
-from rowkey.observe import TableReader, TableWatch
+from rowkey.observe import TableReader, TableWatch, look_up_entry
 from rowkey.portal.live_alerts import RESENT_MS, AlertRule, build_alert_document
 from rowkey.portal.load_column import build_minute_columns
+from rowkey.render import format_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rowkey.design import Design
+    from rowkey.engines import Engine
     from rowkey.observe import LiveLoad, LoadInterval
     from rowkey.portal.engine_session import EngineSession
     from rowkey.portal.live_alerts import AlertLog, AlertSender
@@ -51,7 +54,7 @@ class WatchedTable:
         reader: reads it; None before the first reading.
         live: its load after the last reading.
         problem: why it could not be read at all, in English; empty if it could.
-        events: what pages are sent after a reading, by language, with its load and problem.
+        events: what pages are sent after a reading, by language, with its load.
         lock: held while that is built.
     """
 
@@ -62,13 +65,8 @@ class WatchedTable:
     reader: TableReader | None = None
     live: LiveLoad | None = None
     problem: str = ""
-    events: dict[str, tuple[tuple[LiveLoad | None, str], str]] = field(default_factory=dict)
+    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
-
-    @property
-    def state(self) -> tuple[LiveLoad | None, str]:
-        """Its load and problem: another object or text after each reading that shows something."""
-        return self.live, self.problem
 
 
 class LiveWatch:
@@ -85,6 +83,8 @@ class LiveWatch:
         alerts: where alerts are stored.
         sender: sends alerts.
         origin: the begin of the portal's URLs.
+        find_design: returns the design of the folder for a table whose own design is not known;
+            None without one.
         clock: seconds that never go back; for tests.
     """
 
@@ -95,8 +95,10 @@ class LiveWatch:
         alerts: AlertLog,
         sender: AlertSender,
         origin: str,
+        find_design: Callable[[str], Design | None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._find_design = find_design
         self._engines, self.history, self.alerts, self._sender = engines, history, alerts, sender
         self._origin, self._clock = origin, clock
         self._lock, self._reading = RLock(), RLock()
@@ -112,7 +114,7 @@ class LiveWatch:
         self.failure_count = 0
         """Readings that failed since the portal was started."""
         self.totals: dict[tuple[str, str], Counter[str]] = {}
-        """Writes and reads since the portal was started, by table and server."""
+        """Writes and reads since the portal was started, by table and server without start code."""
 
     @property
     def is_own_load(self) -> bool:
@@ -267,6 +269,8 @@ class LiveWatch:
         with self._lock:
             for name in self._tables.keys() - names:
                 del self._tables[name]
+                for place in [one for one in self.totals if one[0] == name]:
+                    del self.totals[place]
             for name in names:
                 self._add_table(name)
 
@@ -285,18 +289,12 @@ class LiveWatch:
                     table.reader = None
                     return
                 if table.reader is None or table.reader.engine is not engine:
-                    store = engine.open_table(table.name)
-                    table.reader = TableReader(
-                        engine,
-                        store,
-                        table.name,
-                        clock=self._clock,
-                        max_intervals=KEPT_INTERVALS,
-                    )
+                    table.reader = self._build_reader(engine, table.name)
                 live = table.reader.read(READ_LIMIT_S)
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)
             self.failure_count += 1
+            table.live = replace(self.get_live_load(table.name))  # pages wait for another object
             return
         table.problem = ""
         interval = table.reader.last_interval
@@ -314,11 +312,25 @@ class LiveWatch:
         if interval is not None or table.live is None or not self.is_own_load:
             table.live = live  # last: pages that see it find the rest stored
 
+    def _build_reader(self, engine: Engine, name: str) -> TableReader:
+        """Return the reader of a table."""
+        store = engine.open_table(name)
+        is_known = look_up_entry(engine, store, name).design is not None
+        return TableReader(
+            engine,
+            store,
+            name,
+            None if is_known else self._find_design(name),
+            self._clock,
+            KEPT_INTERVALS,
+        )
+
     def _count(self, name: str, interval: LoadInterval) -> None:
         """Add the requests of an interval to the totals."""
         for counter in ("writes", "reads"):
             for server, count in interval.sum_by_server(counter).items():
-                self.totals.setdefault((name, server), Counter())[counter] += count
+                place = (name, format_server(server))
+                self.totals.setdefault(place, Counter())[counter] += count
 
     def _add_alert(self, table: WatchedTable, live: LiveLoad) -> None:
         """Store and send an alert, if the load of a table shows one."""

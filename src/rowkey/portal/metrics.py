@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
-from rowkey.render import format_server
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,16 +72,11 @@ def _build_families(live: LiveWatch) -> Iterator[MetricFamily]:
     build.add(1, version=version("rowkey"))
     yield build
     yield from _build_table_families([one for one in live.list_tables() if one.live is not None])
-    totals: dict[tuple[str, str], dict[str, int]] = {}
-    for (table, server), counts in list(live.totals.items()):
-        sums = totals.setdefault((table, format_server(server)), {"writes": 0, "reads": 0})
-        for name in sums:
-            sums[name] += counts[name]
     for name in ("writes", "reads"):
         meaning = f"{name.title()} counted since the portal was started, by region server."
         family = MetricFamily(f"rowkey_table_{name}_total", "counter", meaning)
-        for (table, server), sums in sorted(totals.items()):
-            family.add(sums[name], table=table, server=server)
+        for (table, server), counts in sorted(live.totals.copy().items()):
+            family.add(counts[name], table=table, server=server)
         yield family
     failures = MetricFamily(
         "rowkey_portal_counter_read_failures_total",

@@ -97,6 +97,7 @@ class Portal:
                 alerts,
                 AlertSender(settings.alert_url, alerts),
                 settings.origin,
+                workspace.find_table_design,
             ),
             simulations=simulations,
             verdicts=SimulatedVerdicts(simulations),

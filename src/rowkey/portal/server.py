@@ -10,7 +10,7 @@ import threading
 import webbrowser
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -21,7 +21,6 @@ from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import FrameType
 
     from starlette.applications import Starlette
 
@@ -149,11 +148,15 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
-    server = uvicorn.Server(config)
+    return _end_streams_at_exit(uvicorn.Server(config), app)
+
+
+def _end_streams_at_exit(server: uvicorn.Server, app: Any) -> uvicorn.Server:
+    """Return a server that ends the streams of open pages first, which it would wait for."""
     handle_exit = server.handle_exit
 
-    def end_streams(sig: int, frame: FrameType | None) -> None:
-        """End the streams of open pages first, which the server would wait for."""
+    def end_streams(sig: int, frame: Any) -> None:
+        """Begin to stop."""
         app.state.portal.live.stop()
         handle_exit(sig, frame)
 

@@ -126,6 +126,15 @@ class Workspace:
                 files.append(self.read(name))
         return files
 
+    def find_table_design(self, table: str) -> Design | None:
+        """Return the design of the first file that declares a table; None if no valid one does."""
+        for file in self.list_files():
+            with suppress(InvalidDesign):
+                design = self.read_design(file)
+                if design.table == table:
+                    return design
+        return None
+
     def read(self, name: str) -> DesignFile:
         """Return a design file.
 

@@ -5,6 +5,7 @@ const payload = document.getElementById("payload");
 const parts = ["verdicts", "tables"].map((name) => [name, document.getElementById(`live-${name}`)]);
 let events = null;
 let minute = 0;
+let isEmpty = false; // the history had no column when the page was opened
 
 // Replaces a part of the page; what was scrolled stays where it is.
 const replace = (part, html) => {
@@ -20,20 +21,14 @@ const replace = (part, html) => {
 
 const map = () => document.getElementById("map-live").heatMap;
 
-const showMap = (isThere) => {
-  document.getElementById("live-map").hidden = !isThere;
-  document.getElementById("live-no-map").hidden = isThere;
-};
-
 // The map of the history, which changes each minute; one that is zoomed or pinned stays.
 const updateMap = async () => {
   const response = await fetch(payload.dataset.source);
   if (!response.ok) return;
   const { maps } = await response.json();
-  showMap(maps.length > 0);
   if (!maps.length) return;
-  if (map()) await map().update(maps[0]);
-  else location.reload(); // the first figures are there
+  if (isEmpty) location.reload(); // the first column is there
+  else await map()?.update(maps[0]);
 };
 
 const receive = ({ data }) => {
@@ -41,7 +36,7 @@ const receive = ({ data }) => {
   for (const [name, part] of parts) replace(part, event[name]);
   const isNew = minute && event.minute !== minute;
   minute = event.minute;
-  if (isNew) updateMap();
+  if (isNew || isEmpty) updateMap();
 };
 
 const follow = () => {
@@ -55,7 +50,11 @@ const follow = () => {
 };
 
 if (place) {
-  document.addEventListener("map-ready", ({ detail }) => showMap(detail > 0));
+  document.addEventListener("map-ready", ({ detail }) => {
+    isEmpty = !detail;
+    document.getElementById("live-map").hidden = isEmpty;
+    document.getElementById("live-no-map").hidden = !isEmpty;
+  });
   document.addEventListener("visibilitychange", follow);
   follow();
 }
