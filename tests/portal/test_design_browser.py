@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,9 +22,9 @@ from portal.test_server import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
 MISSING = "the editor was not opened in a browser: name a Chromium in the variable CHROMIUM."
 
 
@@ -159,6 +161,23 @@ def test_suggestions_are_taken_by_keys(context: Any, folder: Path) -> None:
         )
         page.keyboard.press("Control+Space")
         assert list_suggestions(page)
+
+
+@pytest.mark.parametrize("path", ["/designs/logs.toml", "/drafts", "/advice"])
+def test_pages_are_accessible(context: Any, folder: Path, path: str) -> None:
+    """Axe finds nothing on a narrow page, also while suggestions are shown; nothing overflows."""
+    with open_editor(context, folder) as page:
+        page.set_viewport_size({"width": 360, "height": 800})
+        if path == "/designs/logs.toml":
+            put_caret(page, 'order = "ts desc"\n')
+            page.keyboard.press("Control+Space")
+            page.locator('#completions [aria-selected="true"]').wait_for()
+        else:
+            page.goto(path)
+        page.evaluate(gzip.decompress(AXE.read_bytes()).decode())
+        found = page.evaluate("axe.run().then((found) => found.violations.map((one) => one.id))")
+        assert [] == found
+        assert 360 >= page.evaluate("document.documentElement.scrollWidth")
 
 
 def test_a_text_is_saved_by_the_keyboard(context: Any, folder: Path) -> None:
