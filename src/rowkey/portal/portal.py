@@ -15,7 +15,7 @@ from rowkey.portal.jobs import JobQueue
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
 from rowkey.portal.simulated_verdicts import SimulatedVerdicts
-from rowkey.portal.simulations import SimulationRequest, simulate_designs
+from rowkey.portal.simulations import SimulationStore
 from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
@@ -54,7 +54,7 @@ class Portal:
     steps: TableSteps
     jobs: JobQueue
     uploads: SampleUploads
-    simulations: JobResults[SimulationRequest]
+    simulations: SimulationStore
     verdicts: SimulatedVerdicts
     drafts: JobResults[DraftRequest]
     advice: JobResults[AdviceRequest]
@@ -70,9 +70,7 @@ class Portal:
         hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
         workspace = Workspace(settings.folder, hidden)
         audit = AuditLog(settings.audit_file)
-        simulations = JobResults(
-            settings.storage_folder / "simulations", SimulationRequest, simulate_designs
-        )
+        simulations = SimulationStore(settings.storage_folder / "simulations")
         return cls(
             settings=settings,
             workspace=workspace,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
-from rowkey.portal.job_results import pack_messages
+from rowkey.portal.job_results import JobResults, pack_messages
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
     Redaction,
@@ -49,6 +49,17 @@ class SimulationRequest:
     user: str
     created_ms: int
     sample_id: str = ""
+
+
+class SimulationStore(JobResults[SimulationRequest]):
+    """The simulations of one portal, each in a folder of its own.
+
+    Args:
+        folder: where they are stored; it is created with the first one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, SimulationRequest, simulate_designs)
 
 
 def build_arguments(

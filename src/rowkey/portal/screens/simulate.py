@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.design import KeyPath
-    from rowkey.portal.job_results import JobResults
     from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.simulations import SimulationStore
 
 OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
 """What the form sends for generated events and for the sample that the design declares."""
@@ -223,7 +223,7 @@ def cancel_simulation(request: PortalRequest) -> Response:
     return request.redirect("simulations", simulation_id)
 
 
-def _get_store(request: PortalRequest) -> JobResults[SimulationRequest]:
+def _get_store(request: PortalRequest) -> SimulationStore:
     """Return the simulations of the portal."""
     return request.portal.simulations
 
