@@ -1,16 +1,22 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import rowkey
 from portal.portals import LOGS, build_portal, open_client
+from portal.test_advise import EVENTS
 from portal.test_data import JSON
 from portal.test_hostile_text import PageReader
+from portal.test_screens import read_form
+from portal.test_simulate import upload
 from rowkey.portal.table_overview import list_tables
 from rowkey.table import drop_table
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from starlette.testclient import TestClient
 
 TABLE = "portal_logs"
 
@@ -36,3 +42,38 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
             assert (16, "none") == (state["buckets"]["parts"][0]["buckets"], state["move"]["step"])
     finally:
         drop_table(TABLE, hbase_url)
+
+
+def test_a_table_of_a_cluster_is_created_and_loaded(tmp_path: Path, hbase_url: str) -> None:
+    """On HBase the portal creates the table with its regions, and loads a file into it."""
+    table = "portal_created"
+    text = LOGS.replace('"logs"', f'"{table}"').replace(
+        "[fields]", 'splits = "per_bucket"\n[fields]', 1
+    )
+    client = open_client(build_portal(tmp_path, hbase_url))
+    (tmp_path / "designs" / "logs.toml").write_text(text, encoding="utf-8")
+    page = f"/tables/{table}/load"
+    try:
+        form = read_form(client)
+        assert 303 == client.post("/designs/logs.toml/create", data=form).status_code
+        step = wait_for_end_of_step(client, page)
+        assert [{"name": table, "regions": 16}] == step["result"]["tables"], step["problem"]
+        stored = upload(client, "events.csv", EVENTS.encode())
+        sample = stored.headers["location"].partition("sample=")[2]
+        assert 303 == client.post(page, data={"sample": sample}).status_code
+        assert 1_500 == wait_for_end_of_step(client, page)["result"]["rows"]
+        answer = client.get(f"/tables/{table}/rows", headers=JSON).json()
+        assert answer["rows"]
+    finally:
+        drop_table(table, hbase_url)
+
+
+def wait_for_end_of_step(client: TestClient, page: str) -> dict[str, Any]:
+    """Return the step of a table once it has ended."""
+    end_s = time.monotonic() + 120
+    while time.monotonic() < end_s:
+        step: dict[str, Any] = client.get(page, headers=JSON).json()["step"]
+        if not step["running"]:
+            return step
+        time.sleep(0.1)
+    raise AssertionError("the step does not end")
