@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 TABLE = "portal_logs"
+SPLITS = 'splits = "per_bucket"\n[fields]'
 
 
 def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
@@ -47,23 +48,21 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
 def test_a_table_of_a_cluster_is_created_and_loaded(tmp_path: Path, hbase_url: str) -> None:
     """On HBase the portal creates the table with its regions, and loads a file into it."""
     table = "portal_created"
-    text = LOGS.replace('"logs"', f'"{table}"').replace(
-        "[fields]", 'splits = "per_bucket"\n[fields]', 1
-    )
-    client = open_client(build_portal(tmp_path, hbase_url))
+    text = LOGS.replace('"logs"', f'"{table}"').replace("[fields]", SPLITS, 1)
+    app = build_portal(tmp_path, hbase_url)
     (tmp_path / "designs" / "logs.toml").write_text(text, encoding="utf-8")
     page = f"/tables/{table}/load"
     try:
-        form = read_form(client)
-        assert 303 == client.post("/designs/logs.toml/create", data=form).status_code
-        step = wait_for_end_of_step(client, page)
-        assert [{"name": table, "regions": 16}] == step["result"]["tables"], step["problem"]
-        stored = upload(client, "events.csv", EVENTS.encode())
-        sample = stored.headers["location"].partition("sample=")[2]
-        assert 303 == client.post(page, data={"sample": sample}).status_code
-        assert 1_500 == wait_for_end_of_step(client, page)["result"]["rows"]
-        answer = client.get(f"/tables/{table}/rows", headers=JSON).json()
-        assert answer["rows"]
+        with open_client(app) as client:
+            form = read_form(client)
+            assert 303 == client.post("/designs/logs.toml/create", data=form).status_code
+            step = wait_for_end_of_step(client, page)
+            assert [{"name": table, "regions": 16}] == step["result"]["tables"], step["problem"]
+            stored = upload(client, "events.csv", EVENTS.encode())
+            sample = stored.headers["location"].partition("sample=")[2]
+            assert 303 == client.post(page, data={"sample": sample}).status_code
+            assert 1_500 == wait_for_end_of_step(client, page)["result"]["rows"]
+            assert client.get(f"/tables/{table}/rows", headers=JSON).json()["rows"]
     finally:
         drop_table(table, hbase_url)
 
