@@ -10,7 +10,7 @@ import pytest
 import rowkey
 from portal.portals import LOGS, build_portal, digest_files, open_client
 from portal.test_data import JSON
-from portal.test_hostile_text import PageReader, check_page
+from portal.test_hostile_text import check_page
 from portal.test_screens import read_audit, read_form
 from portal.test_simulate import upload, wait_for_end
 from rowkey.advise import search
@@ -32,7 +32,7 @@ HOT = "# The events of our servers.\n" + LOGS.replace(
 EVENTS = "host,ts,note\n" + "".join(f"web-{n * n % 61},{n * 1_000},x\n" for n in range(1_500))
 TWO_READS = f"""{HOT}
 [[reads]]
-name  = "newest"
+name  = "newest <script>alert(1)</script>"
 where = "note = ?"
 order = "ts desc"
 limit = 10
@@ -133,8 +133,10 @@ def test_tables_are_adopted(tmp_path: Path, app: Starlette) -> None:
         if not name.startswith(".") and before.get(name) != one
     }
     (designs / names[1]).unlink()
-    page = PageReader(client.get(path).text).text
-    assert [True, True] == [one in page for one in ("logs.toml, logs_2.toml", "Serves newest")]
+    for language in ("zh", "en"):
+        page = check_page(client.get(path, params={"lang": language}).text).text
+    names_of_reads = "Serves newest <script>alert(1)</script>"
+    assert [True, True] == [one in page for one in ("logs.toml, logs_2.toml", names_of_reads)]
     assert 303 == client.post(f"{path}/adopt", data={"pick": "tables"}).status_code
     written = [rowkey.Design.read(designs / name) for name in names]
     assert [(one["table"], one["key"]) for one in result["tables"]] == [

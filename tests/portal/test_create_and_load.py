@@ -69,10 +69,12 @@ def test_a_table_is_created_and_loaded(tmp_path: Path, scheme: str) -> None:
     """Regions are those of `rowkey create`, rows those of `rowkey load`; refused ones are told."""
     url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     client = open_client(build_portal(tmp_path, url))
-    (tmp_path / "designs" / "logs.toml").write_text(SPLIT, "utf-8")
+    declared = f'{SPLIT}\n[sample]\npath = "../none.csv"\n'  # which is left alone
+    (tmp_path / "designs" / "logs.toml").write_text(declared, "utf-8")
     design = rowkey.Design.loads(SPLIT)
     splits = choose_design_splits(design).boundaries.splits
-    script = DIALECTS["hbase_shell"](build_create_statement(design, splits, "logs.toml", ""))
+    stored = rowkey.Design.loads(declared)
+    script = DIALECTS["hbase_shell"](build_create_statement(stored, splits, "logs.toml", ""))
     page = check_page(client.get(CREATION).text)
     assert [] == [line for line in script if line not in page.text]
     assert "create the table logs" in PageReader(client.get("/designs/logs.toml").text).text.lower()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chromium import list_violations
 from portal.browser.servers import serve_portal
 from portal.portals import LOGS
 from portal.test_screens import OTHER_KEY
@@ -133,6 +134,20 @@ def test_suggestions_are_taken_by_keys(context: Any, folder: Path) -> None:
         )
         page.keyboard.press("Control+Space")
         assert list_suggestions(page)
+
+
+def test_pages_are_accessible(context: Any, folder: Path) -> None:
+    """Axe finds nothing on narrow pages, also while suggestions are shown; nothing overflows."""
+    with open_editor(context, folder) as page:
+        page.set_viewport_size({"width": 360, "height": 800})
+        put_caret(page, 'order = "ts desc"\n')
+        page.keyboard.press("Control+Space")
+        page.locator('#completions [aria-selected="true"]').wait_for()
+        for path in ("", "/drafts", "/advice"):
+            if path:
+                page.goto(path)
+            assert [] == list_violations(page)
+            assert 360 >= page.evaluate("document.documentElement.scrollWidth")
 
 
 def test_a_text_is_saved_by_the_keyboard(context: Any, folder: Path) -> None:

@@ -96,3 +96,12 @@ def test_hostile_events_are_only_shown(app: Starlette) -> None:
     check_page(client.get(path).text)
     check_page(client.get("/drafts").text)
     check_page(client.get("/designs/hostile.toml").text)
+
+
+def test_an_empty_folder_begins_with_a_file(tmp_path: Path) -> None:
+    """Where there is no design file yet, the list of tables takes a file of events."""
+    app = build_portal(tmp_path)
+    (tmp_path / "designs" / "logs.toml").unlink()
+    page = check_page(open_client(app).get("/").text)
+    actions = [one.get("data-action") for tag, one in page.elements if tag == "form"]
+    assert "/drafts/samples" in actions

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import rowkey
 from portal.portals import LOGS, build_portal, open_client
+from portal.test_advise import EVENTS
 from portal.test_data import JSON
 from portal.test_hostile_text import PageReader
 from portal.test_live_watch import SteppedWatch
 from portal.test_metrics import parse_metrics
+from portal.test_screens import read_form
+from portal.test_simulate import upload
 from render.test_report import unpack_counts
 from rowkey.portal.table_overview import list_tables
 from rowkey.table import drop_table
@@ -16,9 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from starlette.testclient import TestClient
+
     from rowkey.engines.backends.hbase import HBaseEngine
 
 TABLE = "portal_logs"
+SPLITS = 'splits = "per_bucket"\n[fields]'
 
 
 def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
@@ -112,3 +119,36 @@ def _sum_rows(client: Any, name: str) -> dict[str, int]:
     rows = [row.get("hex", "") for row in view["rows"]]
     counts = unpack_counts(view["counts"], drawn["columns"] * len(rows))
     return {row: sum(counts[number :: len(rows)]) for number, row in enumerate(rows)}
+
+
+def test_a_table_of_a_cluster_is_created_and_loaded(tmp_path: Path, hbase_url: str) -> None:
+    """On HBase the portal creates the table with its regions, and loads a file into it."""
+    table = "portal_created"
+    text = LOGS.replace('"logs"', f'"{table}"').replace("[fields]", SPLITS, 1)
+    app = build_portal(tmp_path, hbase_url)
+    (tmp_path / "designs" / "logs.toml").write_text(text, encoding="utf-8")
+    page = f"/tables/{table}/load"
+    try:
+        with open_client(app) as client:
+            form = read_form(client)
+            assert 303 == client.post("/designs/logs.toml/create", data=form).status_code
+            step = wait_for_end_of_step(client, page)
+            assert [{"name": table, "regions": 16}] == step["result"]["tables"], step["problem"]
+            stored = upload(client, "events.csv", EVENTS.encode())
+            sample = stored.headers["location"].partition("sample=")[2]
+            assert 303 == client.post(page, data={"sample": sample}).status_code
+            assert 1_500 == wait_for_end_of_step(client, page)["result"]["rows"]
+            assert client.get(f"/tables/{table}/rows", headers=JSON).json()["rows"]
+    finally:
+        drop_table(table, hbase_url)
+
+
+def wait_for_end_of_step(client: TestClient, page: str) -> dict[str, Any]:
+    """Return the step of a table once it has ended."""
+    end_s = time.monotonic() + 120
+    while time.monotonic() < end_s:
+        step: dict[str, Any] = client.get(page, headers=JSON).json()["step"]
+        if not step["running"]:
+            return step
+        time.sleep(0.1)
+    raise AssertionError("the step does not end")

@@ -351,3 +351,17 @@ def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starl
     assert f"the busiest server takes {share}" in page.text
     (tmp_path / "designs" / "logs.toml").write_text(f"{LOGS}\n", "utf-8")
     assert path not in client.get("/").text
+
+
+def test_a_sample_outside_is_not_replayed(tmp_path: Path, app: Starlette) -> None:
+    """Events are generated where that is asked for; a sample outside of the folder is not read."""
+    (tmp_path / "secret.csv").write_text(EVENTS, "utf-8")
+    text = f'{LOGS}\n[sample]\npath = "{tmp_path}/secret.csv"\n'
+    (tmp_path / "designs" / "logs.toml").write_text(text, "utf-8")
+    client = open_client(app)
+    path = start(client)
+    wait_for_end(client, path)
+    assert "generated" == client.get(f"{path}/document").json()["source"]["kind"]
+    (tmp_path / "designs" / "other.toml").write_text(text, "utf-8")
+    form = {"design:logs.toml": "1", "design:other.toml": "1", "sample": ""}
+    assert 422 == client.post("/comparisons", data=form).status_code

@@ -99,8 +99,10 @@ class JudgedDesign:
         Raises:
             SampleError: the sample cannot be read, or lacks a field that judging needs.
         """
-        from rowkey.simulate import open_source
+        from rowkey.simulate import open_generated_source, open_source
 
+        if self.recording is None:
+            return open_generated_source(self.design, self._seed)
         return open_source(
             self.design,
             self.recording,

@@ -78,10 +78,14 @@ class JobResults(Generic[RequestT]):
         replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
         return Job(job_id, self._function, arguments, folder / _RESULT_FILE, limits=limits)
 
+    def find_folder(self, job_id: str) -> Path | None:
+        """Return the folder of a request; None for a text that is no id."""
+        return self.folder / job_id if _ID.fullmatch(job_id) else None
+
     def remove(self, job_id: str) -> None:
         """Remove a request with its result."""
-        if _ID.fullmatch(job_id):
-            shutil.rmtree(self.folder / job_id, ignore_errors=True)
+        if folder := self.find_folder(job_id):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def list_ids(self) -> list[str]:
         """Return the ids of the stored requests, newest first."""
@@ -119,10 +123,11 @@ class JobResults(Generic[RequestT]):
 
     def _read(self, job_id: str, name: str) -> dict[str, Any] | None:
         """Return a stored document; None if there is none."""
-        if not _ID.fullmatch(job_id):
+        folder = self.find_folder(job_id)
+        if folder is None:
             return None
         try:
-            text = (self.folder / job_id / name).read_bytes()
+            text = (folder / name).read_bytes()
         except OSError:
             return None
         document: dict[str, Any] = json.loads(text)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rowkey.portal.job_results import JobResults
-    from rowkey.portal.simulations import SimulationRequest
+    from rowkey.portal.simulations import SimulationResults
     from rowkey.portal.workspace import DesignFile
 
 
@@ -38,7 +37,7 @@ class SimulatedVerdicts:
         simulations: the simulations with their results.
     """
 
-    def __init__(self, simulations: JobResults[SimulationRequest]) -> None:
+    def __init__(self, simulations: SimulationResults) -> None:
         self._simulations = simulations
         self._lock = Lock()
         self._verdicts: dict[str, SimulatedVerdict] = {}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         choose_algorithm_splits,
         choose_design_splits,
         choose_source_splits,
+        open_generated_source,
         open_source,
         record_design_sample,
     )
@@ -37,7 +38,8 @@ else:
             "simulator": "PartialSimulation run run_on_source start",
             "split_report": (
                 "SplitReport choose_algorithm_splits choose_design_splits "
-                "choose_source_splits open_source record_design_sample"
+                "choose_source_splits open_generated_source open_source "
+                "record_design_sample"
             ),
             "trial_values": "TRIALS_PER_READ",
             "verdict": "WARM_RATIO Verdict classify_skew compute_hot_threshold",
@@ -69,6 +71,7 @@ __all__ = [
     "classify_skew",
     "compute_hot_threshold",
     "encode_keys",
+    "open_generated_source",
     "open_source",
     "record_design_sample",
     "run",

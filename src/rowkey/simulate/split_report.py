@@ -101,14 +101,7 @@ def open_source(
     """
     recording = record_design_sample(design, sample, format_options)
     if recording is None:
-        if design.splits.needs_sample:
-            raise SampleError(
-                "splits",
-                "the split keys are computed from a sample, but no sample is given",
-                "a file of recorded events",
-                "Give --sample FILE, or declare [sample] path.",
-            )
-        return build_generated_source(design, seed)
+        return open_generated_source(design, seed)
     return open_recorded_source(
         design,
         recording,
@@ -117,6 +110,26 @@ def open_source(
         keeps_all_fields=keeps_all_fields,
         progress=progress,
     )
+
+
+def open_generated_source(design: Design, seed: int) -> EventSource:
+    """Return events made from a design alone; a sample that it declares is left alone.
+
+    Args:
+        design: the design.
+        seed: where randomness begins.
+
+    Raises:
+        SampleError: its region boundaries follow from a sample.
+    """
+    if design.splits.needs_sample:
+        raise SampleError(
+            "splits",
+            "the split keys are computed from a sample, but no sample is given",
+            "a file of recorded events",
+            "Give --sample FILE, or declare [sample] path.",
+        )
+    return build_generated_source(design, seed)
 
 
 def choose_source_splits(design: Design, source: EventSource, seed: int) -> SplitReport:

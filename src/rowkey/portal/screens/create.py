@@ -15,7 +15,7 @@ from rowkey.render import (
     build_create_statement,
     format_created_table,
 )
-from rowkey.simulate import choose_design_splits
+from rowkey.simulate import choose_design_splits, choose_source_splits, open_generated_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,12 +85,30 @@ def plan_table(name: str, design: Design, main: Design, file_name: str) -> Plann
     families = list(design.families)
     if design.splits.needs_sample:
         return PlannedTable(name, families, design.splits.request.regions, "")
-    splits = choose_design_splits(design).boundaries.splits
+    splits = choose_splits(design, None)
     is_main = design is main
     path = file_name if is_main else main.declaration.companions[name]
     statement = build_create_statement(design, splits, path, "" if is_main else main.table)
     script = "\n".join(DIALECTS["hbase_shell"](statement))
     return PlannedTable(name, families, len(splits) + 1, script)
+
+
+def choose_splits(design: Design, sample: Path | None) -> Sequence[bytes]:
+    """Return the row keys with which the regions of a table begin, but the first.
+
+    A sample that the design declares is left alone: it may lie outside of the folder.
+
+    Args:
+        design: the design of the table.
+        sample: the file from which boundaries follow, if they follow from one.
+
+    Raises:
+        InvalidDesign: the regions cannot be split so.
+        SampleError: the sample cannot be read, or is needed and missing.
+    """
+    if design.splits.needs_sample and sample is not None:
+        return choose_design_splits(design, sample).boundaries.splits
+    return choose_source_splits(design, open_generated_source(design, 0), 0).boundaries.splits
 
 
 def start_creation(request: PortalRequest) -> Response:
@@ -142,12 +160,7 @@ def create_tables(
         sample: the file of events from which boundaries follow; None if none do.
     """
     step.report("splits", 0, 0)
-    splits = {
-        name: choose_design_splits(
-            one, sample if one.splits.needs_sample else None
-        ).boundaries.splits
-        for name, one in tables.items()
-    }
+    splits = {name: choose_splits(one, sample) for name, one in tables.items()}
     step.report("regions", 0, 0)
     with request.portal.engines.create_table(
         tables[step.table],

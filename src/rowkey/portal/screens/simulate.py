@@ -157,11 +157,14 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
         InvalidArgument: there is no such file.
     """
     choice = request.form.get("sample", OWN_EVENTS)
-    if choice == OWN_EVENTS and len(files) == 1:  # a comparison would read declared samples
-        return None
     workspace = request.portal.workspace
-    if choice == DECLARED_SAMPLE:
-        declared = {workspace.find_sample(workspace.read_design(file)) for file in files}
+    designs = [workspace.read_design(file) for file in files]
+    # A comparison replays what the designs declare, rather than generate events.
+    is_generated = len(files) == 1 or all(one.declaration.sample is None for one in designs)
+    if choice == OWN_EVENTS and is_generated:
+        return None
+    if choice in (OWN_EVENTS, DECLARED_SAMPLE):
+        declared = {workspace.find_sample(one) for one in designs}
         path = declared.pop() if len(declared) == 1 else None
     else:
         sample = request.portal.uploads.find(choice)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.table_overview import list_tables
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def show_tables(request: PortalRequest) -> Response:
         problem=problem,
         can_write=request.can_act_as(Role.DESIGNER),
         verdicts=request.portal.verdicts.find(request.portal.workspace.list_files()),
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        suffixes=list_sample_suffixes(),
         removed=request.query.get("removed", ""),
     )
 

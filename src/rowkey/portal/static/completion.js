@@ -114,7 +114,6 @@ if (area) {
     marked = number;
     [...list.children].forEach((one, at) => one.setAttribute("aria-selected", String(at === marked)));
     area.setAttribute("aria-activedescendant", list.children[marked].id);
-    list.children[marked].scrollIntoView({ block: "nearest" });
   };
 
   const place = () => {
@@ -122,10 +121,13 @@ if (area) {
     const before = area.value.slice(0, area.selectionStart - word.length).split("\n");
     pen.font = style.font;
     const left = pen.measureText(before.at(-1).replaceAll("\t", "    ")).width + parseFloat(style.paddingLeft);
-    const top = before.length * parseFloat(style.lineHeight) + parseFloat(style.paddingTop);
+    const height = parseFloat(style.lineHeight);
+    const bottom = before.length * height + parseFloat(style.paddingTop) - area.scrollTop;
+    const top = Math.min(bottom, area.clientHeight) + 4;
+    const isBelow = area.getBoundingClientRect().top + top + list.offsetHeight <= innerHeight;
     const widest = area.clientWidth - list.offsetWidth;
     list.style.left = `${area.offsetLeft + Math.max(0, Math.min(left - area.scrollLeft, widest))}px`;
-    list.style.top = `${area.offsetTop + Math.min(top - area.scrollTop, area.clientHeight) + 4}px`;
+    list.style.top = `${area.offsetTop + (isBelow ? top : top - height - list.offsetHeight - 8)}px`;
   };
 
   const open = (isAsked) => {
@@ -187,7 +189,9 @@ if (area) {
   });
   area.addEventListener("blur", close);
   area.addEventListener("click", close);
-  area.addEventListener("scroll", close);
+  area.addEventListener("scroll", () => {
+    if (!list.hidden) place();
+  });
   area.addEventListener("keydown", (event) => {
     if (event.key === " " && event.ctrlKey) {
       event.preventDefault();
