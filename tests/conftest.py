@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # forbids it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin"]
+pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin", "chromium.plugin"]
 
 MAX_ID_LENGTH = 60
 EARLY_PLACES = ("cluster", "reliability", "render", "docs", "verdicts", "table", "simulate", "cli")

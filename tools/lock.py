@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "requirements"
 OPTIONS = ("--universal", "--generate-hashes", "--no-emit-index-url", "--no-header", "--quiet")
 LOCKS = {
-    "run.lock": ("--group", "build"),
+    "run.lock": ("--group", "build", "--extra", "portal"),
     "dev.lock": ("--group", "dev"),
     "bench.lock": ("--group", "dev", "--group", "bench"),
     "site.lock": ("--group", "site"),

@@ -123,6 +123,9 @@ def _list_examples(text: str) -> list[str]:
 def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
     """Each example of the help runs without an error."""
     for example in _list_examples(run(verb, "--help").out):
+        if verb == "portal":
+            _check_portal_example(example, table_folder)
+            continue
         line = example.replace("rowkey ", f"{find_command()} ", 1)
         done = subprocess.run(
             ["bash", "-c", line], cwd=table_folder, capture_output=True, text=True, check=False
@@ -131,6 +134,29 @@ def test_the_examples_of_the_help_work(verb: str, table_folder: Path) -> None:
             shutil.rmtree(table_folder / "data")
         assert (example, 0) == (example, done.returncode)
         assert "rowkey:" not in done.stderr
+
+
+def _check_portal_example(example: str, folder: Path) -> None:
+    """Check that a portal starts by an example, prints one line, and ends with 0 by Ctrl-C."""
+    is_server = "--hash-password" not in example
+    port = ("--port", "0") * is_server  # another program may have the usual one
+    command = [sys.executable, "-m", *shlex.split(example), *port]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, "BROWSER": "true"},  # the program that opens no browser
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("open sesame\n")
+        process.stdin.close()
+        assert process.stdout.readline() != ""
+        if is_server:
+            process.send_signal(signal.SIGINT)
+        assert (example, 0) == (example, process.wait(timeout=30))
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["check", "-h"]])
@@ -494,8 +520,11 @@ def test_pipes_get_plain_text(verb: str, table_folder: Path) -> None:
         "init",
     }:  # it needs more: the first line of its help, less where that goes
         given = shlex.split(re.split("[<>]", _list_examples(run(verb, "--help").out)[0])[0])[2:]
+    typed = ""
+    if verb == "portal":  # else it would serve until it is interrupted
+        given, typed = ["--hash-password"], "open sesame\n"
     environment = {**os.environ, "TERM": "xterm-256color"}
-    done = spawn(verb, *given, cwd=table_folder, env=environment, input="")
+    done = spawn(verb, *given, cwd=table_folder, env=environment, input=typed)
     assert (0, "") == (done.returncode, re.sub(r"[^\x1b\r]", "", done.stdout + done.stderr))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "live": ("things", "ON", "--design", "DESIGN", "--every", "100ms", "--for", "200ms"),
     "load": ("DESIGN", "ROWS", "ON"),
     "move": ("plan", "DESIGN", "DESIGN", "ON"),
+    "portal": ("--hash-password",),
     "prove": ("DESIGN", "NEW", "--sample", "ROWS", "--phases", "1"),
     "put": ("DESIGN", "ON", "host=a", "ts=1"),
     "repair": ("DESIGN", "ON"),
@@ -120,7 +122,7 @@ def test_every_command_is_walked_through() -> None:
 def test_each_call_works(command: str, folder: Path) -> None:
     """With good files each call does what it should."""
     del folder
-    found = run(*build_call(command))
+    found = run(*build_call(command), stdin="open sesame\n")
     check_no_traceback(found)
     assert found.code in (0, 1)
 
@@ -163,6 +165,7 @@ def test_a_closed_pipe_is_silent(
     reader, writer = os.pipe()
     os.close(reader)
     with open(writer, "w", encoding="utf-8") as pipe:  # noqa: PTH123
+        monkeypatch.setattr("sys.stdin", io.StringIO("open sesame\n"))
         monkeypatch.setattr("sys.stdout", pipe)
         monkeypatch.setattr("sys.argv", ["rowkey", *build_call(command)])
         with wrap_standard_streams():

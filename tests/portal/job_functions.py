@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import InvalidArgument
@@ -31,8 +32,9 @@ def fail(report: ProgressWriter) -> dict[str, Any]:
 
 
 def sleep(report: ProgressWriter, started_file: str) -> dict[str, Any]:
-    """Wait for a minute, after a file says that the process runs."""
+    """Wait for a minute, after a file says that the process runs and has a temporary file."""
     report("sleeping", 0, 1)
+    Path(mkdtemp(), "rows").touch()
     Path(started_file).touch()
     time.sleep(60)
     return {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.testclient import TestClient
 
@@ -13,13 +14,14 @@ import rowkey
 from rowkey.portal import PortalSettings, build_app
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Coroutine, Iterable, Sequence
     from pathlib import Path
 
     from starlette.applications import Starlette
 
     from rowkey.portal.routes import PortalRoute
 
+Result = TypeVar("Result")
 ORIGIN = "http://127.0.0.1:8765"
 OWN_PAGE = {"sec-fetch-site": "same-origin", "origin": ORIGIN}
 LOGS = """\
@@ -53,9 +55,20 @@ def send_raw(
     path: str,
     headers: Iterable[tuple[str, str]],
     body: bytes = b"",
+    messages: Sequence[dict[str, Any]] = (),
 ) -> RawResponse:
-    """Send a request with exactly these headers and this decoded path."""
-    messages: list[dict[str, Any]] = []
+    """Send a request with exactly these headers and this decoded path.
+
+    Args:
+        app: the portal.
+        method: the method.
+        path: the decoded path.
+        headers: the headers.
+        body: the body.
+        messages: what the server gives the portal, in place of the body.
+    """
+    given = iter(messages or [{"type": "http.request", "body": body, "more_body": False}])
+    sent: list[dict[str, Any]] = []
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -72,14 +85,27 @@ def send_raw(
     }
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": body, "more_body": False}
+        message = next(given, None)
+        if message is None:
+            await asyncio.Event().wait()  # until the request has its answer
+        return message or {}
 
     async def send(message: Any) -> None:
-        messages.append(message)
+        sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
-    content = b"".join(one.get("body", b"") for one in messages[1:])
-    return RawResponse(messages[0]["status"], messages[0]["headers"], content)
+    run_coroutine(app(scope, receive, send))
+    content = b"".join(one.get("body", b"") for one in sent[1:])
+    return RawResponse(sent[0]["status"], sent[0]["headers"], content)
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread, as that of a test may have the loop of a browser.
+
+    Returns:
+        Its result.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def open_client(app: Starlette, *, logs_in: bool = True) -> TestClient:

@@ -4,7 +4,14 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+import pytest
+
+from portal.portals import build_portal, open_client
+from portal.test_data import JSON
+from portal.test_hostile_text import check_page
+from portal.test_sessions import write_users
 from rowkey.portal.audit import AuditLog
+from rowkey.portal.screens.audit import PAGE_ENTRIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,15 +27,49 @@ def test_entries_of_many_writers_are_whole(tmp_path: Path) -> None:
     assert 0o600 == path.stat().st_mode & 0o777
 
 
-def test_the_newest_entries_come_first(tmp_path: Path) -> None:
-    """The log is read from its end; a line that a crash has cut is left out."""
+@pytest.mark.parametrize("window", [400, 1 << 20])
+def test_the_newest_entries_come_first(
+    tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages from the end to the start have each entry once, and no line that a crash has cut."""
+    monkeypatch.setattr("rowkey.portal.audit.MAX_READ_BYTES", window)
     log = AuditLog(tmp_path / "audit.jsonl")
-    assert [] == log.read_newest(3)
-    for number in range(5):
-        log.append("ann", "save", str(number))
+    assert ([], None) == log.read_page(3)
+    for number in range(20):
+        log.append("ann", "save", f"{number % 2}", number=number)
     with log.path.open("a", encoding="utf-8") as file:
         file.write('{"time_ms": 1, "user"')
-    assert ["4", "3", "2"] == [entry["target"] for entry in log.read_newest(3)]
+    for target, expected in (("", range(19, -1, -1)), ("1", range(19, -1, -2)), ("x", [])):
+        found: list[int] = []
+        entries, end = log.read_page(3, target=target)
+        while True:
+            assert len(entries) <= 3
+            found += [entry["number"] for entry in entries]
+            if end is None:
+                break
+            entries, end = log.read_page(3, end, target)
+        assert list(expected) == found
+
+
+def test_operators_read_the_log(tmp_path: Path) -> None:
+    """The page and the document show who did what, newest first and paged; others are refused."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    for number in range(PAGE_ENTRIES):
+        app.state.portal.audit.append("eve", "save design", f"<b>{number}", count=number)
+    for name, status in (("viewer", 403), ("designer", 403), ("operator", 200)):
+        client = open_client(app, logs_in=False)
+        client.post("/login", data={"name": name, "password": name * 2})
+        assert status == client.get("/audit").status_code
+        assert (status == 200) == ('href="/audit"' in client.get("/").text)
+    page = check_page(client.get("/audit", params={"lang": "zh"}).text)
+    assert ("登录" in page.text, "<b>49" in page.text, "<b>0" in page.text) == (True, True, False)
+    first = client.get("/audit", headers=JSON).json()
+    assert "operator" == first["entries"][0]["user"]
+    rest = client.get("/audit", params={"end": first["next"]}, headers=JSON).json()
+    assert (3, None) == (len(rest["entries"]), rest["next"])
+    one = client.get("/audit", params={"target": "<b>7"}, headers=JSON).json()
+    assert [7] == [entry["count"] for entry in one["entries"]]
+    assert 422 == client.get("/audit", params={"end": "-1"}).status_code
 
 
 def test_a_value_cannot_write_an_entry(tmp_path: Path) -> None:

@@ -6,17 +6,23 @@ import csv
 import io
 import json
 import time
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.responses import PlainTextResponse
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, build_portal, create_logs, open_client, send_raw
 from portal.test_hostile_text import HOSTILE, check_page
+from rowkey.portal.bounded_reads import ReadLimits
+from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rowkey.portal.requests import PortalRequest
 
 JSON = {"accept": "application/json"}
 ROWS = [{"host": f"web-{at % 3}", "ts": 1_000 * at, "note": f"note {at}"} for at in range(25)]
@@ -142,7 +148,7 @@ def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
         for at, text in enumerate(starts):
             table.put({"id": at, "=n": text, "delta": -at})
     client = open_client(build_portal(tmp_path, url))
-    answer = client.get("/tables/notes/rows.csv", params={"limit": "2"})
+    answer = client.get("/tables/notes/rows.csv", params={"limit": "1"})
     assert (200, "text/csv; charset=utf-8") == (
         answer.status_code,
         answer.headers["content-type"],
@@ -152,3 +158,141 @@ def test_an_export_holds_no_formulas(tmp_path: Path) -> None:
     assert (["id", "'=n", "delta"], guarded) == (header, [one[1] for one in rows])
     assert [str(-at) for at in range(len(starts))] == [one[2] for one in rows]
     assert 422 == client.get("/tables/notes/rows.csv", params={"where": "x"}).status_code
+
+
+@pytest.mark.parametrize("limits", [ReadLimits(-1.0, 1 << 40), ReadLimits(3_600.0, 0)])
+def test_a_search_beyond_its_limits_goes_on_from_its_token(
+    tmp_path: Path, limits: ReadLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that stop before the first match lead to the next, and together give every match."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+    client = open_client(build_portal(tmp_path, url))
+    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", limits)
+    query = {"where": "note in ('note 3', 'note 20', 'note 24')", "limit": "50"}
+    rows, token, stops = [], "", 0
+    while token is not None:
+        page = client.get("/tables/logs/rows", params={**query, "resume": token}, headers=JSON)
+        answer = page.json()
+        assert (answer["next"] is not None) == answer["stopped"]
+        rows += answer["rows"]
+        token, stops = answer["next"], stops + answer["stopped"]
+    assert [ROWS[3], ROWS[20], ROWS[24]] == sorted(rows, key=lambda one: one["ts"])
+    assert stops > len(ROWS) / 2
+    assert "Search on" in check_page(client.get("/tables/logs/rows", params=query).text).text
+    ordered = {**query, "order": "note"}
+    page = check_page(client.get("/tables/logs/rows", params=ordered).text)
+    assert ("Not all rows" in page.text, "Search on" in page.text) == (True, False)
+    monkeypatch.setattr("rowkey.portal.table_rows.EXPORT_LIMITS", limits)
+    answer = client.get("/tables/logs/rows.csv", params=query)
+    assert (422, True) == (answer.status_code, "not found within" in answer.text)
+
+
+def test_a_page_of_large_rows_fits_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are together larger than the memory for a page are refused; fewer are shown."""
+    monkeypatch.setattr("rowkey.portal.table_rows.PAGE_LIMITS", ReadLimits(3_600.0, 1_500))
+    monkeypatch.setattr("rowkey.portal.bounded_reads.SPARE_BYTES", 0)
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for at in range(64):
+            table.put({"host": "web-1", "ts": at, "note": "x" * 1_000})
+    client = open_client(build_portal(tmp_path, url))
+    query = {"where": "host = 'web-1'", "order": "note"}
+    answer = client.get("/tables/logs/rows", params=query)
+    assert (422, True) == (answer.status_code, "its rows are large" in answer.text)
+    few = client.get("/tables/logs/rows", params={"limit": "1"}, headers=JSON).json()
+    assert 1 == len(few["rows"])
+
+
+def test_a_search_ends_when_the_browser_goes_away(tmp_path: Path) -> None:
+    """The thread that looks for rows learns that nobody waits for them, and stops."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+        is_abandoned = Event()
+        is_abandoned.set()
+        page = read_page(table, RowQuery("logs", "note = 'none'"), is_abandoned)
+        assert (True, True, []) == (page.is_stopped, bool(page.token), page.rows)
+    seen: list[bool] = []
+
+    def wait(request: PortalRequest) -> PlainTextResponse:
+        seen.append(request.is_abandoned.wait(20))
+        return PlainTextResponse("")
+
+    app = build_portal(tmp_path, url, more_routes=[PortalRoute("/wait", wait, is_public=True)])
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b""},
+        {"type": "http.disconnect"},
+    ]
+    send_raw(app, "GET", "/wait", [("host", "127.0.0.1:8765")], messages=messages)
+    assert [True] == seen
+
+
+def test_large_values_and_rows_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page stays small whatever a row holds, and says what it leaves out."""
+    url = f"memory:{tmp_path}"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for note in ("y" * (1 << 20), "x" * (1 << 20)):
+            table.put({"host": "web-1", "ts": 1, "note": note})
+    client = open_client(build_portal(tmp_path, url))
+    text = client.get("/tables/logs/rows").text
+    assert (True, True) == (len(text) < 20_000, "(1,048,576 characters)" in check_page(text).text)
+    query = {"row": json.dumps({"host": "web-1", "ts": 1})}
+    monkeypatch.setattr("rowkey.portal.screens.data.MAX_SHOWN_CELLS", 0)
+    text = client.get("/tables/logs/row", params=query).text
+    assert (True, True) == (len(text) < 50_000, "first 0 are shown" in check_page(text).text)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_pages_are_whole_while_rows_are_written(tmp_path: Path, scheme: str) -> None:
+    """Rows that are written and deleted between pages neither repeat nor hide one that stays."""
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for row in ROWS:
+            table.put(row)
+    client = open_client(build_portal(tmp_path, url))
+    pages, token = [], ""
+    while token is not None:
+        page = client.get("/tables/logs/rows", params={"limit": "3", "resume": token}, headers=JSON)
+        pages += page.json()["rows"]
+        token = page.json()["next"]
+        with rowkey.open("logs", url) as table:
+            last = pages[-1]
+            table.delete(last)  # the row that the token was made from
+            for step in (-1, 1):
+                table.put({"host": last["host"], "ts": last["ts"] + step, "note": "new"})
+                table.put({"host": f"web-{step}", "ts": 1, "note": "new"})
+    assert sorted(ROWS, key=lambda row: row["ts"]) == sorted(
+        (row for row in pages if row["note"] != "new"), key=lambda row: row["ts"]
+    )
+    assert len(pages) == len({(row["host"], row["ts"]) for row in pages})
+
+
+def test_nulls_and_bytes_are_shown_and_found(tmp_path: Path) -> None:
+    """A row with a binary key and a null is listed, and its link leads to its cells."""
+    url = f"memory:{tmp_path}"
+    fields = {
+        "id": {"type": "bytes", "max_bytes": 8},
+        "n": "i64",
+        "note": {"type": "text", "nullable": True},
+    }
+    with rowkey.open(rowkey.Design("logs", "[id][n]", fields=fields), url) as table:
+        table.put({"id": b"\x00\xff<b>", "n": -5, "note": None})
+    client = open_client(build_portal(tmp_path, url))
+    page = check_page(client.get("/tables/logs/rows").text)
+    assert [True, True] == [one in page.text for one in ("00ff3c623e", "null")]
+    link = next(
+        str(one["href"]) for tag, one in page.elements if "row?row=" in str(one.get("href"))
+    )
+    answer = client.get(link, headers=JSON).json()
+    assert (-5, None) == (answer["row"]["n"], answer["row"]["note"])
+    assert 200 == client.get(link).status_code
+    for where in ("n = 'x'", "id = 5", "n = null", "id = b'", "n in ()", "n = 1 or 1"):
+        answer = client.get("/tables/logs/rows", params={"where": where})
+        assert (where, 422) == (where, answer.status_code)
+        check_page(answer.text)

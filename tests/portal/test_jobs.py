@@ -91,6 +91,20 @@ def test_time_is_bounded(tmp_path: Path, make_queue: Callable[..., JobQueue]) ->
     assert not sleeping.result_file.exists()
 
 
+def test_a_killed_job_leaves_no_temporary_files(
+    tmp_path: Path, make_queue: Callable[..., JobQueue]
+) -> None:
+    """What a job has put aside, such as uploaded events, does not fill the disk."""
+    queue, started = make_queue(), tmp_path / "started"
+    job = build_job(tmp_path, "a", "sleep", started_file=str(started))
+    queue.submit(job)
+    wait_until(started.exists)
+    assert 1 == len(list(tmp_path.rglob("rows")))
+    queue.cancel(job.id)
+    wait_until(lambda: job.process is None)
+    assert [started] == list(tmp_path.iterdir())
+
+
 def test_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue]) -> None:
     """A third job waits until one of two is cancelled; with too many that wait, one is refused."""
     queue = make_queue()
@@ -105,7 +119,7 @@ def test_two_jobs_run_at_once(tmp_path: Path, make_queue: Callable[..., JobQueue
     states = [job.progress.state for job in jobs]
     assert [JobState.RUNNING] * 2 + [JobState.WAITING] * MAX_WAITING == states
     wait_until(lambda: all((tmp_path / f"started{one}").exists() for one in range(2)))
-    assert "sleeping" == jobs[0].progress.phase
+    wait_until(lambda: jobs[0].progress.phase == "sleeping")
     assert not (tmp_path / "started2").exists()
     process = jobs[0].process
     assert process is not None
@@ -135,7 +149,7 @@ def test_a_process_ends_before_its_call(
 ) -> None:
     """A job whose process dies before it reads its call is broken, and its thread is not."""
 
-    def start_dead_process() -> subprocess.Popen[bytes]:
+    def start_dead_process(_: Path) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process.wait()
         return process

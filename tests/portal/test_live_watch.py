@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack, ExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +7,7 @@ import pytest
 from starlette.requests import Request
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, build_portal, create_logs, open_client, run_coroutine
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
@@ -121,7 +120,7 @@ def count_calls_of_viewers(
             assert "verdicts" in events[0]
 
     calls.counts.clear()
-    asyncio.run(follow())
+    run_coroutine(follow())
     assert 0 == stepped.watch.viewer_count
     return dict(calls.counts)
 
@@ -143,13 +142,16 @@ def test_a_stream_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.Monk
     ((name, value),) = open_client(app).cookies.items()
     request = build_request(app, f"{name}={value}")
 
-    async def follow() -> list[str]:
-        stream = iterate_live_events(request, "logs")
-        first = await anext(stream)
-        app.state.portal.sessions.end_session(request.cookie)
-        return [first, *[event async for event in stream]]
+    events: list[str] = []
 
-    assert 1 == len(asyncio.run(follow()))
+    async def follow() -> None:
+        stream = iterate_live_events(request, "logs")
+        events.append(await anext(stream))
+        app.state.portal.sessions.end_session(request.cookie)
+        events.extend([event async for event in stream])
+
+    run_coroutine(follow())
+    assert 1 == len(events)
     assert 0 == app.state.portal.live.viewer_count
 
 
@@ -223,18 +225,31 @@ def test_a_full_disk_is_a_remark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_engine_of_one_process_is_not_kept_open(tmp_path: Path) -> None:
-    """The portal reads no counters of an engine that it would keep from others, and says so."""
+    """The portal does not keep such an engine from others to read its counters, and says so."""
     url = f"rocks:{tmp_path}/db"
     create_logs(url)
     app = build_portal(tmp_path, url)
     with open_client(app) as client, ExitStack() as stack:
-        assert not app.state.portal.live.is_running
-        page = client.get("/tables/logs/live").text
-        assert "in the memory of the process" in page
-        assert "in the memory of the process" in client.get("/live").text
-        json_only = {"accept": "application/json"}
-        assert 422 == client.get("/tables/logs/live", headers=json_only).status_code
+        for path in ("/tables/logs/live", "/live"):
+            assert "the load of its own steps" in client.get(path).text
         stack.enter_context(rowkey.open(rowkey.Design.loads(LOGS), url))
+        app.state.portal.live.read_due()
+        with app.state.portal.engines.share() as engine:
+            assert engine is None
+
+
+def test_the_load_of_a_step_is_seen(tmp_path: Path) -> None:
+    """What a step of the portal writes to such an engine is counted, and still shown later."""
+    url = f"rocks:{tmp_path}/db"
+    create_logs(url)
+    portal = build_portal(tmp_path, url).state.portal
+    with portal.engines.open_table("logs") as table, portal.live.follow_step("logs"):
+        for at in range(2_000):
+            table.put({"host": f"web-{at}", "ts": at, "note": "x"})
+    live = portal.live.get_live_load("logs")
+    assert 2_000 == live.intervals[-1].sum_operations("writes")
+    portal.live.read_due()
+    assert live is portal.live.get_live_load("logs")
 
 
 def test_the_watch_runs_with_the_server(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,11 +14,14 @@ from portal.test_data import JSON
 from portal.test_hostile_text import HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
 from portal.test_sessions import write_users
+from rowkey.portal.table_steps import TableStep
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.testclient import TestClient
+
+    from rowkey.portal.table_steps import StepResult
 
 PAGE = "/tables/logs/operations"
 DEADLINE_S = 60
@@ -191,3 +195,50 @@ def test_hostile_names_do_nothing(tmp_path: Path) -> None:
             assert answer.status_code in (404, 422)
             check_page(answer.text)
     assert before == read_state(client)
+
+
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
+    """Lists, rows and the page of the step answer meanwhile, and say how far it is."""
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    client, is_seen = open_client(app), Event()
+
+    def work(step: TableStep) -> StepResult:
+        with app.state.portal.engines.open_table("logs"):
+            step.report("copy", 45, 100)
+            is_seen.wait(DEADLINE_S)
+        return {"rows": 1}, ["done"]
+
+    step = app.state.portal.steps.start("logs", "move run", "ann", work)
+    while step.progress[0] == "":
+        time.sleep(0.001)
+    try:
+        for path in ("/tables/logs/rows", "/tables/logs", "/designs/logs.toml"):
+            assert 200 == client.get(path).status_code
+        assert "Copy and verification 45%" in check_page(client.get("/").text).text
+        page = check_page(client.get(PAGE).text)
+        for words in ("begun by ann", "Copying rows: 45 of 100 (45%)"):
+            assert words in page.text
+    finally:
+        is_seen.set()
+    assert {"rows": 1} == read_state(client)["step"]["result"]
+    assert "45%" not in client.get("/").text
+
+
+def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left takes as long for each row as what was done since the phase began."""
+    now = [100.0]
+    monkeypatch.setattr("rowkey.portal.table_steps.time.monotonic", lambda: now[0])
+    step = TableStep("logs", "move run", "ann")
+    for seconds, report, expected in (
+        (0, ("copy", 500, 2_000), None),
+        (10, ("copy", 600, 2_000), 140.0),
+        (0, ("copy", 1_500, 2_000), 5.0),
+        (0, ("verify", 0, 0), None),
+        (5, ("verify", 10, 0), None),
+    ):
+        now[0] += seconds
+        step.report(*report)
+        assert expected == step.remaining_s

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from portal.portals import build_portal, digest_files, open_client
+from portal.test_sessions import write_users
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,20 @@ def test_every_other_route_needs_a_session(tmp_path: Path) -> None:
         assert 401 == client.get("/nowhere").status_code
         assert 401 == client.post("/").status_code
     assert before == digest_files(tmp_path)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_each_role_takes_only_its_own_steps(tmp_path: Path, role: Role) -> None:
+    """Each route that changes something answers 403 to all roles below its own, and to no other."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    client = open_client(app, logs_in=False)
+    client.post("/login", data={"name": role.label, "password": role.label * 2})
+    routes = [one for one in list_routes(app) if not one.is_safe and not one.is_public]
+    refused = [
+        one for one in routes if 403 == client.request(one.method, fill_path(one, "x")).status_code
+    ]
+    assert [one for one in routes if one.role > role] == refused
+    assert (role is Role.OPERATOR) == (refused == [])
 
 
 def test_a_read_only_portal_changes_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, ORIGIN, build_portal, create_logs, open_client
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign
 from rowkey.move import Move
@@ -267,6 +267,7 @@ def test_a_link_of_another_site_opens_the_page_again(tmp_path: Path) -> None:
     pages = [client.get("/designs/logs.toml", headers=headers) for headers in (link, own)]
     assert [401, 401] == [page.status_code for page in pages]
     assert [True, False] == ['http-equiv="refresh"' in page.text for page in pages]
+    assert 'href="//' not in client.get(f"{ORIGIN}//evil.example", headers=link).text
 
 
 def test_a_page_without_scripts_is_small(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from portal.portals import (
     create_logs,
     digest_files,
     open_client,
+    run_coroutine,
     send_raw,
 )
 from rowkey.catalog import open_catalog
@@ -135,6 +137,38 @@ def test_a_body_has_a_limit(app: Starlette) -> None:
     assert [413, 413] == [response.status_code for response in responses]
 
 
+def test_a_form_has_a_limit_of_fields(app: Starlette) -> None:
+    """A form of very many fields is refused, also before a login, and is no defect."""
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    body = "&".join(f"a{number}=1" for number in range(1_001))
+    response = open_client(app, logs_in=False).post("/login", content=body, headers=form)
+    assert 413 == response.status_code
+
+
+def test_a_form_comes_in_in_time(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that never sends the end of its form is given up."""
+    monkeypatch.setattr("rowkey.portal.routes.MAX_FORM_S", 0.01)
+    statuses = []
+
+    async def receive() -> dict[str, object]:
+        await asyncio.sleep(0.001)
+        return {"type": "http.request", "body": b"a", "more_body": True}
+
+    async def send(message: Any) -> None:
+        statuses.append(message.get("status"))
+
+    headers = [("host", "127.0.0.1:8765"), *OWN_PAGE.items()]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/login",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
+    }
+    run_coroutine(app(scope, receive, send))
+    assert 400 == statuses[0]
+
+
 def read_everything(url: str) -> dict[str, list[object]]:
     """Return all cells and attributes of all tables of an engine, that of the catalog too."""
     with open_engine(url, create=False) as engine:
@@ -149,13 +183,14 @@ def read_everything(url: str) -> dict[str, list[object]]:
         return contents
 
 
-def test_reading_changes_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", ["memory", "rocks"])
+def test_reading_changes_nothing(tmp_path: Path, scheme: str) -> None:
     """A crawl over all pages leaves every file and every table as it was."""
-    url = f"memory:{tmp_path}"
+    url = f"memory:{tmp_path}" if scheme == "memory" else f"rocks:{tmp_path}/data"
     create_logs(url)
     app = build_portal(tmp_path, url)
     client = open_client(app)
-    before = digest_files(tmp_path), read_everything(url)
+    before = digest_files(tmp_path / "designs"), read_everything(url)
     names = ("logs.toml", "logs", "none")
     routes = [route for route in app.state.portal_routes if route.is_safe]
     paths = {re.sub(r"\{[^}]*\}", name, route.path) for route in routes for name in names}
@@ -166,4 +201,4 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
             paths |= set(re.findall(r'(?:href|src)="(/[^"#]*)"', client.get(path).text))
         seen |= new
     assert {"/", "/designs/logs.toml", "/tables/logs", "/healthz"} <= seen
-    assert before == (digest_files(tmp_path), read_everything(url))
+    assert before == (digest_files(tmp_path / "designs"), read_everything(url))

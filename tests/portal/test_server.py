@@ -1,24 +1,30 @@
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
+import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
-from portal.portals import LOGS
+from portal.portals import LOGS, run_coroutine
 from portal.test_simulate import wait_until
 from rowkey.errors import Unavailable
-from rowkey.portal import PortalSettings, run_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from rowkey.portal import PortalSettings, build_app, run_server
+from rowkey.portal.server import build_server
+from rowkey.portal.server_protocol import PortalProtocol
 
 START = """\
 import sys, json
@@ -70,6 +76,11 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
             os.kill(process.pid, signal.SIGINT)
             _, errors = process.communicate(timeout=30)
     assert url.query.partition("=")[2] not in errors
+    state = tmp_path / ".rowkey-portal"
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    status = ["git", "-C", str(tmp_path), "status", "--porcelain", "--untracked-files=all"]
+    assert b"?? logs.toml\n" == subprocess.run(status, check=True, capture_output=True).stdout
+    assert (0o700, 0o600) == tuple(one.stat().st_mode & 0o777 for one in (state, state / "lock"))
 
 
 STREAM = """\
@@ -131,3 +142,49 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         with pytest.raises(Unavailable, match="--port 0 for any free one"):
             run_server(settings, opens_browser=False, report=links.append)
     assert [] == links
+
+
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that sends nothing, or not the rest, is not waited for; a slow answer is."""
+    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_IDLE_S", 0.05)
+
+    async def answer(_: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await asyncio.sleep(0.2)
+        headers = [(b"content-length", b"2")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def exchange(*pieces: bytes) -> bytes:
+        protocol = partial(PortalProtocol, config=config, server_state=ServerState(), app_state={})
+        async with await asyncio.get_running_loop().create_server(protocol, "127.0.0.1") as server:
+            port = server.sockets[0].getsockname()[1]
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for piece in pieces:
+                writer.write(piece)
+            try:
+                return await asyncio.wait_for(reader.read(), 20)
+            finally:
+                writer.close()
+
+    config = uvicorn.Config(answer, lifespan="off", log_config=None)
+    head = b"GET / HTTP/1.1\r\nHost: a\r\n"
+    body = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+    for pieces in ([], [head], [b"GET"], [body], [body, b"a"]):
+        assert b"" == run_coroutine(exchange(*pieces))
+    assert run_coroutine(exchange(head, b"\r\n", head)).endswith(b"ok")
+
+
+def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
+    """TLS is of version 1.2 at least, with authenticated encryption and forward secrecy."""
+    here = Path(__file__).parent
+    settings = PortalSettings(
+        tmp_path, certificate_file=here / "tls_certificate.pem", key_file=here / "tls_key.pem"
+    )
+    server = build_server(build_app(settings), settings)
+    context = server.config.ssl
+    assert context is not None
+    assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
+    names = [one["name"] for one in context.get_ciphers()]
+    assert [] == [one for one in names if not re.match("TLS_|ECDHE-.*(GCM|CHACHA20)", one)]

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import logging
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +12,9 @@ from argon2 import PasswordHasher
 
 from portal.portals import OWN_PAGE, build_portal, open_client
 from rowkey.portal import InvalidPortalSettings, hash_password
+from rowkey.portal.roles import Role
 from rowkey.portal.sessions import MAX_FAILURES, MAX_SESSION_S, MAX_SESSIONS, SessionStore
-from rowkey.portal.users import Role, UserDirectory
+from rowkey.portal.users import MAX_LOGINS, UserDirectory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,6 +133,43 @@ def test_passwords_cannot_be_tried_at_will(tmp_path: Path, name: str) -> None:
     assert (True, False) == (store.is_locked(name), store.is_locked("designer"))
     now = 61.0
     assert not store.is_locked(name)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_cookie_stays_on_encrypted_connections(tmp_path: Path, scheme: str) -> None:
+    """Where a proxy ends the encryption, browsers send the cookie on encrypted connections only."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    form = {"name": "viewer", "password": "viewerviewer"}
+    origin = {"origin": f"{scheme}://127.0.0.1:8765"}
+    answer = open_client(app, logs_in=False).post("/login", data=form, headers=origin)
+    cookie = answer.headers["set-cookie"].lower()
+    assert (303, scheme == "https") == (answer.status_code, "; secure" in cookie)
+
+
+def test_passwords_that_are_tried_at_once_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Passwords that are still verified count as wrong; more than eight at once are refused."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    store = app.state.portal.sessions
+    for _ in range(MAX_FAILURES + 1):
+        assert store.log_in("viewer", "viewerviewer") is not None
+    for _ in range(MAX_FAILURES - MAX_LOGINS):
+        assert store.log_in("viewer", "wrong") is None
+    assert not store.is_locked("viewer")
+    gate = Event()
+    monkeypatch.setattr(PasswordHasher, "verify", lambda *_: not gate.wait(20))
+    with ThreadPoolExecutor(MAX_LOGINS) as pool:
+        tries = [pool.submit(store.log_in, "viewer", "wrong") for _ in range(MAX_LOGINS)]
+        end_s = time.monotonic() + 20
+        while not store.is_locked("viewer"):
+            assert time.monotonic() < end_s, "it is never locked"
+            time.sleep(0.01)
+        form = {"name": "designer", "password": "x"}
+        refusal = open_client(app, logs_in=False).post("/login", data=form)
+        gate.set()
+    assert (503, True) == (refusal.status_code, "too many users log in" in refusal.text)
+    assert [None] * MAX_LOGINS == [one.result() for one in tries]
 
 
 def test_a_token_does_not_log_in_where_there_are_users(tmp_path: Path) -> None:

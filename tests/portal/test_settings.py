@@ -74,4 +74,5 @@ def test_a_proxy_may_hide_the_port(tmp_path: Path, users_file: Path) -> None:
     names = ("portal.example.org", "other.example.org:8443")
     settings = PortalSettings(tmp_path, host="0.0.0.0", users_file=users_file, host_names=names)
     allowed = {"portal.example.org", "portal.example.org:8765", "other.example.org:8443"}
-    assert allowed == settings.allowed_hosts
+    own = {f"{name}:8765" for name in ("127.0.0.1", "localhost", "[::1]")}
+    assert allowed | own == settings.allowed_hosts

@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 import rowkey
-from portal.portals import LOGS, build_portal, digest_files, open_client
+from portal.portals import LOGS, build_portal, digest_files, open_client, run_coroutine
 from portal.test_hostile_text import PageReader
 from rowkey.advise import JudgedDesign, compare_designs
+from rowkey.errors import Unavailable
 from rowkey.portal.jobs import JobState
-from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, MAX_SAMPLES
+from rowkey.portal.sample_uploads import (
+    MAX_RECEIVING,
+    MAX_SAMPLE_BYTES,
+    MAX_SAMPLES,
+    SampleUploads,
+)
 from rowkey.portal.stored_messages import list_messages
 from rowkey.render import (
     LANGUAGES,
@@ -23,7 +31,7 @@ from rowkey.render import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from starlette.applications import Starlette
@@ -89,6 +97,11 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     stored_report = app.state.portal.simulations.read_result(path.rpartition("/")[2])["report"]
     assert list_messages(report) == list_messages(stored_report) != []
     assert "the busiest of" not in client.get(path, params={"lang": "zh"}).text
+    views = report["designs"][0]["map"]["views"]
+    for kind, view in views.items():
+        source = f"{path}/maps/d1/{kind}"
+        assert json.loads(json.dumps(view)) == client.get(source).json()
+        views[kind] = {"row_count": len(view["rows"]), "source": source}
     for language in LANGUAGES:
         page = client.get(path, params={"lang": language}).text
         payload = str(build_report_variables(report, language)["payload"])
@@ -96,14 +109,38 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
         assert str(tmp_path) not in page
 
 
+def test_a_map_is_sent_once(app: Starlette) -> None:
+    """A view is compressed for a browser that takes it, and not sent to one that has it."""
+    client = open_client(app)
+    stored = upload(client, "events.csv", EVENTS.replace(",", ";").encode())
+    path = start(client, sample=stored.headers["location"].partition("sample=")[2])
+    wait_for_end(client, path)
+    assert "events.csv are separated by ;" in client.get(path).text
+    assert "以 ; 分隔" in client.get(path, params={"lang": "zh"}).text
+    url = f"{path}/maps/d1/region"
+    packed = client.get(url)
+    plain = client.get(url, headers={"accept-encoding": "identity"})
+    assert ("gzip", None) == tuple(one.headers.get("content-encoding") for one in (packed, plain))
+    assert packed.json() == plain.json()
+    known = {"if-none-match": packed.headers["etag"]}
+    assert (304, b"") == (
+        client.get(url, headers=known).status_code,
+        client.get(url, headers=known).content,
+    )
+    assert 401 == open_client(app, logs_in=False).get(url, headers=known).status_code
+    names = ("d2/region", "d1/rows", "d1/..%2Frequest", "D1/region")
+    assert [404] * 4 == [client.get(f"{path}/maps/{one}").status_code for one in names]
+    assert 404 == client.get(f"/simulations/{'0' * 32}/maps/d1/region").status_code
+
+
 def test_generated_events_follow_the_form(app: Starlette) -> None:
     """Rate and servers of the form replace those of the file, which stays as it is."""
     client = open_client(app)
     before = app.state.portal.workspace.read("logs.toml")
-    path = start(client, servers="3", rate="700/s")
+    path = start(client, servers="3", rate="700/s", capacity="800/s")
     wait_for_end(client, path)
     document = client.get(f"{path}/document").json()
-    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\n'
+    text = f'{LOGS}\n[writes]\nrate = "700/s"\n[cluster]\nservers = 3\ncapacity = "800/s"\n'
     expected = build_simulation_document(JudgedDesign(rowkey.Design.loads(text)))
     assert (3, "generated") == (document["servers"], document["source"]["kind"])
     assert json.loads(json.dumps(expected)) == document
@@ -164,6 +201,31 @@ def test_uploads_are_bounded(tmp_path: Path, app: Starlette) -> None:
     assert [] == [one for one in tmp_path.rglob("*.csv") if folder not in one.parents]
 
 
+def test_uploads_at_once_are_bounded(tmp_path: Path) -> None:
+    """More files at once are refused, and none stays that breaks off, or of a killed portal."""
+    uploads = SampleUploads(tmp_path)
+    (tmp_path / ".0123456789abcdef").mkdir()
+    gate = asyncio.Event()
+
+    async def iterate_pieces() -> AsyncIterator[bytes]:
+        yield b"a"
+        await gate.wait()
+        raise ClientDisconnect
+
+    async def upload_many() -> list[Any]:
+        tasks = [uploads.receive("a.csv", iterate_pieces()) for _ in range(MAX_RECEIVING + 1)]
+        found = asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert MAX_RECEIVING == len(uploads._list_folders())
+        gate.set()
+        return list(await found)
+
+    *broken, refused = run_coroutine(upload_many())
+    assert [ClientDisconnect] * MAX_RECEIVING == [type(one) for one in broken]
+    assert (True, []) == (isinstance(refused, Unavailable), list(tmp_path.iterdir()))
+
+
 def test_a_simulation_is_cancelled(app: Starlette) -> None:
     """A cancelled simulation ends, and its page says so without a script."""
     client = open_client(app)
@@ -218,6 +280,20 @@ def test_a_comparison_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     assert 'id="comparison"' in client.get(path).text
 
 
+def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Starlette) -> None:
+    """Without a file in the form, a comparison would replay the sample of its designs."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text(EVENTS, "utf-8")
+    for name in ("a", "b"):
+        text = f'{LOGS}\n[sample]\npath = "{secret}"\n'
+        (tmp_path / "designs" / f"{name}.toml").write_text(text, "utf-8")
+    client = open_client(app)
+    for sample in ("", "declared"):
+        form = {"design:a.toml": "1", "design:b.toml": "1", "sample": sample}
+        assert 422 == client.post("/comparisons", data=form).status_code
+    assert [] == app.state.portal.simulations.list_ids()
+
+
 def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     """A stored request that cannot be read stops no other one."""
     client = open_client(app)
@@ -227,3 +303,20 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     assert 404 == client.get(path).status_code
     assert path not in client.get("/simulations").text
     assert start(client) in client.get("/simulations").text
+
+
+def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:
+    """The list links to the newest simulation of a file, until the file changes."""
+    client = open_client(app)
+    path = start(client)
+    wait_for_end(client, path)
+    other = start(client, servers="2")
+    wait_for_end(client, other)
+    document = client.get(f"{path}/document").json()
+    share = f"{document['equal_count']['servers']['worst']:.0%}"
+    page = PageReader(client.get("/").text)
+    links = [str(one.get("href")) for tag, one in page.elements if tag == "a"]
+    assert [True, False] == [one in links for one in (path, other)]
+    assert f"the busiest server takes {share}" in page.text
+    (tmp_path / "designs" / "logs.toml").write_text(f"{LOGS}\n", "utf-8")
+    assert path not in client.get("/").text

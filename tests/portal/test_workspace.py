@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.portals import LOGS, OWN_PAGE, build_portal, digest_files, open_client, send_raw
+from portal.test_sessions import write_users
+from rowkey.advise import JudgedDesign
+from rowkey.design import Design
 from rowkey.errors import Conflict, InvalidArgument, InvalidDesign, Unavailable
 from rowkey.portal.workspace import DesignFile, DesignFileMissing, Workspace
 
@@ -153,6 +156,52 @@ def test_a_companion_of_the_folder_is_read(folder: Path) -> None:
     text = f'{LOGS}\n[companions]\nby_time = "by_time.toml"\n'
     design = workspace.read_design(workspace.write("main.toml", text, None))
     assert ["by_time"] == list(design.companions)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_read"),
+    [("../secret.toml", False), ("link.csv", False), ("events.csv", True), ("in/a.csv", True)],
+)
+def test_a_design_has_only_a_sample_of_the_folder(
+    folder: Path, path: str, *, is_read: bool
+) -> None:
+    """No use of a design reads another file, also where the sample is not given again."""
+    (folder / "in").mkdir()
+    for name in ("events.csv", "in/a.csv"):
+        (folder / name).write_text("host,ts,note\n", "utf-8")
+    (folder / "link.csv").symlink_to(folder / "events.csv")
+    workspace = Workspace(folder)
+    workspace.write("by_host.toml", LOGS.replace('"logs"', '"other"').replace("16", "8"), None)
+    for more in ("", '[companions]\nother = "by_host.toml"\n'):
+        text = f'{LOGS}\n[sample]\npath = "{path}"\n{more}'
+        design = workspace.read_design(DesignFile("a.toml", text.encode()))
+        assert (folder / path if is_read else None) == design.sample_path
+        assert is_read == (JudgedDesign(design).recording is not None)
+
+
+@pytest.mark.parametrize(
+    "path", ["users", "key", "state/audit", ".git/config", ".env", "rowkey.toml", "in/../users"]
+)
+def test_a_secret_of_the_folder_is_no_sample(folder: Path, path: str) -> None:
+    """A design cannot show users, keys, hidden files and settings as events."""
+    (folder / "state").mkdir()
+    (folder / ".git").mkdir()
+    for name in ("key", "state/audit", ".git/config", ".env", "events"):
+        (folder / name).write_text(CANARY, "utf-8")
+    app = build_portal(
+        folder.parent,
+        users_file=write_users(folder).rename(folder / "users"),
+        certificate_file=folder / "events",
+        key_file=folder / "key",
+        state_folder=folder / "state",
+    )
+    found = [
+        app.state.portal.workspace.find_sample(
+            Design.loads(f'{LOGS}\n[sample]\npath = "{one}"\nformat = {{ kind = "log" }}\n')
+        )
+        for one in (path, "events")
+    ]
+    assert [None, folder / "events"] == found
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from oracles.plugin import give_up
+from chromium import list_cut_off, list_violations, watch_page
 from render.reports import (
     REDACTION,
     build_hostile_page,
@@ -28,15 +25,10 @@ from rowkey.render import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rowkey.advise import Comparison, JudgedDesign
 
-AXE = Path(__file__).parents[1] / "data" / "axe.min.js.gz"
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-MISSING = (
-    "the report was not opened in a browser. Install Debian's chromium and the dev group, or name "
-    "a Chromium in the variable CHROMIUM."
-)
 IS_LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 ROWS, COLUMNS = (1_536, 1_440) if IS_LONG else (768, 720)
 MIN_DRAWN_COLOURS = 20
@@ -52,21 +44,6 @@ Measured are 100 to 300 for the largest, on a quiet machine and on a busy one: e
 million cells then costs about what a hundred pixels of a fill do. Work that grew with the cells of
 each row would take a hundred thousand.
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium; without one the tests are skipped loudly, or fail."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        give_up(MISSING)
-    if CHROMIUM is None:
-        give_up(MISSING)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -109,18 +86,13 @@ def write_page(factory: pytest.TempPathFactory, page: str) -> Path:
 def open_page(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Iterator[Any]:
     """Yield a page whose maps are drawn, and check that it has no errors and no requests."""
     view = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said: list[str] = []
-    asked: list[str] = []
-    view.on("console", lambda message: said.append(message.text))
-    view.on("pageerror", lambda error: said.append(str(error)))
-    view.on("request", lambda request: asked.append(request.url))
-    view.goto(path.as_uri())
-    view.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # opens all designs
-    for number in range(view.locator(".heat").count()):
-        view.locator(".heat").nth(number).and_(view.locator("[data-ready]")).wait_for()
-    yield view
-    view.close()
-    assert ([], [path.as_uri()]) == (said, [one for one in asked if not one.startswith("data:")])
+    with watch_page(view, path.as_uri()):
+        view.goto(path.as_uri())
+        view.evaluate("window.dispatchEvent(new Event('beforeprint'))")  # opens all designs
+        for number in range(view.locator(".heat").count()):
+            view.locator(".heat").nth(number).and_(view.locator("[data-ready]")).wait_for()
+        yield view
+        view.close()
 
 
 DISTINCT = """(canvas) => {
@@ -151,7 +123,7 @@ def test_the_demo_fits_its_window(
     path = write_page(tmp_path_factory, build_report_page(demo_document, language))
     with open_page(browser, path, width) as view:
         assert width >= view.evaluate("document.documentElement.scrollWidth")
-        assert [] == view.evaluate(CUT_OFF)
+        assert [] == list_cut_off(view)
         maps = view.locator(".stage canvas")
         assert 3 == maps.count()
         colours = [maps.nth(number).evaluate(DISTINCT) for number in range(3)]
@@ -160,12 +132,6 @@ def test_the_demo_fits_its_window(
     assert [] == [one for one in colours if one < MIN_DRAWN_COLOURS]
     assert [] == [one for one in sketched if one < 2]
     assert max(sketched) > MIN_BRIGHTNESS_SPREAD
-
-
-CUT_OFF = """() => [...document.querySelectorAll("nav ul, .scroll, h1, h2, h3, .card, .box, .read")]
-  .filter((one) => one.scrollWidth > one.clientWidth + 1)
-  .map((one) => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`)"""
-"""What is broader than its place, so that a reader sees its beginning only."""
 
 
 BRIGHTEST = """(canvas) => {
@@ -185,7 +151,7 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
     with open_page(browser, report) as view:
         maps = [view.locator(f"#map-{name}") for name in ("d1", "d2")]
         canvas, legend = maps[0].locator(".stage canvas"), view.locator("#map-scale-d1")
-        chosen = maps[0].locator("[data-choice=shown] input")
+        chosen = maps[0].locator("[data-choice=load] input")
         assert ["writes", "reads", "both"] == [one.get_attribute("value") for one in chosen.all()]
         chosen.first.focus()
         seen: list[str] = []
@@ -197,7 +163,7 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
             assert [load, load] == [one.evaluate("one => one.heatMap.load") for one in maps]
             assert words in legend.inner_text()
             assert chosen.nth(len(seen)).is_checked()
-            seen.append(canvas.evaluate("one => one.toDataURL()"))
+            seen.append(canvas.evaluate(PICTURE))
             view.keyboard.press("ArrowRight")
         assert 3 == len(set(seen))
         assert "writes" == maps[1].evaluate("one => one.heatMap.load")  # the group is a circle
@@ -213,6 +179,12 @@ def test_the_load_of_a_map_is_switched_by_keys(browser: Any, report: Path) -> No
             "thead th"
         ).all_inner_texts()
 
+
+PICTURE = """async (canvas) => {
+  await new Promise(requestAnimationFrame);
+  return canvas.toDataURL();
+}"""
+"""A map as it is after the next frame."""
 
 RATES = """(one) => Object.fromEntries(["writes", "reads", "both"].map(
   (load) => [load, one.heatMap.viewOf("server", load).all]))"""
@@ -352,18 +324,6 @@ def test_everybody_can_read_the_demo(
         assert [] == list_violations(view)
 
 
-def list_violations(view: Any) -> list[tuple[str, str]]:
-    """Return the serious violations that axe finds in a fully unfolded page."""
-    view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
-    found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
-
-
 @pytest.mark.parametrize(
     "colours",
     [
@@ -433,8 +393,9 @@ PAINTS = """async () => {
   const zoomed = timed(() => {
     turn += 1;
     map.show([turn * 9, map.columns / 2 + turn, turn * 5, map.view.rows.length / 2 + turn]);
+    map.paint();
   });
-  map.whole();
+  map.reset();
   map.paint();
   const image = context.getImageData(0, 0, map.canvas.width, map.canvas.height).data;
   const colours = new Set(new Uint32Array(image.buffer)).size;

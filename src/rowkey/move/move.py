@@ -465,16 +465,18 @@ class Move:
         """
         move = self._require_move()
         started_ms = get_time_ms()
-        if self.record.read_note(CAUGHT_UP_NOTE).get("is_copied"):
+        copied = self.record.read_note(CAUGHT_UP_NOTE)
+        if copied.get("is_copied"):
             progress("catch up", 0, 0)
             self._begin_catch_up(lock, is_limited=True).run()
+        expected = 2 * copied.get("row_count", 0)  # each row is read in both tables
         result = verify_move(
             self.source.get_state(),
             self.target.get_state(),
             sample_share=sample_share,
             seed=started_ms,  # so that each sample has other rows
             listed=listed,
-            progress=lambda done, total: progress("verify", done, total),
+            progress=lambda done, total: progress("verify", done, total or expected),
             pause=self.pause,
         )
         lock.check()

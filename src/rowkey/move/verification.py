@@ -127,7 +127,8 @@ def verify_move(
         listed: how many differences and unreadable rows are listed; all are counted. Fields are
             listed of the first hundred only.
         max_examined: how many rows are read one by one at most.
-        progress: called with how many rows are read, and with 0; what it raises ends the work.
+        progress: called with how many rows are read, and of about how many; 0 while that is
+            unknown. What it raises ends the work.
         pause: waits for some seconds; for tests.
 
     Raises:
@@ -153,8 +154,15 @@ def verify_move(
     bins = choose_bins(sample_share, seed)
     report = progress or _ignore_progress
     digests = [
-        _compute_digest(state, rules, counts, bins, listed, report)
-        for state, counts in ((source, result.source), (target, result.target))
+        _compute_digest(source, rules, result.source, bins, listed, report),
+        _compute_digest(
+            target,
+            rules,
+            result.target,
+            bins,
+            listed,
+            lambda rows, _: report(result.source.rows + rows, 2 * result.source.rows),
+        ),
     ]
     unequal = digests[0].find_unequal_bins(digests[1])
     result.unequal_bins = len(unequal)

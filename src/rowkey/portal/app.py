@@ -53,7 +53,7 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
     async def answer_unknown_path(http: Request, problem: Exception) -> Response:
         """Answer a request that no route takes; only users learn which paths there are."""
         request = PortalRequest(http, portal, menu)
-        session = portal.sessions.find_session(request.cookie)
+        session = request.find_session()
         if session is None:
             return build_error_response(request, RefusedRequest(401))
         return build_error_response(PortalRequest(http, portal, menu, session), problem)

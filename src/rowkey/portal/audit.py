@@ -13,8 +13,8 @@ from rowkey.messages import shorten_texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-MAX_TAIL_BYTES = 1 << 20
-"""Bytes at the end of the log that are searched for the newest entries."""
+MAX_READ_BYTES = 1 << 20
+"""Bytes of the log that are read for a page of entries."""
 
 
 class AuditLog:
@@ -52,26 +52,42 @@ class AuditLog:
         finally:
             os.close(number)
 
-    def read_newest(self, count: int) -> list[dict[str, Any]]:
-        """Return the newest entries, newest first; a line that a crash has cut is left out.
+    def read_page(
+        self, count: int, end: int | None = None, target: str = ""
+    ) -> tuple[list[dict[str, Any]], int | None]:
+        """Return entries, newest first, and where the page of older ones ends; None at the oldest.
+
+        A line that a crash has cut is left out.
 
         Args:
             count: how many at most.
+            end: where the page ends, as the page of newer ones returned it; None for the newest.
+            target: the file or table whose entries are wanted; empty for all.
+
+        Cost: reads at most `MAX_READ_BYTES`; a page may have fewer entries, and older ones follow.
         """
+        entries: list[dict[str, Any]] = []
         try:
             with self.path.open("rb") as file:
-                file.seek(max(file.seek(0, os.SEEK_END) - MAX_TAIL_BYTES, 0))
-                lines = file.read().splitlines()
+                size = file.seek(0, os.SEEK_END)
+                end = size if end is None else min(end, size)
+                start = max(end - MAX_READ_BYTES, 0)
+                file.seek(start)
+                data = file.read(end - start)
         except FileNotFoundError:
-            return []
-        entries = []
-        for line in reversed(lines):
+            return [], None
+        if start:  # the first line is cut
+            cut = data.find(b"\n") + 1
+            start, data = start + cut, data[cut:]
+        at = start + len(data)
+        for line in reversed(data.splitlines(keepends=True)):
+            at -= len(line)
             try:
                 entry = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(entry, dict):
+            if isinstance(entry, dict) and target in ("", entry.get("target")):
                 entries.append(entry)
             if len(entries) == count:
                 break
-        return entries
+        return entries, at or None

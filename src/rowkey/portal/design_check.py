@@ -224,7 +224,7 @@ class DesignChecker:
             file.name, file.text, lambda: self._workspace.read_design(file), self._example_rows
         )
         design = checked.design
-        if design is not None and not (design.declaration.companions or design.sample_path):
+        if design is not None and not (design.declaration.companions or design.declaration.sample):
             with self._lock:
                 self._results[key] = checked
                 while len(self._results) > MAX_REMEMBERED:

@@ -1,26 +1,28 @@
-"""The engine of a portal: open while it is used, or all the time if others can open it too."""
+"""The engine of a portal: opened once for all pages and steps that use it at the same time."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager, nullcontext
-from threading import RLock
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import ENGINES, open_engine
 from rowkey.errors import InvalidArgument
-from rowkey.table import open_table
+from rowkey.move import Move
+from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table import Table
 
 
 class EngineSession:
-    """Opens the engine that a portal shows.
+    """Opens the engine that a portal shows; all pages and steps share it while they use it.
 
-    An engine that only one process can have open is closed after each use, so that commands and
+    An engine that only one process can have open is closed after its last use, so that commands and
     long work in other processes can open it. Another one stays open.
 
     Args:
@@ -29,50 +31,100 @@ class EngineSession:
 
     def __init__(self, url: str | None) -> None:
         self.url = url
-        self._lock = RLock()
+        self._lock = Lock()
         self._engine: Engine | None = None
+        self._user_count = 0
 
     @contextmanager
-    def open(self) -> Iterator[Engine]:
-        """Open the engine for the time of a `with` block.
+    def open(self, *, create: bool = False) -> Iterator[Engine]:
+        """Open the engine for the time of a `with` block, which other blocks may share.
 
-        Of an engine of one process, blocks of several threads run one after the other.
+        Args:
+            create: whether its folder is created if nothing is stored there.
 
         Raises:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
             Unavailable: the engine cannot be reached, or another process has it open.
         """
-        url = self.require_url()
-        with ExitStack() as stack:
-            stack.enter_context(self._lock)
-            engine = self._engine or open_engine(url, create=False)
-            if engine.is_exclusive:
-                stack.enter_context(engine)
-            else:
-                self._engine = engine
-                stack.close()  # others may use it at the same time
+        with self._lend(opens=True, create=create) as engine:
+            assert engine is not None, "it is opened"
             yield engine
 
     @contextmanager
+    def share(self) -> Iterator[Engine | None]:
+        """Lend the engine for the time of a `with` block, unless others would be kept from it.
+
+        Yields:
+            The engine; None for one of one process that no other block has open.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or nothing is stored at its URL.
+            Unavailable: the engine cannot be reached.
+        """
+        with self._lend(opens=not self.is_exclusive, create=False) as engine:
+            yield engine
+
+    @contextmanager
+    def _lend(self, *, opens: bool, create: bool) -> Iterator[Engine | None]:
+        """Lend the engine for the time of a `with` block; None if it is not to be opened for it."""
+        url = self.require_url()
+        with self._lock:
+            if self._engine is None and opens:
+                self._engine = open_engine(url, create=create)
+            engine = self._engine
+            self._user_count += engine is not None
+        try:
+            yield engine
+        finally:
+            with self._lock:
+                self._user_count -= engine is not None
+                is_last = engine is not None and self._engine is engine and not self._user_count
+                if engine is not None and is_last and engine.is_exclusive:
+                    self._engine = None
+                    engine.close()  # before another block opens it again
+
+    @contextmanager
     def open_table(self, name: str) -> Iterator[Table]:
-        """Open a table for the time of a `with` block, on an engine of its own.
+        """Open a table for the time of a `with` block.
 
         Raises:
             InvalidArgument: the portal has no engine, or that has no such table.
             Unavailable: as for `open`.
         """
-        url = self.require_url()
-        with self.wait_for_pages(), open_table(name, url, create=False) as table:
+        with (
+            self.open() as engine,
+            open_table(name, self.require_url(), create=False, engine=engine) as table,
+        ):
             yield table
 
     @contextmanager
-    def wait_for_pages(self) -> Iterator[None]:
-        """Keep other threads from opening an engine of one process, for a `with` block.
+    def open_move(self, name: str) -> Iterator[Move]:
+        """Open the move of a table for the time of a `with` block.
 
-        Another thread than that of the block may close what it opens.
+        Raises:
+            InvalidArgument: the portal has no engine, or that has no such table.
+            Unavailable: as for `open`.
         """
-        with self._lock if self.is_exclusive else nullcontext():
-            yield
+        with self.open() as engine, Move(name, self.require_url(), engine=engine) as move:
+            yield move
+
+    @contextmanager
+    def create_table(self, design: Design, **arguments: Any) -> Iterator[Table]:
+        """Create a table, and lend it for the time of a `with` block.
+
+        Args:
+            design: its design.
+            arguments: those of `rowkey.table.create_table`.
+
+        Raises:
+            InvalidArgument: the portal has no engine, or the table exists.
+            Unavailable: as for `open`.
+        """
+        with (
+            self.open(create=True) as engine,
+            create_table(design, self.require_url(), engine=engine, **arguments) as table,
+        ):
+            yield table
 
     @property
     def is_exclusive(self) -> bool:

@@ -19,7 +19,9 @@ from rowkey.errors import (
     RowkeyError,
     Unavailable,
 )
+from rowkey.messages import escape_text
 from rowkey.portal.requests import BodyTooLarge
+from rowkey.portal.security import SAFE_METHODS
 from rowkey.portal.workspace import DesignFileMissing
 
 if TYPE_CHECKING:
@@ -69,8 +71,11 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
     A defect of the portal is logged with its traceback; the page does not show it.
     """
     status, key, arguments, text = _describe_problem(problem)
+    if key == "portal.error.about_422" and request.http.method in SAFE_METHODS:
+        key = "portal.error.about_422_read"
     if status == 500:
-        _LOGGER.error("%s %s failed", request.http.method, request.http.url.path, exc_info=problem)
+        path = escape_text(request.http.url.path)
+        _LOGGER.error("%s %s failed", request.http.method, path, exc_info=problem)
     if request.wants_json:
         message = text or str(request.translate(key, **arguments))
         return JSONResponse({"format": 1, "status": status, "message": message}, status)

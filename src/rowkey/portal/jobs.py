@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,6 +89,7 @@ class Job:
             reports progress, and returns a JSON document.
         arguments: JSON values by name.
         result_file: where the document is written.
+        limits: what it may use; as all jobs of its queue if None.
         progress: how far it is; replaced as a whole, so that any thread may read it.
     """
 
@@ -95,8 +97,14 @@ class Job:
     function: str
     arguments: Mapping[str, Any]
     result_file: Path
+    limits: JobLimits | None = None
     progress: JobProgress = field(default_factory=JobProgress)
     process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def temporary_folder(self) -> Path:
+        """Where its process puts temporary files; removed when that ends, in whatever way."""
+        return self.result_file.with_suffix(".tmp")
 
     def end(self, state: JobState, problem: str = "") -> None:
         """Note how the job has ended; only the first call counts."""
@@ -113,7 +121,7 @@ class JobQueue:
     """Runs jobs in the order in which they are submitted, at most two at once.
 
     Args:
-        limits: what each may use.
+        limits: what each may use that has no limits of its own.
     """
 
     def __init__(self, limits: JobLimits | None = None) -> None:
@@ -169,7 +177,7 @@ class JobQueue:
         n_running = sum(job.process is not None for job in self._jobs.values())
         for job in self._list_jobs(JobState.WAITING)[: max(MAX_RUNNING - n_running, 0)]:
             try:
-                job.process = _start_process()
+                job.process = _start_process(job.temporary_folder)
             except OSError as problem:
                 job.end(JobState.BROKEN, str(problem.strerror))
                 continue
@@ -178,7 +186,7 @@ class JobQueue:
 
     def _follow(self, job: Job, process: subprocess.Popen[bytes]) -> None:
         """Read the reports of a job until its process has ended, and start the next one."""
-        timer = Timer(self.limits.time_s, self._stop_late, (job,))
+        timer = Timer((job.limits or self.limits).time_s, self._stop_late, (job,))
         timer.daemon = True
         timer.start()
         try:
@@ -192,6 +200,7 @@ class JobQueue:
             timer.cancel()
             _kill(process)
             process.wait()
+            shutil.rmtree(job.temporary_folder, ignore_errors=True)
             with self._lock:
                 job.end(JobState.BROKEN)
                 job.process = None
@@ -204,12 +213,13 @@ class JobQueue:
 
     def _send_call(self, job: Job, process: subprocess.Popen[bytes]) -> None:
         """Tell a process what to do; its standard input stays open as long as the portal runs."""
+        limits = job.limits or self.limits
         call = {
             "function": job.function,
             "arguments": job.arguments,
             "result_file": str(job.result_file),
-            "memory_bytes": self.limits.memory_bytes,
-            "time_s": self.limits.time_s,
+            "memory_bytes": limits.memory_bytes,
+            "time_s": limits.time_s,
         }
         assert process.stdin is not None, "it is a pipe"
         process.stdin.write(json.dumps(call).encode() + b"\n")
@@ -241,14 +251,20 @@ class JobQueue:
             _kill(job.process)
 
 
-def _start_process() -> subprocess.Popen[bytes]:
-    """Return a new process that waits for a call; it heads a process group of its own."""
+def _start_process(temporary_folder: Path) -> subprocess.Popen[bytes]:
+    """Return a new process that waits for a call; it heads a process group of its own.
+
+    Args:
+        temporary_folder: where it puts temporary files; it is created.
+    """
+    temporary_folder.mkdir(exist_ok=True)
     # With -P, no module of the current folder replaces one of Python.
     command = [sys.executable, "-P", "-m", "rowkey.portal.job_process"]
     return subprocess.Popen(  # noqa: S603 - this interpreter, with fixed arguments
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary_folder)},
         start_new_session=True,
     )
 

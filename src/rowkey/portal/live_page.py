@@ -16,6 +16,7 @@ from rowkey.render import (
     format_start_key,
     pack_counts,
 )
+from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,6 +138,7 @@ def build_map_payload(
 
 def _build_map(drawn: LoadHistoryMap, live: LiveLoad) -> dict[str, Any]:
     """Return a map as the document that the script takes."""
+    capacity = None if live.design is None else live.design.cluster.capacity_per_s
     gaps = [[start, stop] for start, stop in drawn.unknown_columns]
     names, server_counts = _join_restarted_servers(drawn.servers, drawn.server_counts)
     views: dict[str, dict[str, Any]] = {
@@ -166,6 +168,8 @@ def _build_map(drawn: LoadHistoryMap, live: LiveLoad) -> dict[str, Any]:
         "servers": max(len(live.intervals[-1].servers) if live.intervals else len(names), 1),
         "event_rate": 1_000 / drawn.width_ms,
         "read_rate": None,
+        "capacity": capacity or DEFAULT_CAPACITY_PER_S,
+        "is_capacity_declared": capacity is not None,
         "views": views,
     }
 

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ class WatchedTable:
         reader: reads it; None before the first reading.
         live: its load after the last reading.
         problem: why it could not be read at all, in English; empty if it could.
-        events: what pages are sent after a reading, by language, with its load.
+        events: what pages are sent after a reading, by language, with its load and problem.
         lock: held while that is built.
     """
 
@@ -65,22 +65,22 @@ class WatchedTable:
     reader: TableReader | None = None
     live: LiveLoad | None = None
     problem: str = ""
-    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
+    events: dict[str, tuple[tuple[LiveLoad | None, str], str]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
 
     @property
-    def due_s(self) -> float:
-        """When it is read next."""
-        return self.read_s + (WATCHED_S if self.viewer_count else UNWATCHED_S)
+    def state(self) -> tuple[LiveLoad | None, str]:
+        """Its load and problem: another object or text after each reading that shows something."""
+        return self.live, self.problem
 
 
 class LiveWatch:
     """Reads the counters of all tables of an engine in one thread.
 
     A table is read every two seconds as long as a page shows it, else each minute. Pages show what
-    was read last; none of them causes a reading. On an engine that only one process can have open,
-    nothing is read: the counters are in the memory of the process that has it open, and the portal
-    would keep others out of its folder.
+    was read last; none of them causes a reading. An engine that only one process can have open has
+    its counters in the memory of that process: it is read while a step of the portal has it open,
+    and not opened for it, which would keep others out.
 
     Args:
         engines: opens the engine.
@@ -106,7 +106,7 @@ class LiveWatch:
         self._find_design = find_design
         self._engines, self.history, self.alerts, self._sender = engines, history, alerts, sender
         self._origin, self._clock = origin, clock
-        self._lock = RLock()
+        self._lock, self._reading = RLock(), RLock()
         self._wake, self._closing = Event(), Event()
         self._thread: Thread | None = None
         self._tables: dict[str, WatchedTable] = {}
@@ -122,13 +122,13 @@ class LiveWatch:
         """Writes and reads since the portal was started, by table and server without start code."""
 
     @property
-    def can_read(self) -> bool:
-        """Whether the engine has counters that the portal can read."""
-        return self._engines.url is not None and not self._engines.is_exclusive
+    def is_own_load(self) -> bool:
+        """Whether only the load of the portal's own steps can be seen."""
+        return self._engines.is_exclusive
 
     def start(self) -> None:
-        """Begin to read, where the engine has counters for others than its own process."""
-        if not self.can_read:
+        """Begin to read, if the portal has tables."""
+        if self._engines.url is None:
             return
         try:
             self._hot_tables = self._list_hot_tables()
@@ -201,6 +201,21 @@ class LiveWatch:
             with self._lock:
                 table.viewer_count -= 1
 
+    @contextmanager
+    def follow_step(self, name: str) -> Iterator[None]:
+        """Read a table at the begin and the end of a `with` block, so that its load is seen.
+
+        Args:
+            name: the name of a table of the engine, which the block has open.
+        """
+        with self._lock:
+            table = self._add_table(name)
+        self._try_read(table)
+        try:
+            yield
+        finally:
+            self._try_read(table)
+
     def read_due(self) -> float:
         """Read what is due, one table; return the seconds until the next is due.
 
@@ -211,26 +226,33 @@ class LiveWatch:
             self._list_due_s = now_s + UNWATCHED_S
             self._update_tables()
         with self._lock:
-            due = [one for one in self._tables.values() if one.due_s <= now_s]
-            table = min(due, key=lambda one: (not one.viewer_count, one.due_s), default=None)
+            times = {one.name: self._get_due_s(one) for one in self._tables.values()}
+            due = [one for one in self._tables.values() if times[one.name] <= now_s]
+            table = min(due, key=lambda one: (not one.viewer_count, times[one.name]), default=None)
             if table is None:
-                next_s = min([self._list_due_s, *(one.due_s for one in self._tables.values())])
-                return max(next_s - now_s, 0.0)
+                return max(min([self._list_due_s, *times.values()]) - now_s, 0.0)
+        self._try_read(table)
+        return 0.0
+
+    def _get_due_s(self, table: WatchedTable) -> float:
+        """Return when a table is read next; to look whether a step has it open costs nothing."""
+        is_frequent = table.viewer_count or self.is_own_load
+        return table.read_s + (WATCHED_S if is_frequent else UNWATCHED_S)
+
+    def _try_read(self, table: WatchedTable) -> None:
+        """Read the counters of a table once; a defect is logged, and ends no step."""
         try:
-            self._read(table)
+            with self._reading:
+                self._read(table)
+        except Exception:
+            _LOGGER.exception("the counters of a table could not be read")
         finally:
             table.read_s = self._clock()
-        return 0.0
 
     def _run(self) -> None:
         """Read until the watch is closed; a defect is logged, and reading goes on."""
         while not self._closing.is_set():
-            try:
-                pause_s = self.read_due()
-            except Exception:
-                _LOGGER.exception("the counters of a table could not be read")
-                pause_s = WATCHED_S
-            self._wake.wait(pause_s)
+            self._wake.wait(self.read_due())
             self._wake.clear()
 
     def _list_hot_tables(self) -> set[str]:
@@ -240,7 +262,9 @@ class LiveWatch:
     def _update_tables(self) -> None:
         """Learn which tables the engine has."""
         try:
-            with self._engines.open() as engine:
+            with self._engines.share() as engine:
+                if engine is None:
+                    return
                 names = set(engine.list_tables()) - {CATALOG_TABLE}
         except RowkeyError as problem:
             self.problem = str(problem)
@@ -265,14 +289,16 @@ class LiveWatch:
     def _read(self, table: WatchedTable) -> None:
         """Read the counters of a table once, and store what they show."""
         try:
-            with self._engines.open() as engine:
-                if table.reader is None:
+            with self._engines.share() as engine:
+                if engine is None:
+                    table.reader = None
+                    return
+                if table.reader is None or table.reader.engine is not engine:
                     table.reader = self._build_reader(engine, table.name)
                 live = table.reader.read(READ_LIMIT_S)
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)
             self.failure_count += 1
-            table.live = replace(self.get_live_load(table.name))  # pages wait for another object
             return
         table.problem = ""
         interval = table.reader.last_interval
@@ -287,7 +313,8 @@ class LiveWatch:
                 self.storage_problem = ""
             except (sqlite3.Error, OSError) as problem:
                 self._note_storage_problem(problem)
-        table.live = live  # last: pages that see it find the rest stored
+        if interval is not None or table.live is None or not self.is_own_load:
+            table.live = live  # last: pages that see it find the rest stored
 
     def _build_reader(self, engine: Engine, name: str) -> TableReader:
         """Return the reader of a table."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import ChoiceLoader, FunctionLoader
 from markupsafe import Markup, escape
 
+from rowkey.messages import Message
+from rowkey.portal.advice_figures import FigureRow
 from rowkey.portal.links import build_path
 from rowkey.portal.static_files import build_static_url
-from rowkey.render import LANGUAGES, build_page_environment
+from rowkey.render import LANGUAGES, Translator, build_page_environment
 
 if TYPE_CHECKING:
     from jinja2 import BaseLoader, Environment
@@ -48,8 +50,12 @@ def build_portal_environment(language: str) -> Environment:
         **report.filters,
         "area": format_area,
         "hex_bytes": format_hex_bytes,
+        "utc_second": format_utc_second,
         "utc_time": format_utc_time,
     }
+    tests: dict[str, Any] = dict(report.tests)
+    tests |= {"translated": partial(has_translation, language), "worse_at": FigureRow.is_worse}
+    environment.tests = tests
     return environment
 
 
@@ -68,6 +74,18 @@ def format_area(text: str) -> Markup:
     return Markup("\n") + escape(text)
 
 
+def has_translation(language: str, text: str) -> bool:
+    """Return whether a message of another package has a sentence in a language.
+
+    >>> has_translation("zh", "plain"), has_translation("en", "plain")
+    (False, True)
+    """
+    translator = Translator(language)
+    if language == "en":
+        return True
+    return isinstance(text, Message) and f"messages.{text.key}" in translator
+
+
 def format_utc_time(time_ms: int) -> str:
     """Return a time as text.
 
@@ -75,6 +93,18 @@ def format_utc_time(time_ms: int) -> str:
     '2021-01-01 00:00 UTC'
     """
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(time_ms / 1_000))
+
+
+def format_utc_second(time_ms: object) -> str:
+    """Return a time as text with seconds; a dash if it is none.
+
+    >>> format_utc_second(1_609_459_200_999), format_utc_second("x")
+    ('2021-01-01 00:00:00 UTC', '–')
+    """
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(int(str(time_ms)) // 1_000))
+    except (ValueError, OverflowError, OSError):
+        return "–"
 
 
 def format_hex_bytes(digits: str) -> str:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from rowkey.portal.audit import AuditLog
+from rowkey.portal.design_advice import AdviceRequest, advise_design
 from rowkey.portal.design_check import DesignChecker
+from rowkey.portal.design_drafts import DraftRequest, write_draft
 from rowkey.portal.engine_session import EngineSession
+from rowkey.portal.job_results import JobResults
 from rowkey.portal.jobs import JobQueue
 from rowkey.portal.live_alerts import AlertLog, AlertSender
 from rowkey.portal.live_database import LiveDatabase
@@ -15,7 +18,9 @@ from rowkey.portal.live_history import LiveHistory
 from rowkey.portal.live_watch import LiveWatch
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
-from rowkey.portal.simulations import SimulationStore
+from rowkey.portal.simulated_verdicts import SimulatedVerdicts
+from rowkey.portal.simulations import SimulationResults
+from rowkey.portal.step_files import StepFiles
 from rowkey.portal.table_steps import TableSteps
 from rowkey.portal.users import UserDirectory
 from rowkey.portal.workspace import Workspace
@@ -40,6 +45,9 @@ class Portal:
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
         live: reads the counters of the tables, and stores what they show.
+        verdicts: the verdicts of these simulations, by design file.
+        drafts: what was drafted from uploaded files.
+        advice: what better keys were searched for.
     """
 
     settings: PortalSettings
@@ -51,8 +59,11 @@ class Portal:
     steps: TableSteps
     jobs: JobQueue
     uploads: SampleUploads
-    simulations: SimulationStore
     live: LiveWatch
+    simulations: SimulationResults
+    verdicts: SimulatedVerdicts
+    drafts: JobResults[DraftRequest]
+    advice: JobResults[AdviceRequest]
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -62,12 +73,14 @@ class Portal:
             InvalidPortalSettings: the users file has mistakes.
         """
         users = None if settings.users_file is None else UserDirectory.read(settings.users_file)
-        hidden = frozenset(() if settings.users_file is None else (settings.users_file,))
+        secrets = (settings.users_file, settings.key_file, settings.metrics_token_file)
+        hidden = frozenset(filter(None, (*secrets, settings.storage_folder)))
         workspace = Workspace(settings.folder, hidden)
         audit = AuditLog(settings.audit_file)
         engines = EngineSession(settings.url)
         database = LiveDatabase(settings.live_file)
         alerts = AlertLog(database)
+        simulations = SimulationResults(settings.storage_folder / "simulations")
         return cls(
             settings=settings,
             workspace=workspace,
@@ -75,10 +88,9 @@ class Portal:
             sessions=SessionStore(users),
             audit=audit,
             checker=DesignChecker(workspace),
-            steps=TableSteps(audit),
+            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
-            simulations=SimulationStore(settings.storage_folder / "simulations"),
             live=LiveWatch(
                 engines,
                 LiveHistory(database),
@@ -87,4 +99,8 @@ class Portal:
                 settings.origin,
                 workspace.find_table_design,
             ),
+            simulations=simulations,
+            verdicts=SimulatedVerdicts(simulations),
+            drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
+            advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -21,18 +22,20 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.portal.portal import Portal
+    from rowkey.portal.roles import Role
     from rowkey.portal.routes import PortalRoute
     from rowkey.portal.sessions import Session
-    from rowkey.portal.users import Role
 
 LANGUAGE_COOKIE = "rowkey_language"
 YEAR_S = 365 * 86_400
 MAX_BODY_BYTES = 1 << 20
 """Bytes of the body of a request, unless its route takes more."""
+MAX_FORM_S = 30.0
+"""Seconds in which a form must have come in."""
 
 
 class BodyTooLarge(Exception):
-    """Raised when the body of a request has more bytes than its route takes."""
+    """Raised when the body of a request has more bytes or fields than its route takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class PortalRequest:
         menu: the routes of the menu, in its order.
         session: who is logged in; None on public pages.
         form: the fields of a form that was sent, by name.
+        is_abandoned: set once the browser does not wait for the answer any more.
     """
 
     http: Request
@@ -52,6 +56,7 @@ class PortalRequest:
     menu: Sequence[PortalRoute] = ()
     session: Session | None = None
     form: Mapping[str, str] = field(default_factory=dict)
+    is_abandoned: Event = field(default_factory=Event)
 
     @property
     def path_values(self) -> Mapping[str, str]:
@@ -100,6 +105,17 @@ class PortalRequest:
     def wants_json(self) -> bool:
         """Whether a program asks, which gets the document of a page in place of the page."""
         return self.http.headers.get("accept", "").startswith("application/json")
+
+    def find_session(self) -> Session | None:
+        """Return the session of the request: that of the user whom a proxy names, or the cookie's.
+
+        None if there is neither, so nobody is logged in.
+        """
+        sessions, client = self.portal.sessions, self.http.client
+        address = "" if client is None else client.host
+        return sessions.find_proxied_session(address, self.http.headers) or sessions.find_session(
+            self.cookie
+        )
 
     @property
     def has_metrics_token(self) -> bool:
@@ -150,6 +166,13 @@ class PortalRequest:
         """Write an entry of the audit log; arguments as for `AuditLog.append`."""
         self.portal.audit.append(self.user, action, target, **details)
 
+    async def watch_browser(self) -> None:
+        """Wait until the browser goes away, and note that; the body must have been read."""
+        for _ in range(2):  # the end of an empty body may come first
+            if (await self.http.receive())["type"] == "http.disconnect":
+                self.is_abandoned.set()
+                return
+
     async def stream_body(self, max_bytes: int) -> AsyncIterator[bytes]:
         """Yield the pieces of the body.
 
@@ -173,13 +196,19 @@ class PortalRequest:
 def parse_form(body: bytes) -> dict[str, str]:
     """Return the fields of a form by name; of several with one name, the last.
 
+    Raises:
+        BodyTooLarge: it has too many fields.
+
     >>> parse_form(b"text=a%0Ab&etag=1")
     {'text': 'a\\nb', 'etag': '1'}
     """
-    pairs = parse_qsl(
-        body.decode("utf-8", "replace"),
-        keep_blank_values=True,
-        errors="replace",
-        max_num_fields=1_000,
-    )
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"),
+            keep_blank_values=True,
+            errors="replace",
+            max_num_fields=1_000,
+        )
+    except ValueError as problem:
+        raise BodyTooLarge from problem
     return dict(pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -10,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
-from rowkey.portal.requests import MAX_BODY_BYTES, PortalRequest, parse_form
+from rowkey.portal.requests import MAX_BODY_BYTES, MAX_FORM_S, PortalRequest, parse_form
+from rowkey.portal.roles import Role
 from rowkey.portal.security import SAFE_METHODS
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -81,20 +82,28 @@ class PortalRoute:
                 if inspect.iscoroutinefunction(self.handle):
                     response: Response = await self.handle(request)
                     return response
-                return await run_in_threadpool(self.handle, request)  # type: ignore[arg-type]
+                return await self._run_in_thread(request)
             except Exception as problem:  # noqa: BLE001 - each becomes a page
                 return build_error_response(request, problem)
 
         return Route(self.path, answer, methods=[self.method])
 
+    async def _run_in_thread(self, request: PortalRequest) -> Response:
+        """Answer by a plain function, which can see that the browser has gone away."""
+        watcher = asyncio.create_task(request.watch_browser())
+        try:
+            return await run_in_threadpool(self.handle, request)  # type: ignore[arg-type]
+        finally:
+            watcher.cancel()
+
     async def _admit(self, request: PortalRequest) -> PortalRequest:
         """Return the request with its session and form, if the user may make it.
 
         Raises:
-            RefusedRequest: the user may not.
-            BodyTooLarge: the body has too many bytes.
+            RefusedRequest: the user may not, or the form does not come in.
+            BodyTooLarge: the body has too many bytes or fields.
         """
-        request = replace(request, session=request.portal.sessions.find_session(request.cookie))
+        request = replace(request, session=request.find_session())
         if self.accepts_metrics_token and request.has_metrics_token:
             return request
         if not self.is_public:
@@ -106,7 +115,11 @@ class PortalRoute:
                 raise RefusedRequest(403, "portal.error.role", role=self.role.label)
         if self.is_safe or self.is_streaming:
             return request
-        body = b"".join([piece async for piece in request.stream_body(MAX_BODY_BYTES)])
+        try:
+            async with asyncio.timeout(MAX_FORM_S):
+                body = b"".join([piece async for piece in request.stream_body(MAX_BODY_BYTES)])
+        except TimeoutError:
+            raise RefusedRequest(400) from None
         request = replace(request, form=parse_form(body))
         if self.confirmed_value:
             name = request.path_values[self.confirmed_value]

@@ -21,6 +21,8 @@ MAX_SAMPLE_BYTES = 256 << 20
 """Bytes of an uploaded file: a million events of 256 bytes."""
 MAX_SAMPLES = 8
 """Uploaded files that are kept; with one more, the oldest is removed."""
+MAX_RECEIVING = 8
+"""Files that are uploaded at the same time."""
 MAX_NAME_CHARS = 80
 ID_BYTES = 8
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -53,6 +55,8 @@ class SampleUploads:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._receiving: set[Path] = set()
+        """The folders of the files that are uploaded now."""
 
     def list_samples(self) -> list[UploadedSample]:
         """Return the complete files, newest first."""
@@ -81,11 +85,18 @@ class SampleUploads:
 
         Raises:
             InvalidArgument: no format of samples has this suffix, or the file is empty.
-            Unavailable: it cannot be written.
+            Unavailable: it cannot be written, or too many are uploaded now.
         """
         name = clean_sample_name(name)
+        if len(self._receiving) >= MAX_RECEIVING:
+            what = f"{MAX_RECEIVING} files are uploaded already"
+            raise Unavailable(name, what, remedy="Wait until one of them is complete.")
+        for folder in self._list_folders():  # of a portal that was killed meanwhile
+            if folder.name.startswith(".") and folder not in self._receiving:
+                shutil.rmtree(folder, ignore_errors=True)
         sample_id = token_hex(ID_BYTES)
         folder = self.folder / f".{sample_id}"
+        self._receiving.add(folder)
         try:
             make_directory(folder)
             with (folder / name).open("xb") as file:
@@ -99,6 +110,7 @@ class SampleUploads:
         except OSError as problem:
             raise Unavailable(name, f"the file cannot be stored: {problem.strerror}") from problem
         finally:
+            self._receiving.discard(folder)
             shutil.rmtree(folder, ignore_errors=True)
         for sample in self.list_samples()[MAX_SAMPLES:]:
             shutil.rmtree(sample.path.parent, ignore_errors=True)

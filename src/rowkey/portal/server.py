@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 import sys
 import threading
 import webbrowser
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import uvicorn
+
+from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
+from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
-    import uvicorn
+    from starlette.applications import Starlette
 
     from rowkey.portal.settings import PortalSettings
 
 MAX_CONNECTIONS = 256
 MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""Ciphers of TLS 1.2; uvicorn has offered others. Older protocols are refused by Python."""
+LOCK_FILE = "lock"
+"""The file that a running portal has locked, in the folder of its own files."""
 
 
 def run_server(
@@ -40,23 +52,23 @@ def run_server(
 
     Raises:
         InvalidPortalSettings: the users file has mistakes.
-        Unavailable: the port is in use, or the TLS files cannot be read.
+        Unavailable: the port is in use, the TLS files cannot be read, or another portal has the
+            same folder for its own files.
     """
-    listener = _bind(settings)
-    settings = replace(settings, port=listener.getsockname()[1])
-    app = build_app(settings)
-    url = f"{settings.origin}/login"
-    if settings.users_file is None:
-        url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
-    with listener:
-        server = _build_server(app, settings)
+    with bind_listener(settings) as listener, _lock_state(settings):
+        settings = replace(settings, port=listener.getsockname()[1])
+        app = build_app(settings)
+        url = f"{settings.origin}/login"
+        if settings.users_file is None:
+            url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
+        server = build_server(app, settings)
         (report or _print_url)(url)
         if opens_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         server.run([listener])
 
 
-def _bind(settings: PortalSettings) -> socket.socket:
+def bind_listener(settings: PortalSettings) -> socket.socket:
     """Return a socket that accepts connections, so that no browser is opened too early.
 
     Raises:
@@ -77,16 +89,49 @@ def _bind(settings: PortalSettings) -> socket.socket:
     return listener
 
 
-def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
+@contextmanager
+def _lock_state(settings: PortalSettings) -> Iterator[None]:
+    """Keep other portals from the folder of this one's files, for a `with` block.
+
+    The lock ends with the process, also after kill -9.
+
+    Raises:
+        Unavailable: another portal has it, or it cannot be written.
+    """
+    folder = settings.storage_folder
+    try:
+        if not folder.is_dir():
+            make_directory(folder)
+            folder.chmod(0o700)  # samples and results may be of production
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as problem:
+        what = f"the portal cannot write there: {problem.strerror}"
+        remedy = "Choose another folder by --state."
+        raise Unavailable(str(folder), what, remedy=remedy) from problem
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        os.close(number)
+        what = "another portal has this folder for its own files"
+        remedy = "Use that one, or choose another folder by --state."
+        raise Unavailable(str(folder), what, remedy=remedy) from problem
+    try:
+        yield
+    finally:
+        os.close(number)
+
+
+def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
 
     Raises:
         Unavailable: the TLS files cannot be read.
     """
-    import uvicorn
-
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
+        app,
+        http=PortalProtocol,
+        ws="none",
         access_log=False,
         log_level="warning",
         proxy_headers=False,
@@ -97,21 +142,18 @@ def _build_server(app: object, settings: PortalSettings) -> uvicorn.Server:
         timeout_graceful_shutdown=SHUTDOWN_S,
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,
+        ssl_ciphers=CIPHERS,
     )
     try:
         config.load()
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
-    return _end_streams_at_exit(uvicorn.Server(config), app)
-
-
-def _end_streams_at_exit(server: uvicorn.Server, app: Any) -> uvicorn.Server:
-    """Return a server that ends the streams of open pages first, which it would wait for."""
+    server = uvicorn.Server(config)
     handle_exit = server.handle_exit
 
-    def end_streams(sig: int, frame: Any) -> None:
-        """Begin to stop."""
+    def end_streams(sig: int, frame: FrameType | None) -> None:
+        """End the streams of open pages first, which the server would wait for."""
         app.state.portal.live.stop()
         handle_exit(sig, frame)
 

@@ -10,10 +10,12 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from rowkey.portal.users import Role
+from rowkey.portal.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.datastructures import Headers
 
     from rowkey.portal.users import UserDirectory
 
@@ -37,11 +39,13 @@ class Session:
         user: the user's name.
         role: what the user may do.
         expires_s: when the session ends, by the clock of the store.
+        is_proxied: whether a proxy has named the user, for one request.
     """
 
     user: str
     role: Role
     expires_s: float
+    is_proxied: bool = False
 
 
 class SessionStore:
@@ -84,12 +88,18 @@ class SessionStore:
     def log_in(self, name: str, password: str) -> str | None:
         """Return the cookie of a new session for a name and a password; None if they are wrong.
 
+        Raises:
+            Unavailable: too many users log in at the same time.
+
         Cost: some tens of milliseconds, whether the name is known or not.
         """
+        self._note_failure(name)  # before it is one: many may be tried at the same time
         user = None if self.users is None else self.users.verify(name, password)
         if user is None:
-            self._note_failure(name)
             return None
+        with self._lock:
+            if times := self._failures.get(name):
+                times.pop()
         return self._open_session(user.name, user.role)
 
     def is_locked(self, name: str) -> bool:
@@ -107,6 +117,21 @@ class SessionStore:
                 del self._sessions[digest]
                 return None
             return session
+
+    def find_proxied_session(self, address: str, headers: Headers) -> Session | None:
+        """Return a session for one request whose user the proxy names; None without such a user.
+
+        Args:
+            address: where the connection comes from.
+            headers: the headers of the request.
+        """
+        if self.users is None or self.users.proxy is None:
+            return None
+        values = headers.getlist(self.users.proxy.header)
+        user = self.users.find_proxied_user(address, values)
+        if user is None:
+            return None
+        return Session(user.name, user.role, self._clock(), is_proxied=True)
 
     def end_session(self, cookie: str) -> None:
         """End the session of a cookie, if there is one."""

@@ -58,6 +58,8 @@ class PortalSettings:
         certificate_file: the TLS certificate; None for plain HTTP.
         key_file: its private key.
         state_folder: where the portal stores its own files; a hidden folder in `folder` if None.
+        start_page: the steps of the path of the page that is open after the login; none for the
+            list of tables.
         alert_url: where a table that turns hot or cools is reported, by a POST of a JSON document;
             None reports nowhere.
         metrics_token_file: a file with the token by which Prometheus reads `/metrics` without a
@@ -84,6 +86,7 @@ class PortalSettings:
     certificate_file: Path | None = None
     key_file: Path | None = None
     state_folder: Path | None = None
+    start_page: tuple[str, ...] = ()
     alert_url: str | None = None
     metrics_token_file: Path | None = None
 
@@ -135,7 +138,7 @@ class PortalSettings:
         ['127.0.0.1:8765', '[::1]:8765', 'localhost:8765']
         """
         names = set(self.host_names)
-        if self.is_local:
+        if self.is_local or _is_wildcard(self.host):
             names |= {"127.0.0.1", "[::1]", "localhost"}
         if not _is_wildcard(self.host):
             names.add(f"[{self.host}]" if ":" in self.host else self.host)

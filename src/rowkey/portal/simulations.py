@@ -1,20 +1,16 @@
-"""Simulations of designs: their requests and results, as files that stay after a restart."""
+"""Simulations of designs: what users ask for, and the job that answers it."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import shutil
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import JudgedDesign, compare_designs, judge_comparison
-from rowkey.durable_files import make_directory, replace_file
-from rowkey.portal.jobs import Job, create_job_id
-from rowkey.portal.stored_messages import list_messages, restore_messages
+from rowkey.portal.job_results import JobResults, pack_messages
+from rowkey.portal.stored_maps import link_map_views, read_map_view, store_map_views
 from rowkey.portal.workspace import DesignFile, Workspace
 from rowkey.render import (
     Redaction,
@@ -28,12 +24,8 @@ if TYPE_CHECKING:
 
     from rowkey.advise import Comparison
     from rowkey.design import Design
+    from rowkey.portal.jobs import Job, JobLimits
     from rowkey.simulate import PhaseProgress
-
-MAX_SIMULATIONS = 50
-"""Simulations whose results are kept; with one more, the oldest is removed."""
-_ID = re.compile(r"[0-9a-f]{32}")
-_REQUEST_FILE, _RESULT_FILE = "request.json", "result.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +40,8 @@ class SimulationRequest:
         servers: the number of region servers if it is not that of the file; else 0.
         user: who wants it.
         created_ms: when, in milliseconds since 1970.
+        capacity: what one server can take if it is not that of the file; else empty.
+        sample_id: what the portal calls the file, if it was uploaded; else empty.
     """
 
     designs: Sequence[str]
@@ -57,84 +51,55 @@ class SimulationRequest:
     servers: int
     user: str
     created_ms: int
+    capacity: str = ""
+    sample_id: str = ""
 
 
-class SimulationStore:
-    """The simulations of one portal, each in a folder of its own.
+class SimulationResults(JobResults[SimulationRequest]):
+    """The simulations of one portal with their results; maps are files of their own.
 
     Args:
         folder: where they are stored; it is created with the first one.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__(folder, SimulationRequest, simulate_designs)
 
-    def create_job(self, request: SimulationRequest, **arguments: Any) -> Job:
-        """Store a request, and return the job that answers it.
+    def create_job(
+        self, request: SimulationRequest, limits: JobLimits | None = None, **arguments: Any
+    ) -> Job:
+        """Store a request, and return the job that answers it; as `JobResults` has it.
 
         Args:
             request: what is wanted.
-            arguments: those of `simulate_designs`.
-
-        Raises:
-            OSError: it cannot be written.
+            limits: what the job may use; as other jobs if None.
+            arguments: those of `simulate_designs` but `map_folder`.
         """
-        for old in self.list_ids()[MAX_SIMULATIONS - 1 :]:
-            shutil.rmtree(self.folder / old, ignore_errors=True)
-        job_id = create_job_id()
-        folder = self.folder / job_id
-        make_directory(folder)
-        path = folder / _REQUEST_FILE
-        replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
-        function = f"{simulate_designs.__module__}:{simulate_designs.__name__}"
-        return Job(job_id, function, arguments, folder / _RESULT_FILE)
+        job = super().create_job(request, limits, **arguments)
+        job.arguments = {**arguments, "map_folder": str(job.result_file.parent)}
+        return job
 
-    def remove(self, simulation_id: str) -> None:
-        """Remove a request with its result."""
-        if _ID.fullmatch(simulation_id):
-            shutil.rmtree(self.folder / simulation_id, ignore_errors=True)
+    def read_result(self, job_id: str) -> dict[str, Any] | None:
+        """Return the result of `simulate_designs`; None if there is none, or not yet.
 
-    def list_ids(self) -> list[str]:
-        """Return the ids of the stored simulations, newest first."""
-        if not self.folder.is_dir():
-            return []
-        found = [one for one in os.scandir(self.folder) if _ID.fullmatch(one.name)]
-        times = {one.name: one.stat().st_ctime_ns for one in found}
-        requests = {name: self.read_request(name) for name in times}
-        created = {name: one.created_ms if one else 0 for name, one in requests.items()}
-        return sorted(times, key=lambda name: (-created[name], -times[name]))
-
-    def read_request(self, simulation_id: str) -> SimulationRequest | None:
-        """Return a request; None if there is none of this id, or another version wrote it."""
-        document = self._read(simulation_id, _REQUEST_FILE)
-        try:
-            return None if document is None else SimulationRequest(**document)
-        except TypeError:
-            return None
-
-    def read_result(self, simulation_id: str) -> dict[str, Any] | None:
-        """Return the result of `simulate_designs`; None if there is none, or not yet."""
-        result = self._read(simulation_id, _RESULT_FILE)
+        The views of its maps have the paths under which browsers read them.
+        """
+        result = super().read_result(job_id)
         if result is not None:
-            restore_messages(result["report"], result["messages"])
+            link_map_views(result["report"], job_id)
         return result
 
-    def _read(self, simulation_id: str, name: str) -> dict[str, Any] | None:
-        """Return a stored document; None if there is none."""
-        if not _ID.fullmatch(simulation_id):
+    def read_map_view(self, job_id: str, design_id: str, kind: str) -> bytes | None:
+        """Return a view of a map as gzip-compressed JSON; None if there is no such view."""
+        if self.read_request(job_id) is None:
             return None
-        try:
-            text = (self.folder / simulation_id / name).read_bytes()
-        except OSError:
-            return None
-        document: dict[str, Any] = json.loads(text)
-        return document
+        return read_map_view(self.folder / job_id, design_id, kind)
 
 
 def build_arguments(
     workspace: Workspace, files: Sequence[DesignFile], sample: Path | None
 ) -> dict[str, Any]:
-    """Return the arguments of `simulate_designs` as JSON values.
+    """Return the arguments of `simulate_designs` but `map_folder` as JSON values.
 
     Args:
         workspace: the folder of the designs.
@@ -157,20 +122,23 @@ def simulate_designs(
     texts: Mapping[str, str],
     sample: str | None,
     created_s: float,
+    map_folder: str,
 ) -> dict[str, Any]:
     """Return the report of one design, or of several with their comparison.
 
     Args:
         report: takes the progress.
         folder: the folder of the design files.
-        hidden_files: files in it that are no designs.
+        hidden_files: files and folders in it that are not shown.
         texts: the texts of the design files by name.
-        sample: the path of a file of events; None for generated ones.
+        sample: the path of a file of events; None for generated ones, of one design only.
         created_s: when this was asked for, in seconds since 1970.
+        map_folder: where the views of the maps are written.
 
     Returns:
-        `report`, the document of `rowkey report`, and `document`, that of `rowkey simulate`, or of
-        `rowkey compare` if there are several designs; and the `messages` of the report.
+        `report`, the document of `rowkey report` without the views of its maps; `document`, that of
+        `rowkey simulate`, or of `rowkey compare` if there are several designs; and the `messages`
+        of both.
     """
     workspace = Workspace(Path(folder), frozenset(map(Path, hidden_files)))
     designs = {
@@ -185,6 +153,7 @@ def simulate_designs(
         os.chdir(Path(sample).parent)  # so that no document names a folder of this machine
     comparison: Comparison | None = None
     if len(designs) > 1:
+        assert path is not None, "else the designs would decide on what is read"
         comparison = compare_designs(
             list(designs.values()),
             path,
@@ -198,7 +167,8 @@ def simulate_designs(
         document = build_simulation_document(judged[0])
     created = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(created_s))
     shown = build_report_document(judged, Redaction(), comparison, created)
-    return {"report": shown, "messages": list_messages(shown), "document": document}
+    store_map_views(shown, Path(map_folder))
+    return pack_messages({"report": shown, "document": document})
 
 
 def _judge_design(design: Design, sample: Path | None, report: PhaseProgress) -> JudgedDesign:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from rowkey.render import read_page_asset
+from rowkey.render import read_map_script, read_page_asset
 
 CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -24,12 +25,19 @@ def read_static_files() -> dict[str, bytes]:
     """Return the content of every style sheet, script and picture by name."""
     contents = {
         REPORT_STYLE: read_page_asset("browser/style.css").encode(),
-        REPORT_SCRIPT: read_page_asset("browser/map.js").encode(),
+        REPORT_SCRIPT: read_map_script(makes_requests=True).encode(),
     }
     for file in files("rowkey.portal").joinpath("static").iterdir():
         if file.name.endswith(tuple(CONTENT_TYPES)):
             contents[file.name] = file.read_bytes()
     return contents
+
+
+@cache
+def compress_static_file(name: str) -> bytes | None:
+    """Return a style sheet, script or picture compressed by gzip; None if there is none."""
+    content = read_static_files().get(name)
+    return None if content is None else gzip.compress(content, 9, mtime=0)
 
 
 @cache

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from rowkey.errors import InvalidArgument, ReadError
+from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import FORMAT_VERSION, CsvEncoder, build_displayed_row, build_row_document
 
@@ -25,6 +27,12 @@ MAX_PAGE_ROWS = 1_000
 """The most rows of a page."""
 MAX_EXPORTED_ROWS = 100_000
 """The most rows of an export, which is written to a temporary file before it is sent."""
+MAX_SHOWN_CELLS = 500
+"""Cells of a row that its page shows; the document has all."""
+PAGE_LIMITS = ReadLimits(10.0, 64 << 20)
+"""What a page of rows may read; then it shows what was found so far."""
+EXPORT_LIMITS = ReadLimits(60.0, 256 << 20)
+"""What an export may read; one that would need more is refused."""
 MAX_SHOWN_KEYS = 4
 """Row keys that are shown of a row; under a salt it may be stored under many."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -79,13 +87,26 @@ class RowQuery:
         given = {name: value for name, value in {**values, "resume": resume}.items() if value}
         return build_path("tables", self.table, *steps, query=urlencode(given))
 
-    def build_scan(self, table: Table, limit: int) -> Scan:
-        """Return the scan of the rows.
+    def build_scan(
+        self, table: Table, limit: int, limits: ReadLimits, is_abandoned: Event | None = None
+    ) -> Scan:
+        """Return the scan of the rows, which stops at the limits.
+
+        Args:
+            table: the table.
+            limit: the most rows.
+            limits: what it may read.
+            is_abandoned: set once nobody waits for the rows any more.
 
         Raises:
             ReadError: with every mistake in the conditions and the order.
         """
-        return table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        reader = BoundedReader(scan.reader, limits)
+        abandoned = is_abandoned or Event()
+        scan.reader = reader
+        scan.should_stop = lambda: abandoned.is_set() or reader.is_at_limit
+        return scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +120,7 @@ class RowPage:
         identities: of each row the fields that it is found by, as JSON.
         token: continues after the last row; empty if there may be no more.
         is_cut: whether there may be more rows that no token leads to.
+        is_stopped: whether the time was over before all rows were looked at.
     """
 
     fields: Sequence[str]
@@ -107,29 +129,38 @@ class RowPage:
     identities: Sequence[str]
     token: str
     is_cut: bool
+    is_stopped: bool = False
 
     def build_document(self, table: str) -> dict[str, Any]:
         """Return the page for programs: `rows` as `rowkey scan -f json` prints them, and `next`.
+
+        If it is `stopped`, rows that `next` leads to were not looked at, though it may be short.
 
         Args:
             table: the name of the table.
         """
         document = {"format": FORMAT_VERSION, "table": table, "rows": list(self.rows)}
-        return {**document, "next": self.token or None}
+        return {**document, "next": self.token or None, "stopped": self.is_stopped}
 
 
-def read_page(table: Table, query: RowQuery) -> RowPage:
-    """Return a page of the rows of a table.
+def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) -> RowPage:
+    """Return a page of the rows of a table; what is found within `PAGE_LIMITS` if there are many.
+
+    Args:
+        table: the table.
+        query: which rows.
+        is_abandoned: set once nobody waits for them any more.
 
     Raises:
-        ReadError: with every mistake in the conditions and the order.
+        ReadError: with every mistake in the conditions and the order, or too much is to be read.
     """
-    scan = query.build_scan(table, query.limit)
+    scan = query.build_scan(table, query.limit, PAGE_LIMITS, is_abandoned)
     fields, names = scan.design.fields, table.writer.identity_fields
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
     is_full = len(rows) == query.limit
-    token = (scan.token or "") if is_full else ""
+    is_stopped = scan.was_stopped and not is_full
+    token = (scan.token or "") if is_full or is_stopped else ""
     return RowPage(
         fields=list(fields),
         rows=rows,
@@ -137,19 +168,28 @@ def read_page(table: Table, query: RowQuery) -> RowPage:
         identities=[json.dumps({name: row[name] for name in names}) for row in rows],
         token=token,
         is_cut=is_full and not token,
+        is_stopped=is_stopped,
     )
 
 
-def write_csv(table: Table, query: RowQuery, out: TextIO) -> None:
+def write_csv(
+    table: Table, query: RowQuery, out: TextIO, is_abandoned: Event | None = None
+) -> None:
     """Write the rows as CSV for a spreadsheet, at most `MAX_EXPORTED_ROWS`.
 
+    Args:
+        table: the table.
+        query: which rows.
+        out: the file.
+        is_abandoned: set once nobody waits for them any more.
+
     Raises:
-        ReadError: with every mistake in the conditions and the order.
+        ReadError: with every mistake in the conditions and the order; or it takes too long.
         InvalidArgument: the only column has a null.
     """
     import pyarrow as pa
 
-    scan = query.build_scan(table, MAX_EXPORTED_ROWS)
+    scan = query.build_scan(table, MAX_EXPORTED_ROWS, EXPORT_LIMITS, is_abandoned)
     fields = scan.design.fields
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
@@ -157,6 +197,13 @@ def write_csv(table: Table, query: RowQuery, out: TextIO) -> None:
     encoder = CsvEncoder(list(fields), text_columns, guards_formulas=True, escapes_controls=False)
     rows = ({name: row.get(name) for name in fields} for row in scan)
     out.writelines(encoder.encode_lines(build_displayed_row(row, fields) for row in rows))
+    if scan.was_stopped:
+        what = (
+            f"they are not found within {EXPORT_LIMITS.time_s:g} s and "
+            f"{EXPORT_LIMITS.size_bytes:,} bytes"
+        )
+        remedy = "Use conditions that the row key begins with, or rowkey scan."
+        raise ReadError("export of the rows", what, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

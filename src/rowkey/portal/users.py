@@ -5,44 +5,32 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import parse_toml
 from rowkey.errors import InvalidDesign, Mistake, Unavailable
-from rowkey.messages import format_value
+from rowkey.portal.proxy_login import parse_proxy
+from rowkey.portal.roles import MAX_NAME_LENGTH, Role, find_role_mistake
 from rowkey.portal.settings import InvalidPortalSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from rowkey.portal.proxy_login import ProxyLogin
 
 MAX_PASSWORD_BYTES = 1_024
 """Bytes of a password; a longer one is wrong without being hashed."""
 MAX_VERIFICATIONS = 2
 """Passwords that are verified at once; each takes 64 MiB and a core for some tens of ms."""
+MAX_LOGINS = 8
+"""Logins at once, verified or waiting; others would take the threads that answer pages."""
 _PASSWORD_HASH = re.compile(
     r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
 )
 """The hash of a password, as argon2 writes it."""
-
-
-class Role(IntEnum):
-    """What a user may do; each role may do what those before it may."""
-
-    VIEWER = 1
-    """Sees everything."""
-    DESIGNER = 2
-    """Also writes design files."""
-    OPERATOR = 3
-    """Also changes tables."""
-
-    @property
-    def label(self) -> str:
-        """The role as the users file has it."""
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +40,13 @@ class User:
     Args:
         name: by which the user logs in, and which the audit log shows.
         role: what the user may do.
-        password_hash: the hashed password, as argon2 writes it.
+        password_hash: the hashed password, as argon2 writes it; empty for a user who comes through
+            a proxy only.
     """
 
     name: str
     role: Role
-    password_hash: str
+    password_hash: str = ""
 
 
 def hash_password(password: str) -> str:
@@ -87,22 +76,29 @@ def _build_hasher() -> Any:
 
 
 class UserDirectory:
-    """The users of a file, who log in by their passwords.
+    """The users of a file, who log in by their passwords or through a proxy.
 
     ```toml
     [users.ann]
     role = "operator"
     password = "$argon2id$..."
+
+    [proxy]                      # only behind a proxy that authenticates users
+    address = "10.0.0.5"
+    header = "X-Forwarded-User"
+    other_users = "viewer"       # the role of users who are not named here
     ```
 
     Args:
         users: the users by name.
+        proxy: the proxy that names users; None without one.
     """
 
-    def __init__(self, users: Mapping[str, User]) -> None:
-        self.users = users
+    def __init__(self, users: Mapping[str, User], proxy: ProxyLogin | None = None) -> None:
+        self.users, self.proxy = users, proxy
         self._hasher = _build_hasher()
         self._turn = BoundedSemaphore(MAX_VERIFICATIONS)
+        self._queue = BoundedSemaphore(MAX_LOGINS)
 
     @classmethod
     def read(cls, path: Path) -> UserDirectory:
@@ -114,16 +110,36 @@ class UserDirectory:
         """
         try:
             tree, source_map = parse_toml(path.read_text(encoding="utf-8"), str(path))
-            users, mistakes = _parse_users(tree)
+            proxy, mistakes = parse_proxy(tree["proxy"]) if "proxy" in tree else (None, [])
+            users, user_mistakes = _parse_users(tree)
+            mistakes += user_mistakes
             located = source_map.locate_mistakes(mistakes)
         except InvalidDesign as problem:
-            users, located = {}, list(problem.mistakes)
+            users, proxy, located = {}, None, list(problem.mistakes)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
             why = getattr(problem, "strerror", None) or "it is not UTF-8"
-            users, located = {}, [Mistake("", f"the file cannot be read: {why}")]
+            users, proxy, located = {}, None, [Mistake("", f"the file cannot be read: {why}")]
         if located:
             raise InvalidPortalSettings.from_mistakes([_place(path, one) for one in located])
-        return cls(users)
+        return cls(users, proxy)
+
+    @property
+    def has_passwords(self) -> bool:
+        """Whether somebody can log in by a password."""
+        return any(user.password_hash for user in self.users.values())
+
+    def find_proxied_user(self, address: str, values: Sequence[str]) -> User | None:
+        """Return the user whom the proxy names; None if it names none, or one who is refused.
+
+        Args:
+            address: where the connection comes from.
+            values: the values of the proxy's header in the request.
+        """
+        name = "" if self.proxy is None else self.proxy.read_name(address, values)
+        if self.proxy is None or not name:
+            return None
+        role = self.proxy.other_users
+        return self.users.get(name) or (None if role is None else User(name, role))
 
     @cached_property
     def _decoy_hash(self) -> str:
@@ -133,25 +149,35 @@ class UserDirectory:
         """
         from argon2 import PasswordHasher, extract_parameters
 
-        first = next(iter(self.users.values()))
-        hasher = PasswordHasher.from_parameters(extract_parameters(first.password_hash))
+        stored = next(user.password_hash for user in self.users.values() if user.password_hash)
+        hasher = PasswordHasher.from_parameters(extract_parameters(stored))
         return str(hasher.hash("no user has this password"))
 
     def verify(self, name: str, password: str) -> User | None:
         """Return the user of a name and a password; None if one of them is wrong.
 
         The time does not tell which of both is wrong.
+
+        Raises:
+            Unavailable: too many users log in at the same time.
         """
         from argon2.exceptions import Argon2Error, InvalidHashError
 
+        if not self.has_passwords:
+            return None
         user = self.users.get(name)
+        user = user if user is not None and user.password_hash else None
         is_short = len(password.encode("utf-8", "surrogatepass")) <= MAX_PASSWORD_BYTES
-        stored = self._decoy_hash if user is None else user.password_hash
+        if not self._queue.acquire(blocking=False):
+            raise Unavailable("login", "too many users log in now", remedy="Try again in a second.")
         with self._turn:
             try:
+                stored = self._decoy_hash if user is None else user.password_hash
                 is_right = self._hasher.verify(stored, password if is_short else "")
             except (Argon2Error, InvalidHashError, UnicodeEncodeError):
                 is_right = False
+            finally:
+                self._queue.release()
         return user if is_right and is_short else None
 
 
@@ -164,35 +190,39 @@ def _place(path: Path, mistake: Mistake) -> Mistake:
 
 def _parse_users(tree: Mapping[str, Any]) -> tuple[dict[str, User], list[Mistake]]:
     """Return the users of a parsed file by name, and all mistakes in it."""
-    declared = tree.get("users")
-    mistakes = [Mistake(key, "the key is unknown", "users") for key in tree if key != "users"]
-    if not isinstance(declared, dict) or not declared:
+    mistakes = [
+        Mistake(key, "the key is unknown", "users or proxy")
+        for key in tree.keys() - {"users", "proxy"}
+    ]
+    has_proxy = "proxy" in tree
+    declared = tree.get("users", {} if has_proxy else None)
+    if not isinstance(declared, dict) or not (declared or has_proxy):
         expected = "a table [users.NAME] for each user"
         return {}, [*mistakes, Mistake("users", "no user is declared", expected)]
     users = {}
     for name, words in declared.items():
-        problems = list(_find_user_mistakes(f"users.{name}", name, words))
+        problems = list(_find_user_mistakes(f"users.{name}", name, words, has_proxy=has_proxy))
         mistakes += problems
         if not problems:
-            users[name] = User(name, Role[words["role"].upper()], words["password"])
+            users[name] = User(name, Role[words["role"].upper()], words.get("password", ""))
     return users, mistakes
 
 
-def _find_user_mistakes(path: str, name: str, words: Any) -> Iterator[Mistake]:
+def _find_user_mistakes(path: str, name: str, words: Any, *, has_proxy: bool) -> Iterator[Mistake]:
     """Yield what is wrong with the declaration of one user."""
     if not isinstance(words, dict):
         yield Mistake(path, "this is no table", "role and password")
         return
-    if not name or not name.isprintable() or len(name) > 64:
-        yield Mistake(path, "the name is not printable, or too long", "1 to 64 characters")
+    if not name or not name.isprintable() or len(name) > MAX_NAME_LENGTH:
+        what = "the name is not printable, or too long"
+        yield Mistake(path, what, f"1 to {MAX_NAME_LENGTH} characters")
     for key in words.keys() - {"role", "password"}:
         yield Mistake(f"{path}.{key}", "the key is unknown", "role or password")
-    roles = [role.label for role in Role]
-    if words.get("role") not in roles:
-        what = f"{format_value(words.get('role'))} is no role"
-        yield Mistake(f"{path}.role", what, f"one of {', '.join(roles)}")
+    yield from find_role_mistake(f"{path}.role", words.get("role"))
+    if has_proxy and "password" not in words:
+        return
     password = words.get("password")
     if not isinstance(password, str) or not _PASSWORD_HASH.fullmatch(password):
         what = "this is not the hash of a password"
-        remedy = "Make one by rowkey.portal.hash_password; never store the password itself."
+        remedy = "Make one by rowkey portal --hash-password; never store the password itself."
         yield Mistake(f"{path}.password", what, "a text that begins with $argon2id$", remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import unicodedata
 from contextlib import contextmanager, suppress
@@ -28,6 +29,8 @@ MAX_FILE_BYTES = 1 << 18
 """Bytes of a design file; a larger one is no valid design."""
 _FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
 """Characters that separate folders, or have a meaning in names or URLs on some system."""
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
+MAX_TABLE_CHARS = 100
 _VISIBLE_BLANKS = "\t\n"
 
 
@@ -72,7 +75,7 @@ class DesignFile:
 
     def encode_text(self, text: str) -> bytes:
         """Return an edited text as the bytes of this file, with its line ends and its mark."""
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
         if b"\r\n" in self.content:
             text = text.replace("\n", "\r\n")
         mark = BOM if self.content.startswith(BOM.encode()) else ""
@@ -86,12 +89,27 @@ def _is_visible(character: str) -> bool:
     return character in _VISIBLE_BLANKS or not is_hidden
 
 
+class WorkspaceDesign(Design):
+    """A design whose text does not decide which file is read as its sample.
+
+    Args:
+        shown_sample: the declared sample, if users may see it; else None.
+    """
+
+    shown_sample: Path | None = None
+
+    @property
+    def sample_path(self) -> Path | None:
+        """The declared sample; None without one, and for one that is not read."""
+        return self.shown_sample
+
+
 class Workspace:
     """The design files of one folder; links and files of folders below it are not among them.
 
     Args:
         folder: the folder.
-        hidden_files: files in it that are no designs, such as the users of the portal.
+        hidden_files: files and folders in it that are not shown, such as the users of the portal.
     """
 
     def __init__(self, folder: Path, hidden_files: frozenset[Path] = frozenset()) -> None:
@@ -191,17 +209,15 @@ class Workspace:
     def read_design(self, file: DesignFile) -> Design:
         """Return the design of a file.
 
-        The files of its companions are read, if they are design files of the folder too; the sample
-        that it declares is not.
+        The files of its companions are read, if they are design files of the folder too. It has the
+        sample that it declares only if `find_sample` finds it.
 
         Raises:
             InvalidDesign: with every mistake, each with its line.
         """
         text = file.content.decode("utf-8", "surrogateescape")
-        design = Design.loads(text, source=file.name)
+        design = WorkspaceDesign.loads(text, source=file.name)
         companions = design.declaration.companions
-        if not companions:
-            return design
         mistakes = [
             Mistake(f"companions.{name}", what, "the name of a design file of this folder")
             for name, path in companions.items()
@@ -211,12 +227,17 @@ class Workspace:
             assert design.source is not None, "it has a text"
             located = design.source.source_map.locate_mistakes(mistakes)
             raise InvalidDesign(located, file.name)
-        return Design.loads(text, source=file.name, directory=self.folder)
+        if companions:
+            design = WorkspaceDesign.loads(text, source=file.name, directory=self.folder)
+        assert isinstance(design, WorkspaceDesign), "it is loaded as one"
+        design.shown_sample = self.find_sample(design)
+        return design
 
     def find_sample(self, design: Design) -> Path | None:
         """Return the sample that a design declares, if it is a plain file below the folder.
 
-        A link, or a file elsewhere, is not: the text of a design would decide on what is read.
+        A link, a file elsewhere, a hidden or a TOML file is not: the text of a design would decide
+        on what is read, such as the users of the portal.
         """
         declared = design.declaration.sample
         if declared is None:
@@ -224,9 +245,18 @@ class Workspace:
         try:
             path = (self.folder / declared.path).absolute()
             is_inside = path.resolve() == path and path.is_relative_to(self.folder)
-            return path if is_inside and path.is_file() else None
+            return path if is_inside and path.is_file() and self._is_shown(path) else None
         except (OSError, ValueError):  # a name that no file can have
             return None
+
+    def _is_shown(self, path: Path) -> bool:
+        """Return whether users may see the events of a file below the folder."""
+        steps = path.relative_to(self.folder).parts
+        return (
+            path.suffix != DESIGN_SUFFIX
+            and not any(step.startswith(".") for step in steps)
+            and not any(path.is_relative_to(hidden) for hidden in self.hidden_files)
+        )
 
     def _find_companion_problem(self, path: str) -> str:
         """Return why a companion's file is not read, or an empty string."""
@@ -324,6 +354,15 @@ class Workspace:
             yield
         finally:
             os.close(number)
+
+
+def clean_table_name(stem: str) -> str:
+    """Return the name of a table for the stem of a file's name.
+
+    >>> clean_table_name("web logs-1"), clean_table_name("日志")
+    ('web_logs_1', 'events')
+    """
+    return _UNSAFE_CHARACTERS.sub("_", stem).strip("_")[:MAX_TABLE_CHARS] or "events"
 
 
 def _check_edit(current: DesignFile, new: DesignFile) -> None:

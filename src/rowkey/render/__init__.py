@@ -89,6 +89,7 @@ if TYPE_CHECKING:
         build_report_variables,
         show,
     )
+    from rowkey.render.page.map_script import read_map_script
     from rowkey.render.page.markup import build_environment as build_page_environment
     from rowkey.render.page.markup import read_asset as read_page_asset
     from rowkey.render.redaction import REDACTION_KEY_BYTES, Redaction
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
         build_key_boxes,
         build_report_document,
         build_shown_cause,
+        build_summary_document,
         pack_counts,
     )
     from rowkey.render.rules import (
@@ -113,6 +115,11 @@ if TYPE_CHECKING:
         format_start_key,
         print_live,
         print_proof,
+    )
+    from rowkey.render.running_tables.file_load import (
+        format_created_table,
+        format_left_out_rows,
+        format_load_result,
     )
     from rowkey.render.table_status import (
         BUCKET_CHANGE_FIELDS,
@@ -136,6 +143,7 @@ if TYPE_CHECKING:
         print_simulation,
         print_verdict,
     )
+    from rowkey.render.verdict import build_verdict_document
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
@@ -168,6 +176,7 @@ else:
             ),
             "languages": "Translator",
             "page": "LANGUAGES NotebookResult build_report_page build_report_variables show",
+            "page.map_script": "read_map_script",
             "page.markup": ("build_environment=build_page_environment read_asset=read_page_asset"),
             "explanation": (
                 "EXPLANATION_FIELDS EXPLANATIONS_FIELDS build_explanation_document "
@@ -181,7 +190,14 @@ else:
                 "format_next_commands list_next_commands"
             ),
             "redaction": "REDACTION_KEY_BYTES Redaction",
-            "report": "build_key_boxes build_report_document build_shown_cause pack_counts",
+            "verdict": "build_verdict_document",
+            "report": (
+                "build_key_boxes build_report_document build_shown_cause build_summary_document "
+                "pack_counts"
+            ),
+            "running_tables.file_load": (
+                "format_created_table format_left_out_rows format_load_result"
+            ),
             "rules": "RULES_FIELDS format_rule format_rule_list build_rules_document",
             "damage": (
                 "REPAIR_FIELDS VERIFY_FIELDS format_examination build_mismatch_document "
@@ -269,7 +285,9 @@ __all__ = [
     "build_shown_cause",
     "build_simulation_document",
     "build_splits_document",
+    "build_summary_document",
     "build_vectors_document",
+    "build_verdict_document",
     "build_verify_document",
     "format_advice",
     "format_advised_design",
@@ -278,12 +296,15 @@ __all__ = [
     "format_check",
     "format_companion_repair",
     "format_comparison",
+    "format_created_table",
     "format_examination",
     "format_explanation_text",
     "format_findings",
     "format_github_commands",
     "format_history",
     "format_junit",
+    "format_left_out_rows",
+    "format_load_result",
     "format_move_limits",
     "format_move_plan",
     "format_move_status",
@@ -309,6 +330,7 @@ __all__ = [
     "print_proof",
     "print_simulation",
     "print_verdict",
+    "read_map_script",
     "read_page_asset",
     "show",
     "to_json_value",

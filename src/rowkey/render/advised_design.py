@@ -33,23 +33,30 @@ UNFINISHED = (
 
 
 def format_advised_design(
-    advice: Advice, judged: JudgedDesign, path: Path, companions: Mapping[str, str] | None = None
+    advice: Advice,
+    judged: JudgedDesign,
+    path: Path,
+    companions: Mapping[str, str] | None = None,
+    *,
+    is_temporary: bool = False,
 ) -> str:
     """Return a proposed design as the text of a design file, with its verdict as comments.
 
-    The first of the recommended designs is the declared file with the changed options in it: its
+    A design of the declared table is the declared file with the changed options in it: its
     comments and its layout stay, but for reads that another table serves. Where these options
     cannot be edited, and for further tables, the file is written anew.
 
     Args:
         advice: the advice.
-        judged: one of its recommended designs.
+        judged: one of its picks or tables.
         path: the file, to whose folder the path of a sample is relative.
         companions: the files of its companions by name, if several tables are proposed.
+        is_temporary: whether a sample that the design does not declare is gone later, so that the
+            file must not name it.
     """
-    is_main = judged is advice.recommended[0]
     declared = advice.declared.design
-    options = _build_options(judged, path)
+    is_main = judged.design.table == declared.table
+    options = _build_options(judged, path, is_temporary=is_temporary)
     if companions:
         options["companions"] = dict(companions)
     elif is_main and can_have_companions(judged.design, declared.companions):
@@ -73,14 +80,14 @@ def format_advised_design(
     return "\n".join([*comments, "", proposed.dumps()])
 
 
-def _build_options(judged: JudgedDesign, path: Path) -> dict[str, Any]:
+def _build_options(judged: JudgedDesign, path: Path, *, is_temporary: bool) -> dict[str, Any]:
     """Return the options of a proposed design without companions, as in a file at a path."""
     design, source = judged.design, judged.simulation.source
     options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
     options.pop("companions", None)
     if design.sample_path is not None:
         options["sample"]["path"] = relpath(design.sample_path, path.parent)
-    elif source.name and Path(source.name).is_file():
+    elif not is_temporary and source.name and Path(source.name).is_file():
         options["sample"] = {"path": relpath(source.name, path.parent)}
     return options
 

@@ -22,6 +22,9 @@ WAIT_MARGIN = 1.1
 """Factor on the longest time of a client: for clocks of different speed and calls under way."""
 EXCLUSIVE_WAIT_S = 1.0
 """Seconds of waiting if no other process can have the table open: for calls of other threads."""
+SHARED_STALE_S = EXCLUSIVE_WAIT_S / 2
+"""The longest time without a look at the catalog, of a table that shares such an engine with other
+tables of its process: below what these wait."""
 POLL_INTERVAL_S = 0.25
 """Seconds between two looks at the clock."""
 

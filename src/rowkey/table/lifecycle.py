@@ -18,6 +18,7 @@ from rowkey.errors import (
 )
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
+from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.moves.moved_table import find_moved_table, find_used_table, remove_names_of
@@ -42,6 +43,7 @@ def open_table(
     clock: Callable[[], int] | None = None,
     max_stale: float | None = None,
     catalog: str | None = None,
+    engine: Engine | None = None,
 ) -> Table:
     """Open the table of a design for reading and writing.
 
@@ -59,6 +61,8 @@ def open_table(
             clients, 60 s if None; for an existing table it is this client's, at most the table's.
         catalog: the URL of the table's catalog, if that does not lie with the engine and no design
             declares it. A catalog that only the table's attributes name is not opened.
+        engine: the engine, if this process has it open already; it stays open when the table is
+            closed. `sync` and `clock` are then those that it was opened with.
 
     Raises:
         CorruptionError: the table is damaged, or has an entry and is gone; none is created.
@@ -81,7 +85,11 @@ def open_table(
     clock = clock or get_time_ms
     makes = create and not isinstance(design, str)
     with ExitStack() as stack:
-        engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
+        is_borrowed = engine is not None
+        if engine is None:
+            engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
+        elif engine.is_exclusive:
+            max_stale = min(max_stale or SHARED_STALE_S, SHARED_STALE_S)
         place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         used = find_moved_table(place, design)
         if used is not design:
@@ -108,6 +116,7 @@ def open_table(
             )
             table = TableWithCompanions(table, found)
         _require_filled(table, url)
+        table.owns_engine = not is_borrowed
         stack.pop_all()
         return table
 
@@ -137,6 +146,7 @@ def create_table(
     sync: bool = False,
     clock: Callable[[], int] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> Table:
     """Create the table of a design, pre-split; arguments as for `rowkey.open`.
 
@@ -150,6 +160,7 @@ def create_table(
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970; this machine's if None.
         progress: called with how many regions are open, and of how many, where that takes time.
+        engine: as for `rowkey.open`.
 
     Raises:
         InvalidArgument: the table exists already, or a companion that may have other rows.
@@ -158,7 +169,9 @@ def create_table(
     check_arguments(design, url, splits)
     clock = clock or get_time_ms
     with ExitStack() as stack:
-        engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
+        is_borrowed = engine is not None
+        if engine is None:
+            engine = stack.enter_context(open_engine(url, sync=sync, clock=clock))
         design.key.check_decodable()
         companions = design.read_companions()
         place = stack.enter_context(TableLocation(engine, design, url))
@@ -169,6 +182,7 @@ def create_table(
         table = place.open_by_design(design, clock)
         if companions:
             table = TableWithCompanions(table, opener.open_all(companions, clock))
+        table.owns_engine = not is_borrowed
         stack.pop_all()
         return table
 

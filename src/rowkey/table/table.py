@@ -56,6 +56,8 @@ class Table:
         self.engine = engine
         self.catalog = catalog
         self.is_closed = False
+        self.owns_engine = True
+        """Whether the engine is closed with the table."""
         self.follower = follower
         self.get_state = follower.get_state
         self.get_write_state: Callable[[], WriteState] = follower.get_write_state
@@ -471,10 +473,11 @@ class Table:
         self.store.compact(major=True)
 
     def close(self) -> None:
-        """Close the table and its engine; closing twice is harmless."""
+        """Close the table, and its engine unless it was given; closing twice is harmless."""
         self.tracker.require_own_process()
         with ExitStack() as stack:  # if closing one fails, the others are closed
-            stack.callback(self.engine.close)
+            if self.owns_engine:
+                stack.callback(self.engine.close)
             self._close_parts(stack)
 
     def _close_parts(self, stack: ExitStack) -> None:

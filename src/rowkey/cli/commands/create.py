@@ -45,7 +45,7 @@ def command(
     rowkey create logs.toml --on rocks:./data --sample events.csv
     """
     import rowkey
-    from rowkey.messages import pluralize
+    from rowkey.render import format_created_table
     from rowkey.simulate import choose_design_splits
     from rowkey.table import create_table
 
@@ -69,6 +69,5 @@ def command(
     ):
         tables = {declared_design.table: table, **table.companions}
         for name, one in tables.items():
-            families = ", ".join(designs[name].families)
-            regions = pluralize(len(one.regions()), "region")
-            print_lines([f"{name}: created with {regions}, families {families}"])
+            line = format_created_table(name, len(one.regions()), designs[name].families)
+            print_lines([line])

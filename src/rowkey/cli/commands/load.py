@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from rowkey.cli.screen import Progress
-    from rowkey.table import FileLoadResult
 
 
 @define_command("Run", "Load the rows of a file; resumes where it was interrupted.")
@@ -62,6 +61,7 @@ def command(
     rowkey load logs.toml events.csv --on rocks:./data
     rowkey load logs.toml events.parquet --on rocks:./data --shuffle
     """
+    from rowkey.render import format_left_out_rows, format_load_result
     from rowkey.table import load_file
 
     _check_argument_order(design, str(file))
@@ -79,8 +79,8 @@ def command(
             progress=load_progress.report_progress,
             on_resume=load_progress.report_resume,
         )
-    print_notes(_format_result(result))
-    print_errors(_format_left_out(result))
+    print_notes(format_load_result(result))
+    print_errors(format_left_out_rows(result))
     return 1 if result.left_out.count else 0
 
 
@@ -96,31 +96,6 @@ def _check_argument_order(design: str, file: str) -> None:
         raise click.UsageError(
             f"the design file {names[1]} must come first. Write rowkey load {names[1]} {names[0]}."
         )
-
-
-def _format_result(result: FileLoadResult) -> list[str]:
-    """Return the lines that summarize a finished load."""
-    lines = [format_row_count(result.row_count, "written")]
-    if result.repeat_count:
-        about = "" if result.is_exact_count else "about "
-        lines.append(
-            f"{about}{format_row_count(result.repeat_count, 'with the row key')} of another row of "
-            "the file; of rows with one key, the last written is read"
-        )
-    if result.absent_fields:
-        lines.append(f"the file has no column for {', '.join(result.absent_fields)}: left null")
-    lines += [f"assumed: {sentence}" for sentence in result.assumptions]
-    return lines
-
-
-def _format_left_out(result: FileLoadResult) -> list[str]:
-    """Return the lines that say which rows of a file were left out."""
-    if not result.left_out.count:
-        return []
-    lines = [format_row_count(result.left_out.count, "left out:")]
-    lines += [f"  {problem}" for problem in result.problems]
-    hidden_count = result.left_out.count - len(result.problems)
-    return [*lines, f"  and {hidden_count:,} more"] if hidden_count else lines
 
 
 class LoadProgress:

@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 
 from rowkey.advise import MAX_DESIGNS
 from rowkey.errors import InvalidArgument
+from rowkey.portal.job_results import MAX_RESULTS
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import submit_simulation
-from rowkey.portal.users import Role
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.screens.simulate import (
+    SHOWN_SIMULATIONS,
+    submit_simulation,
+)
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -20,13 +25,22 @@ DESIGN_FIELD_PREFIX = "design:"
 
 
 def show_comparison_form(request: PortalRequest) -> Response:
-    """Show the form for a comparison."""
+    """Show the form for a comparison, and the newest results."""
+    comparisons = [
+        one
+        for one in request.portal.simulations.list_requests(MAX_RESULTS)
+        if len(one[1].designs) > 1
+    ]
     return request.render(
         "compare.html",
         files=request.portal.workspace.list_files(),
         samples=request.portal.uploads.list_samples(),
         prefix=DESIGN_FIELD_PREFIX,
+        sample=request.query.get("sample", ""),
         max_designs=MAX_DESIGNS,
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        suffixes=list_sample_suffixes(),
+        comparisons=comparisons[:SHOWN_SIMULATIONS],
         can_write=request.can_act_as(Role.DESIGNER),
     )
 

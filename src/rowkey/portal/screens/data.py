@@ -17,6 +17,8 @@ from rowkey.portal.links import build_path
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import (
     MAX_EXPORTED_ROWS,
+    MAX_SHOWN_CELLS,
+    PAGE_LIMITS,
     RowPage,
     RowQuery,
     read_history,
@@ -40,7 +42,7 @@ def show_rows(request: PortalRequest) -> Response:
     page, problem = RowPage([], [], [], [], "", is_cut=False), ""
     with request.portal.engines.open_table(name) as table:
         try:
-            page = read_page(table, query)
+            page = read_page(table, query, request.is_abandoned)
         except (ReadError, InvalidArgument) as refusal:
             if request.wants_json:
                 raise
@@ -58,6 +60,7 @@ def show_rows(request: PortalRequest) -> Response:
             for one in page.identities
         ],
         max_exported_rows=MAX_EXPORTED_ROWS,
+        max_seconds=f"{PAGE_LIMITS.time_s:g}",
     )
 
 
@@ -69,7 +72,7 @@ def show_row(request: PortalRequest) -> Response:
     status = 200 if history.cells else 404
     if request.wants_json:
         return JSONResponse(history.build_document(name), status)
-    return request.render("row.html", status, name=name, history=history)
+    return request.render("row.html", status, name=name, history=history, max_cells=MAX_SHOWN_CELLS)
 
 
 def export_rows(request: PortalRequest) -> Response:
@@ -80,7 +83,7 @@ def export_rows(request: PortalRequest) -> Response:
         file = stack.enter_context(tempfile.TemporaryFile())
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         with request.portal.engines.open_table(name) as table:
-            write_csv(table, query, text)
+            write_csv(table, query, text, request.is_abandoned)
         text.detach()
         file.seek(0)
         stack.pop_all()

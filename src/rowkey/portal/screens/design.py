@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from starlette.responses import JSONResponse
+
 from rowkey.design import Design
-from rowkey.errors import Conflict, RowkeyError
+from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.portal.completions import build_completions
 from rowkey.portal.design_check import CheckedDesign, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_overview import (
     StoredTable,
     find_design_differences,
     read_stored_table,
 )
-from rowkey.portal.users import Role
-from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile
+from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from rowkey.portal.design_check import DiffLine
     from rowkey.portal.requests import PortalRequest
 
-NOTICES = ("saved", "fixed", "created")
+NOTICES = ("saved", "fixed", "created", "adopted")
 """What a page says after a form was sent, by the words of its query."""
 NEW_TEXT = """\
 table = "{table}"
@@ -85,7 +88,7 @@ def create_design(request: PortalRequest) -> Response:
     name = request.form.get("name", "").strip()
     if not name.endswith(DESIGN_SUFFIX):
         name += DESIGN_SUFFIX
-    table = "".join(one if one.isascii() and one.isalnum() else "_" for one in name[:-5])
+    table = clean_table_name(name.removesuffix(DESIGN_SUFFIX))
     saved = request.portal.workspace.write(name, NEW_TEXT.format(table=table), None)
     request.note_action("create design", name, etag=saved.etag)
     return request.redirect("designs", name, query="created")
@@ -157,11 +160,21 @@ def _read_stored(request: PortalRequest, table: str) -> tuple[StoredTable | None
     """Return the stored table of a design, and why the engine could not be read."""
     try:
         return read_stored_table(request.portal, table), ""
+    except InvalidArgument:  # nothing is stored at its URL yet
+        return None, ""
     except RowkeyError as problem:
         return None, str(problem)
 
 
+def send_completions(request: PortalRequest) -> Response:
+    """Return what can be written where in a design file, for the script of the editor."""
+    del request
+    headers = {"cache-control": "private, max-age=3600"}
+    return JSONResponse(build_completions(), headers=headers)
+
+
 ROUTES = [
+    PortalRoute("/completions", send_completions),
     PortalRoute("/designs", create_design, "POST", Role.DESIGNER),
     PortalRoute("/designs/{name}", show_design),
     PortalRoute("/designs/{name}", save_design, "POST", Role.DESIGNER),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
 
 
-def report_health(request: PortalRequest) -> Response:
-    """Return `ok`; engine and files are not looked at."""
+async def report_health(request: PortalRequest) -> Response:
+    """Return `ok`; engine and files are not looked at, and no thread is needed."""
     del request
     return PlainTextResponse("ok\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.portal.error_pages import RefusedRequest
@@ -22,8 +23,8 @@ def show_login(request: PortalRequest) -> Response:
     cookie = request.portal.sessions.exchange_token(token)
     if cookie is None:
         raise RefusedRequest(403, "portal.error.token")
-    request.note_action("log in", "portal")
-    return _open_portal(request, cookie)
+    session = request.portal.sessions.find_session(cookie)
+    return _open_portal(replace(request, session=session), cookie)
 
 
 def log_in(request: PortalRequest) -> Response:
@@ -37,8 +38,8 @@ def log_in(request: PortalRequest) -> Response:
         if name in sessions.users.users:  # others could fill the disk with names
             request.note_action("fail to log in", name)
         return request.render("login.html", 403, has_failed=True, opens_again=False)
-    request.note_action("log in", name)
-    return _open_portal(request, cookie)
+    session = sessions.find_session(cookie)
+    return _open_portal(replace(request, session=session), cookie)
 
 
 def log_out(request: PortalRequest) -> Response:
@@ -53,12 +54,15 @@ def log_out(request: PortalRequest) -> Response:
 
 def _open_portal(request: PortalRequest, cookie: str) -> Response:
     """Return the redirection to the start page, with the cookie of a session."""
-    response = request.redirect()
+    request.note_action("log in", "portal")
+    response = request.redirect(*request.portal.settings.start_page)
+    # A proxy in front of the portal may end the encryption.
+    is_encrypted = request.http.headers.get("origin", "").startswith("https:")
     response.set_cookie(
         request.cookie_name,
         cookie,
         max_age=int(MAX_SESSION_S),
-        secure=request.portal.settings.is_encrypted,
+        secure=is_encrypted or request.portal.settings.is_encrypted,
         httponly=True,
         samesite="strict",
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.users import Role
+from rowkey.portal.step_pages import describe_step, send_step_events
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,
@@ -29,7 +29,8 @@ from rowkey.schema import parse_duration, parse_rate
 from rowkey.table import BucketChange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
     from starlette.responses import Response
 
@@ -38,8 +39,15 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import StepResult, TableStep
 
+MINUTE_S = 60
 MAX_COUNT_DIGITS = 6
 """Digits of a number of buckets, or of the index of a part."""
+
+
+STAGES = ("plan", "copy", "verify", "cutover", "finish")
+"""What a move goes through, in order."""
+EVENT_INTERVAL_S = 0.25
+"""Seconds between two looks at a step whose progress a browser follows."""
 
 
 # Pages
@@ -53,10 +61,10 @@ def show_operations(request: PortalRequest) -> Response:
     step = None if last is None else last.build_document()
     status, buckets, preview, problem = None, None, None, ""
     try:
-        status = _read_status(request, name)
+        status = _read_status(request)
         buckets, preview = _read_buckets(request, name)
     except RowkeyError as refusal:
-        if step is None or not step["running"]:  # else the engine is in use
+        if step is None or not step["running"]:  # else a switch may keep readers waiting
             if request.wants_json or status is None:
                 raise
             problem = str(refusal)
@@ -77,8 +85,13 @@ def show_operations(request: PortalRequest) -> Response:
         buckets=buckets,
         preview=preview,
         move=status,
+        stages=STAGES,
+        stage=find_stage(status, step),
         step=step,
+        details={} if last is None else last.details,
+        sentence="" if last is None else describe_step(request, last),
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
+        mistakes=() if last is None else last.mistakes,
         problem=problem,
         query=request.query,
         designs=[one.name for one in request.portal.workspace.list_files()],
@@ -86,28 +99,39 @@ def show_operations(request: PortalRequest) -> Response:
     )
 
 
-def _read_status(request: PortalRequest, name: str) -> dict[str, Any]:
+def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -> int:
+    """Return which of `STAGES` a move is at; the number of stages if it is finished.
+
+    Args:
+        move: its status as a document; None while that cannot be read.
+        step: the step that runs or ran last, as a document; None if there was none.
+    """
+    if step is not None and step["running"] and step["name"].startswith("move "):
+        is_compared = step["progress"]["step"] in ("verify", "catch up", "repair")
+        names = {"move plan": 0, "move verify": 2, "move cutover": 3, "move rollback": 3}
+        return {**names, "move run": 1 + is_compared, "move finish": 4}[step["name"]]
+    if move is None:
+        return 0
+    has_passed = bool(move["verification"] and move["verification"]["passed"])
+    numbers = {"none": 0, "announced": 1, "copying": 1, "copied": 2 + has_passed, "switching": 3}
+    return numbers.get(move["step"], len(STAGES) if move["step"] == "finished" else 4)
+
+
+def send_events(request: PortalRequest) -> Response:
+    """Return the progress of the step of a table as server-sent events, until it has ended."""
+    return send_step_events(request, request.path_values["name"])
+
+
+def _read_status(request: PortalRequest) -> dict[str, Any]:
     """Return how far the move of a table is, as `rowkey move status -f json` prints it."""
     url = request.portal.engines.require_url()
-    with _borrow_move(request, name) as move:
+    with _open_move(request) as move:
         return build_move_status_document(move.status, url)
 
 
-@contextmanager
-def _borrow_move(request: PortalRequest, name: str) -> Iterator[Move]:
-    """Open the move of a table for a `with` block: that of the step that runs, or another.
-
-    Raises:
-        Unavailable: the engine or the catalog does not answer.
-    """
-    engines, step = request.portal.engines, request.portal.steps.find(name)
-    with ExitStack() as stack:
-        move = None if step is None else stack.enter_context(step.borrow_move())
-        if move is None:
-            stack.close()
-            stack.enter_context(engines.wait_for_pages())
-            move = stack.enter_context(Move(name, engines.require_url()))
-        yield move
+def _open_move(request: PortalRequest) -> AbstractContextManager[Move]:
+    """Open the move of the table for the time of a `with` block."""
+    return request.portal.engines.open_move(request.path_values["name"])
 
 
 def _read_buckets(
@@ -155,7 +179,7 @@ def set_buckets(request: PortalRequest) -> Response:
     count, part = _parse_count(request.form)
 
     def work(step: TableStep) -> StepResult:
-        with step.open_table(request.portal.engines) as table:
+        with request.portal.engines.open_table(request.path_values["name"]) as table:
             result = table.set_buckets(count, part=part, progress=step.report)
             name = table.design.table
         return build_bucket_change_document(name, result), format_bucket_change(name, result)
@@ -170,7 +194,7 @@ def plan_move(request: PortalRequest) -> Response:
         raise InvalidArgument("design", "no design file is chosen", "a file of the folder")
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             plan = move.plan(design, progress=step.report)
         return build_move_plan_document(plan), format_move_plan(plan)
 
@@ -182,7 +206,7 @@ def run_move(request: PortalRequest) -> Response:
     design = _read_design(request)
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result = move.run(design, progress=step.report)
             return _describe_verification(move, result)
 
@@ -199,7 +223,7 @@ def verify_move(request: PortalRequest) -> Response:
         raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result = move.verify(sample_share=percent / 100, repair=repairs, progress=step.report)
             return _describe_verification(move, result)
 
@@ -229,7 +253,7 @@ def finish_move(request: PortalRequest) -> Response:
     dropped = request.path_values["dropped"]
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             name = move.finish(drop=dropped, progress=step.report)
             document = build_move_status_document(move.status, move.url)
         return document, [f"{name}: dropped"]
@@ -271,7 +295,7 @@ def _begin(
     """
     table = request.path_values["name"]
     request.portal.engines.require_url()
-    request.portal.steps.start(table, name, request.user, work)
+    request.portal.steps.start(table, name, request.user, work, details)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 
@@ -285,7 +309,7 @@ def _begin_switch(
     """Begin to let clients read the other table."""
 
     def work(step: TableStep) -> StepResult:
-        with step.open_move(request.portal.engines) as move:
+        with _open_move(request) as move:
             result, status = switch(move, step), move.status
         document = build_move_switch_document(result, status, move.url)
         return document, format_move_switch(result, status)
@@ -298,7 +322,7 @@ def _change_copy(
 ) -> Response:
     """Change how a copy goes on, and show its page again."""
     table = request.path_values["name"]
-    with _borrow_move(request, table) as move:
+    with _open_move(request) as move:
         change(move)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
@@ -337,6 +361,7 @@ def _parse_limit(request: PortalRequest, name: str, parse: Callable[[str], float
 
 ROUTES = [
     PortalRoute("/tables/{name}/operations", show_operations),
+    PortalRoute("/tables/{name}/operations/events", send_events),
     PortalRoute("/tables/{name}/buckets", set_buckets, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/plan", plan_move, "POST", Role.OPERATOR),
     PortalRoute("/tables/{name}/move/run", run_move, "POST", Role.OPERATOR),

@@ -2,53 +2,51 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.lint import edit_toml
 from rowkey.messages import format_value
+from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.jobs import JobProgress, JobState
+from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.links import build_path
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.simulations import SimulationRequest, build_arguments
-from rowkey.portal.users import Role
 from rowkey.portal.workspace import DesignFile
 from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from starlette.responses import Response
 
     from rowkey.design import KeyPath
     from rowkey.portal.requests import PortalRequest
-    from rowkey.portal.simulations import SimulationStore
+    from rowkey.portal.simulations import SimulationResults
 
 OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
 """What the form sends for generated events and for the sample that the design declares."""
 SHOWN_SIMULATIONS = 20
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks at a job whose progress a browser follows."""
 
 
 def show_form(request: PortalRequest) -> Response:
     """Show the form for a simulation, and the newest results."""
     portal = request.portal
-    ids = portal.simulations.list_ids()[:SHOWN_SIMULATIONS]
     return request.render(
         "simulate.html",
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
         design=request.query.get("design", ""),
         sample=request.query.get("sample", OWN_EVENTS),
-        simulations=[(one, portal.simulations.read_request(one)) for one in ids],
+        simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
         suffixes=list_sample_suffixes(),
@@ -74,7 +72,7 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     """Start what a form asks for, and return the redirection to its page.
 
     Args:
-        request: the request with the form: `sample`, `rate` and `servers`.
+        request: the request with the form: `sample`, `rate`, `servers` and `capacity`.
         names: the names of the design files; several are compared.
 
     Raises:
@@ -84,10 +82,11 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     """
     portal, form = request.portal, request.form
     rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
+    capacity = form.get("capacity", "").strip()
     files = [portal.workspace.read(name) for name in names]
     for file in files:  # first, as the mistakes of a changed text would have other lines
         portal.workspace.read_design(file)
-    changed = [change_load(file, rate, servers) for file in files]
+    changed = [change_load(file, rate, servers, capacity) for file in files]
     for file in changed:
         portal.workspace.read_design(file)
     sample = find_sample(request, files)
@@ -97,8 +96,10 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
         sample="" if sample is None else sample.name,
         rate=rate,
         servers=servers,
+        capacity=capacity,
         user=request.user,
         created_ms=time.time_ns() // 1_000_000,
+        sample_id=choice if portal.uploads.find(choice := form.get("sample", "")) else "",
     )
     arguments = build_arguments(portal.workspace, changed, sample)
     job = portal.simulations.create_job(wanted, **arguments)
@@ -130,8 +131,8 @@ def parse_servers(text: str) -> int:
     return int(text)
 
 
-def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
-    """Return a design file with another rate of writes and number of servers, where they are given.
+def change_load(file: DesignFile, rate: str, servers: int, capacity: str) -> DesignFile:
+    """Return a design file with another rate of writes and other servers, where these are given.
 
     Raises:
         InvalidDesign: the file is no TOML.
@@ -141,6 +142,8 @@ def change_load(file: DesignFile, rate: str, servers: int) -> DesignFile:
         changes["writes", "rate"] = rate
     if servers:
         changes["cluster", "servers"] = servers
+    if capacity:
+        changes["cluster", "capacity"] = capacity
     if not changes:
         return file
     text = edit_toml(file.content.decode("utf-8", "surrogateescape"), changes)
@@ -154,7 +157,7 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
         InvalidArgument: there is no such file.
     """
     choice = request.form.get("sample", OWN_EVENTS)
-    if choice == OWN_EVENTS:
+    if choice == OWN_EVENTS and len(files) == 1:  # a comparison would read declared samples
         return None
     workspace = request.portal.workspace
     if choice == DECLARED_SAMPLE:
@@ -173,21 +176,29 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
     simulation_id, wanted = _read_request(request)
-    values: dict[str, Any] = {
-        "id": simulation_id,
-        "wanted": wanted,
-        "can_write": request.can_act_as(Role.DESIGNER),
-    }
     result = _get_store(request).read_result(simulation_id)
     if result is not None:
         variables = build_report_variables(result["report"], request.language)
-        return request.render("simulation.html", **values, **variables)
+        return request.render(
+            "simulation.html",
+            id=simulation_id,
+            wanted=wanted,
+            can_write=request.can_act_as(Role.DESIGNER),
+            **variables,
+        )
     progress = find_progress(request, simulation_id)
+    names = ", ".join(wanted.designs)
     return request.render(
-        "simulation_progress.html",
-        **values,
+        "job_progress.html",
+        title=request.translate("portal.simulation.title", design=names),
+        events=wanted.sample or request.translate("portal.simulation.generated"),
+        path=build_path("simulations", simulation_id),
+        start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
+        start_title=request.translate("portal.simulate.title"),
+        again=request.translate("portal.simulation.again"),
         progress=progress,
-        sentence=describe_progress(request, progress),
+        sentence=describe_progress(request, simulation_id, progress),
+        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 
@@ -200,27 +211,22 @@ def send_document(request: PortalRequest) -> Response:
     return JSONResponse(result["document"])
 
 
+def send_map_view(request: PortalRequest) -> Response:
+    """Return one view of the map of a design; it never changes, but only users may see it."""
+    simulation_id, _ = _read_request(request)
+    names = request.path_values["design"], request.path_values["kind"]
+    packed = _get_store(request).read_map_view(simulation_id, *names)
+    if packed is None:
+        raise RefusedRequest(404)
+    return send_compressed(
+        request, packed, "application/json", f"{simulation_id}-{'-'.join(names)}"
+    )
+
+
 def send_events(request: PortalRequest) -> Response:
     """Return the progress of a simulation as server-sent events, until it has ended."""
     simulation_id, _ = _read_request(request)
-    return StreamingResponse(iterate_events(request, simulation_id), media_type="text/event-stream")
-
-
-async def iterate_events(request: PortalRequest, simulation_id: str) -> AsyncIterator[str]:
-    """Yield an event each time when the progress of a simulation has changed."""
-    last = None
-    while last is None or not last.state.is_final:
-        progress = find_progress(request, simulation_id)
-        if progress != last:
-            event = {
-                "is_final": progress.state.is_final,
-                "count": progress.count,
-                "total": progress.total,
-                "text": describe_progress(request, progress),
-            }
-            yield f"data: {json.dumps(event)}\n\n"
-            last = progress
-        await asyncio.sleep(EVENT_INTERVAL_S)
+    return send_job_events(request, simulation_id)
 
 
 def cancel_simulation(request: PortalRequest) -> Response:
@@ -231,26 +237,7 @@ def cancel_simulation(request: PortalRequest) -> Response:
     return request.redirect("simulations", simulation_id)
 
 
-def find_progress(request: PortalRequest, simulation_id: str) -> JobProgress:
-    """Return how far a simulation is; one of a portal that was stopped is cancelled."""
-    job = request.portal.jobs.find(simulation_id)
-    return JobProgress(JobState.CANCELLED) if job is None else job.progress
-
-
-def describe_progress(request: PortalRequest, progress: JobProgress) -> str:
-    """Return a sentence about the progress of a simulation."""
-    if progress.state is not JobState.RUNNING or not progress.phase:
-        limits = request.portal.jobs.limits
-        return request.translate(
-            f"portal.simulation.{progress.state}",
-            seconds=f"{limits.time_s:g}",
-            gigabytes=f"{limits.memory_bytes / (1 << 30):g}",
-        )
-    phase = progress.phase.replace(" ", "_")
-    return request.translate(f"portal.simulation.{phase}", count=f"{progress.count:,}")
-
-
-def _get_store(request: PortalRequest) -> SimulationStore:
+def _get_store(request: PortalRequest) -> SimulationResults:
     """Return the simulations of the portal."""
     return request.portal.simulations
 
@@ -274,6 +261,7 @@ ROUTES = [
     PortalRoute("/simulations/samples", upload_sample, "POST", Role.DESIGNER, is_streaming=True),
     PortalRoute("/simulations/{id}", show_simulation),
     PortalRoute("/simulations/{id}/document", send_document),
+    PortalRoute("/simulations/{id}/maps/{design}/{kind}", send_map_view),
     PortalRoute("/simulations/{id}/events", send_events),
     PortalRoute("/simulations/{id}/cancel", cancel_simulation, "POST", Role.DESIGNER),
 ]

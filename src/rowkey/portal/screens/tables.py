@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_overview import list_tables
-from rowkey.portal.users import Role
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -22,6 +22,7 @@ def show_tables(request: PortalRequest) -> Response:
         tables=tables,
         problem=problem,
         can_write=request.can_act_as(Role.DESIGNER),
+        verdicts=request.portal.verdicts.find(request.portal.workspace.list_files()),
         removed=request.query.get("removed", ""),
     )
 

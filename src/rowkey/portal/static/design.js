@@ -6,7 +6,7 @@ const LIVE_PARTS = ["findings", "key", "reads"];
 const area = document.getElementById("text");
 if (area) {
   const form = area.form;
-  const saved = area.defaultValue;
+  const saved = "unsaved" in area.dataset ? null : area.defaultValue;
   let timer = 0;
   let running = null;
   let isSending = false;

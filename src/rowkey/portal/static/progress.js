@@ -1,7 +1,19 @@
-// Follows a job by server-sent events; without this the page loads itself again.
+// Follows long work by server-sent events; without this the page loads itself again.
 
-const place = document.getElementById("progress");
-if (place) {
+const showPage = async () => {
+  const answer = await fetch(location.href);
+  if (!answer.ok) {
+    location.reload();
+    return;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  document.querySelector("main").replaceWith(document.adoptNode(page.querySelector("main")));
+  follow();
+};
+
+const follow = () => {
+  const place = document.getElementById("progress");
+  if (!place) return;
   const bar = place.querySelector("progress");
   const text = document.getElementById("progress-text");
   const events = new EventSource(place.dataset.events);
@@ -12,6 +24,11 @@ if (place) {
       location.reload();
       return;
     }
+    if (progress.phase !== place.dataset.phase) { // the page then offers other things
+      events.close();
+      showPage();
+      return;
+    }
     text.textContent = progress.text;
     if (progress.total) {
       bar.max = progress.total;
@@ -20,4 +37,6 @@ if (place) {
       bar.removeAttribute("value");
     }
   });
-}
+};
+
+follow();

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Counts = np.ndarray[Any, Any]
 
 MIN_LOAD, LOAD_OCTAVES, COLOUR_LEVELS = 1 / 32, 9, 254
-"""The scale of the maps in a report, see browser/map.js: the load of level 1, and how often it
-doubles."""
+"""The scale of the maps in a report at its usual brightness, see browser/map/colours.js: the load
+of level 1, and how often it doubles."""
 COLOUR_STOPS = (
     (1 / 32, 0x1A, 0x25, 0x49), (1 / 8, 0x24, 0x40, 0x70), (1 / 2, 0x3A, 0x68, 0x8C),
     (1, 0x2E, 0xA8, 0x84), (2, 0xCF, 0x8E, 0x3C), (4, 0xF2, 0xAE, 0x3E),

@@ -161,5 +161,5 @@ def embed_json(name: str, document: Any) -> Markup:
 
 @cache
 def read_asset(name: str) -> str:
-    """Return the text of a file of this package, such as `browser/map.js`."""
+    """Return the text of a file of this package, such as `browser/style.css`."""
     return files("rowkey.render.page").joinpath(name).read_text(encoding="utf-8")

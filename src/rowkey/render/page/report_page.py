@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.render.languages import Translator
 from rowkey.render.page.design_text import format_design_name
 from rowkey.render.page.figure_format import format_load
+from rowkey.render.page.map_script import read_map_script
 from rowkey.render.page.markup import embed_json, read_asset, render_page
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
     """
     from markupsafe import Markup
 
-    style, program = read_asset("browser/style.css"), read_asset("browser/map.js")
+    style, program = read_asset("browser/style.css"), read_map_script()
     return render_page(
         language,
         "report.html",
@@ -40,8 +41,8 @@ def build_report_page(document: Mapping[str, Any], language: str = "en") -> str:
 def build_report_variables(document: Mapping[str, Any], language: str = "en") -> dict[str, Any]:
     """Return the variables of the template `report_content.html`, which any page may include.
 
-    The page needs the style sheet `browser/style.css` and, for its maps, the script
-    `browser/map.js`.
+    The page needs the style sheet `browser/style.css` and, for its maps, the script that
+    `read_map_script` returns.
 
     Args:
         document: the result of `build_report_document`.

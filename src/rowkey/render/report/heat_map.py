@@ -7,23 +7,24 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import CAUSES
+from rowkey.render.report.key_prefixes import group_by_prefix
+from rowkey.workload import DEFAULT_CAPACITY_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from rowkey.advise import JudgedDesign
     from rowkey.render.redaction import Redaction
-    from rowkey.simulate import OperationMap
 
     Counts = np.ndarray[Any, Any]
 
 MAX_ROWS = 1_536
 """Rows of a map; neighbouring regions are put together above. Source: TiDB's key visualizer."""
-LARGE_MAP_BYTES = 1 << 20
-"""Bytes of a map's counts above which they are compressed fast: it takes a fifth of the time, and
-1 % more bytes where counts are noisy."""
+PACKING_LEVEL = 6
+"""Of zlib, for counts. For 1,536 × 1,440 counts of one byte it takes half of the time of level 9
+and 1 % more bytes."""
 MAX_EMPTY_RUNS = 64
 """Stretches of empty regions that are marked."""
 
@@ -31,58 +32,96 @@ MAX_EMPTY_RUNS = 64
 def build_heat_map_document(
     judged_design: JudgedDesign, redaction: Redaction
 ) -> dict[str, Any] | None:
-    """Return the load of a design by region, server and time; None without times."""
+    """Return the load of a design by region, server, key prefix and time; None without times."""
     simulation = judged_design.simulation
-    placed = [region.server for region in simulation.regions]
-    step = -(-len(placed) // MAX_ROWS)
-    firsts = range(0, len(placed), step)
-    groups = [region // step for region in range(len(placed))]
-    servers = simulation.design.cluster.servers
-    by_region = simulation.build_operation_map(groups, len(firsts))
+    regions, servers = simulation.regions, simulation.design.cluster.servers
+    placed = [region.server for region in regions]
     by_server = simulation.build_operation_map(placed, servers)
-    if by_region is None or by_server is None:
+    if by_server is None:
         return None
-    rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
+    capacity = simulation.design.cluster.capacity_per_s
+    step = -(-len(regions) // MAX_ROWS)
+    firsts = range(0, len(regions), step)
+    region_groups = [region // step for region in range(len(regions))]
+    region_rows = [_build_region_row(judged_design, redaction, first, step) for first in firsts]
     server_rows = [{"first": n, "last": n, "server": n} for n in range(servers)]
-    row_servers = [placed[first] for first in firsts]
+    region_view = _build_view(judged_design, region_groups, region_rows)
     return {
-        "start_s": int(by_region.start_s),
-        "width_s": int(by_region.width_s),
-        "columns": len(by_region.events),
+        "start_s": int(by_server.start_s),
+        "width_s": int(by_server.width_s),
+        "columns": len(by_server.events),
         "servers": servers,
-        "event_rate": by_region.event_rate,
-        "read_rate": None if by_region.reads is None else float(by_region.reads.sum()),
+        "capacity": capacity or DEFAULT_CAPACITY_PER_S,
+        "is_capacity_declared": capacity is not None,
+        "event_rate": by_server.event_rate,
+        "read_rate": None if by_server.reads is None else float(by_server.reads.sum()),
         "views": {
-            "region": _build_view(judged_design, by_region, rows, row_servers, step),
-            "server": _build_view(judged_design, by_server, server_rows, placed, 0),
+            "region": region_view,
+            "server": _build_view(judged_design, placed, server_rows, is_by_server=True),
+            "prefix": _build_prefix_view(judged_design, redaction, region_groups, region_view),
         },
     }
 
 
 def _build_view(
     judged_design: JudgedDesign,
-    operations: OperationMap,
+    groups: Sequence[int],
     rows: list[dict[str, Any]],
-    row_servers: list[int],
-    step: int,
+    *,
+    is_by_server: bool = False,
 ) -> dict[str, Any]:
     """Return one view of a map: its rows with their shares of all reads, events and marks.
 
     Args:
         judged_design: the design.
-        operations: the load by column and row.
+        groups: the row of each region.
         rows: the labels of the rows.
-        row_servers: the server of each row of regions.
-        step: regions of a row; 0 where rows are servers.
+        is_by_server: whether the rows are servers.
     """
+    operations = judged_design.simulation.build_operation_map(groups, len(rows))
+    assert operations is not None, "the events have times"
     if operations.reads is not None:
         for row, share in zip(rows, operations.compute_shares("reads").tolist(), strict=True):
             row["reads"] = share
     return {
         "rows": rows,
         "counts": pack_counts(operations.events),
-        "marks": _build_marks(judged_design, operations.events, row_servers, step),
+        "marks": _build_marks(judged_design, operations.events, groups, is_by_server=is_by_server),
     }
+
+
+def _build_prefix_view(
+    judged_design: JudgedDesign,
+    redaction: Redaction,
+    region_groups: list[int],
+    region_view: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the view by key prefix, whose counts are those of the regions if it has as many rows.
+
+    Args:
+        judged_design: the design.
+        redaction: what is hidden.
+        region_groups: the row of each region in the view by region.
+        region_view: the view by region.
+    """
+    design, regions = judged_design.design, judged_design.simulation.regions
+    found = group_by_prefix(design.key, [region.start for region in regions])
+    step = -(-len(found.prefixes) // MAX_ROWS)
+    groups = [group // step for group in found.groups]
+    rows: list[dict[str, Any]] = []
+    for region, group in enumerate(groups):
+        if group == len(rows):
+            rows.append({"first": region})
+            if prefix := found.prefixes[group * step]:
+                rows[-1]["start"] = redaction.format_start(design, prefix)
+                rows[-1]["hex"] = redaction.format_row_key(design, prefix) or ""
+        rows[-1]["last"] = region
+    if groups != region_groups:
+        return _build_view(judged_design, groups, rows)
+    for row, region_row in zip(rows, region_view["rows"], strict=True):
+        if "reads" in region_row:
+            row["reads"] = region_row["reads"]
+    return {"rows": rows, "counts_of": "region", "marks": region_view["marks"]}
 
 
 def _build_region_row(
@@ -111,61 +150,71 @@ def pack_counts(counts: Counts) -> str:
     """
     import numpy as np
 
-    flat = counts.reshape(-1)
+    flat = counts.reshape(-1).astype(np.uint64)
     places = np.flatnonzero(flat)
-    gaps = np.diff(places, prepend=-1) - 1
-    before = np.flatnonzero(gaps)
-    runs = np.stack((np.zeros_like(before), gaps[before] - 1), axis=1).reshape(-1)
-    last_gap = flat.size - (int(places[-1]) + 1 if places.size else 0)
-    tail = [0, last_gap - 1] if last_gap else []
-    numbers = np.append(np.insert(flat[places], np.repeat(before, 2), runs), tail)
-    encoded = _encode_numbers(numbers.astype(np.int64))
-    level = 9 if len(encoded) < LARGE_MAP_BYTES else 1
-    return base64.b64encode(zlib.compress(encoded, level)).decode()
+    gaps = np.diff(places, prepend=-1, append=flat.size) - 1
+    # Each gap is a zero and the number of further zeros; a count follows all but the last.
+    lengths = 1 + 2 * (gaps > 0)
+    stops = np.cumsum(lengths)
+    numbers = np.zeros(int(stops[-1]), np.uint64)
+    numbers[stops[:-1] - 1] = flat[places]
+    follows = gaps > 0
+    numbers[stops[follows] - 2] = gaps[follows] - 1
+    packed = zlib.compress(_encode_leb128(numbers[: len(numbers) - 1]), PACKING_LEVEL)
+    return base64.b64encode(packed).decode()
 
 
-def _encode_numbers(numbers: Counts) -> bytes:
-    """Return numbers of 0 or more in LEB128 encoding: seven bits a byte, lowest first."""
+def _encode_leb128(numbers: Counts) -> bytes:
+    """Return unsigned numbers in LEB128 encoding.
+
+    >>> import numpy as np
+    >>> _encode_leb128(np.array([3, 0, 300], np.uint64)).hex()
+    '0300ac02'
+    """
     import numpy as np
 
-    lengths = np.ones(len(numbers), np.int64)
-    for bits in range(7, 63, 7):
-        longer = numbers >= 1 << bits
-        if not longer.any():
-            break
-        lengths += longer
-    ends = np.cumsum(lengths)
-    out = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
-    for at in range(int(lengths.max(initial=0))):
-        has_byte = lengths > at
-        rest = numbers[has_byte] >> 7 * at
-        out[(ends - lengths)[has_byte] + at] = rest & 0x7F | np.where(rest > 0x7F, 0x80, 0)
-    return out.tobytes()
+    sizes = np.ones(len(numbers), np.int64)
+    greatest = int(numbers.max(initial=0))
+    for bits in range(7, max(greatest.bit_length(), 1), 7):
+        sizes += numbers >= np.uint64(1 << bits)
+    starts = np.cumsum(sizes) - sizes
+    encoded = np.zeros(int(sizes.sum()), np.uint8)
+    for place in range(int(sizes.max(initial=0))):
+        is_long = sizes > place
+        digits = (numbers[is_long] >> np.uint64(7 * place)) & np.uint64(0x7F)
+        more = np.where(sizes[is_long] > place + 1, 0x80, 0)
+        encoded[starts[is_long] + place] = digits.astype(np.uint8) | more.astype(np.uint8)
+    return encoded.tobytes()
 
 
 def _build_marks(
-    judged_design: JudgedDesign, counts: Counts, row_servers: list[int], step: int
+    judged_design: JudgedDesign, counts: Counts, groups: Sequence[int], *, is_by_server: bool
 ) -> list[dict[str, Any]]:
     """Return the boxes and lines that mark the causes of hot spots on a map.
 
     Args:
         judged_design: the design.
         counts: operations by column and row.
-        row_servers: the server of each row of regions.
-        step: regions of a row; 0 where rows are servers.
+        groups: the row of each region.
+        is_by_server: whether the rows are servers.
     """
     marks = []
     for number, cause in enumerate(judged_design.simulation.causes):
         cause_type = CAUSES.get(cause.code)
         shape = cause_type.map_shape if cause_type is not None else "moment"
-        mark = _build_mark(shape, cause.evidence, counts, row_servers, step)
+        mark = _build_mark(shape, cause.evidence, counts, groups, is_by_server=is_by_server)
         if mark["line"] or mark["boxes"]:
             marks.append({"cause": number, **mark})
     return marks
 
 
 def _build_mark(
-    mark_type: str, evidence: Mapping[str, Any], counts: Counts, row_servers: list[int], step: int
+    mark_type: str,
+    evidence: Mapping[str, Any],
+    counts: Counts,
+    groups: Sequence[int],
+    *,
+    is_by_server: bool,
 ) -> dict[str, Any]:
     """Return the line and the boxes that mark one cause on the map."""
     if mark_type == "front":
@@ -173,10 +222,9 @@ def _build_mark(
     if mark_type == "empty":
         boxes = _find_empty_rows(counts)
     elif mark_type == "server":
-        boxes = _find_fuller_servers(counts, row_servers) if not step else []
+        boxes = _find_fuller_servers(counts, groups) if is_by_server else []
     elif mark_type == "region" and isinstance(evidence.get("region"), int):
-        region = evidence["region"]
-        row = region // step if step else row_servers[region]
+        row = groups[evidence["region"]]
         boxes = [[0, len(counts), row, row + 1]]
     else:
         boxes = _find_hottest_cell(counts)
@@ -208,7 +256,7 @@ def _find_empty_rows(counts: Counts) -> list[list[int]]:
     return runs
 
 
-def _find_fuller_servers(counts: Counts, region_servers: list[int]) -> list[list[int]]:
+def _find_fuller_servers(counts: Counts, region_servers: Sequence[int]) -> list[list[int]]:
     """Return boxes for the servers that have more regions than others."""
     region_counts = [region_servers.count(server) for server in range(counts.shape[1])]
     full = [server for server, count in enumerate(region_counts) if count > min(region_counts)]

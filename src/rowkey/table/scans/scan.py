@@ -105,6 +105,11 @@ class Scan:
         self.threads = threads
         self.token_table = token_table
         self.follows_table = follows_table
+        self.should_stop: Callable[[], bool] | None = None
+        """Called now and then while rows are looked for; if it returns True, the scan ends there,
+        and the token continues after the last row that it has looked at."""
+        self.was_stopped = False
+        """Whether `should_stop` has ended the scan."""
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
         self._resume_token = resume
@@ -156,6 +161,7 @@ class Scan:
         if state is not self.state:
             self._bind_state(state)
         self.start_token = self.last_item = self._parsed_token
+        self.was_stopped = False
 
     @property
     def is_outdated(self) -> bool:
@@ -336,6 +342,8 @@ class Scan:
         """Whether rows can be decoded by blocks, in any order."""
         if self.design.key.is_salted or self.state.has_several_counts:
             return False
+        if self.should_stop is not None:  # no block says how far the scan is if no row of it counts
+            return False
         is_one = self.plan.fan_out == 1 and not self.is_reverse and self.start_token is None
         return is_one or not self.design.layout.has_shared_rows
 
@@ -364,6 +372,9 @@ class Scan:
                 last = item
                 if not self.residual or self.residual(row):
                     yield item, row
+            if self.should_stop is not None and self.should_stop():
+                self.was_stopped, self.last_item = True, last
+                return
             if self.is_outdated:
                 stack.close()
                 self.resume_after(last)

@@ -1,0 +1,139 @@
+"""Searches for better keys, as `rowkey advise` makes them, with the files that would be written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowkey.advise import search
+from rowkey.design import can_have_companions
+from rowkey.portal.job_results import pack_messages
+from rowkey.portal.workspace import DesignFile, Workspace
+from rowkey.render import (
+    build_advice_document,
+    build_summary_document,
+    format_advised_design,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rowkey.advise import Advice
+    from rowkey.simulate import PhaseProgress
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceRequest:
+    """What a user wants better keys for.
+
+    Args:
+        design: the name of the design file.
+        etag: its version.
+        sample: the name of the file of events; empty for what the design declares.
+        user: who wants it.
+        created_ms: when, in milliseconds since 1970.
+    """
+
+    design: str
+    etag: str
+    sample: str
+    user: str
+    created_ms: int
+
+
+def advise_design(
+    report: PhaseProgress,
+    folder: str,
+    hidden_files: Sequence[str],
+    name: str,
+    text: str,
+    sample: str | None,
+) -> dict[str, Any]:
+    """Return better keys for a design, and the texts of the files that declare them.
+
+    Args:
+        report: takes the progress.
+        folder: the folder of the design files.
+        hidden_files: files in it that are no designs.
+        name: the name of the design file.
+        text: its text.
+        sample: the path of a file of events; None for events generated from the file.
+
+    Returns:
+        `document`, that of `rowkey advise`. `declared`, `picks` and `tables`, the same designs as
+        reports describe them. `pick_texts`, the text of the design file with each pick, and
+        `table_files`, the name and the text of each file of the proposed tables, the first of
+        which is the design file; `has_companions` says whether the first one
+        keeps the others in step.
+
+    Raises:
+        SampleError: the events cannot be read.
+    """
+    workspace = Workspace(Path(folder), frozenset(map(Path, hidden_files)))
+    design = workspace.read_design(DesignFile(name, text.encode("utf-8", "surrogateescape")))
+    path = None
+    if sample is not None:
+        path = Path(sample).name
+        os.chdir(Path(sample).parent)  # so that no document names a folder of this machine
+    advice = search(design, path, progress=report)
+    documents = {
+        "document": build_advice_document(advice),
+        "declared": build_summary_document(advice.declared),
+        "picks": [build_summary_document(one.judged) for one in advice.picks],
+        "tables": [build_summary_document(one) for one in advice.tables],
+    }
+    os.chdir(workspace.folder)  # to which the path of a declared sample is relative
+    return pack_messages(
+        {
+            **documents,
+            "pick_texts": [
+                format_advised_design(
+                    advice, one.judged, workspace.folder / name, is_temporary=True
+                )
+                for one in advice.picks
+            ],
+            "table_files": _format_tables(advice, workspace, name),
+            "has_companions": _has_companions(advice),
+        }
+    )
+
+
+def _format_tables(advice: Advice, workspace: Workspace, name: str) -> list[dict[str, str]]:
+    """Return the name and the text of the file of each proposed table.
+
+    Further tables get names that are free; they are companions of the first where that is possible.
+    """
+    if not advice.tables:
+        return []
+    main, *others = advice.tables
+    taken = {file.name for file in workspace.list_files()}
+    stem = Path(name).stem
+    free = (one for number in count(2) if (one := f"{stem}_{number}.toml") not in taken)
+    further = list(zip(free, others, strict=False))
+    companions = {judged.design.table: file for file, judged in further}
+    if not _has_companions(advice):
+        companions = {}
+    return [
+        {
+            "name": file,
+            "text": format_advised_design(
+                advice,
+                judged,
+                workspace.folder / file,
+                companions if judged is main else {},
+                is_temporary=True,
+            ),
+        }
+        for file, judged in [(name, main), *further]
+    ]
+
+
+def _has_companions(advice: Advice) -> bool:
+    """Return whether the proposed tables can be one table with its companions."""
+    if not advice.tables:
+        return False
+    main, *others = advice.tables
+    return can_have_companions(main.design, {one.design.table: one.design for one in others})

@@ -1,0 +1,134 @@
+"""Requests for jobs and their results, as files that stay after a restart."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from rowkey.durable_files import make_directory, replace_file
+from rowkey.portal.jobs import Job, JobLimits, create_job_id
+from rowkey.portal.stored_messages import list_messages, restore_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import Field
+    from pathlib import Path
+
+MAX_RESULTS = 50
+"""Results of one store that are kept; with one more, the oldest is removed."""
+_ID = re.compile(r"[0-9a-f]{32}")
+_REQUEST_FILE, _RESULT_FILE = "request.json", "result.json"
+_MESSAGES = "messages"
+
+
+class JobRequest(Protocol):
+    """What a user wants from a job: a dataclass of JSON values."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def created_ms(self) -> int:
+        """When, in milliseconds since 1970."""
+        ...
+
+
+RequestT = TypeVar("RequestT", bound=JobRequest)
+
+
+class JobResults(Generic[RequestT]):
+    """The requests for one function and its results, each in a folder of its own.
+
+    Args:
+        folder: where they are stored; it is created with the first one.
+        request_class: the class of the requests.
+        function: answers a request in a process of its own, as `Job` says. Its document may hold
+            messages; it returns `pack_messages(document)`.
+    """
+
+    def __init__(
+        self, folder: Path, request_class: type[RequestT], function: Callable[..., dict[str, Any]]
+    ) -> None:
+        self.folder = folder
+        self._request_class = request_class
+        self._function = f"{function.__module__}:{function.__name__}"
+
+    def create_job(
+        self, request: RequestT, limits: JobLimits | None = None, **arguments: Any
+    ) -> Job:
+        """Store a request, and return the job that answers it.
+
+        Args:
+            request: what is wanted.
+            limits: what the job may use; as other jobs if None.
+            arguments: those of the function.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        for old in self.list_ids()[MAX_RESULTS - 1 :]:
+            shutil.rmtree(self.folder / old, ignore_errors=True)
+        job_id = create_job_id()
+        folder = self.folder / job_id
+        make_directory(folder)
+        path = folder / _REQUEST_FILE
+        replace_file(path, json.dumps(asdict(request)).encode(), path.with_suffix(".part"))
+        return Job(job_id, self._function, arguments, folder / _RESULT_FILE, limits=limits)
+
+    def remove(self, job_id: str) -> None:
+        """Remove a request with its result."""
+        if _ID.fullmatch(job_id):
+            shutil.rmtree(self.folder / job_id, ignore_errors=True)
+
+    def list_ids(self) -> list[str]:
+        """Return the ids of the stored requests, newest first."""
+        if not self.folder.is_dir():
+            return []
+        found = [one for one in os.scandir(self.folder) if _ID.fullmatch(one.name)]
+        times = {one.name: one.stat().st_ctime_ns for one in found}
+        requests = {name: self.read_request(name) for name in times}
+        created = {name: one.created_ms if one else 0 for name, one in requests.items()}
+        return sorted(times, key=lambda name: (-created[name], -times[name]))
+
+    def list_requests(self, count: int) -> list[tuple[str, RequestT]]:
+        """Return the newest requests with their ids, newest first.
+
+        Args:
+            count: how many at most.
+        """
+        requests = ((one, self.read_request(one)) for one in self.list_ids()[:count])
+        return [(job_id, request) for job_id, request in requests if request is not None]
+
+    def read_request(self, job_id: str) -> RequestT | None:
+        """Return a request; None if there is none of this id, or another version wrote it."""
+        document = self._read(job_id, _REQUEST_FILE)
+        try:
+            return None if document is None else self._request_class(**document)
+        except TypeError:
+            return None
+
+    def read_result(self, job_id: str) -> dict[str, Any] | None:
+        """Return the result of the function with its messages; None if there is none yet."""
+        result = self._read(job_id, _RESULT_FILE)
+        if result is not None:
+            restore_messages(result, result.pop(_MESSAGES))
+        return result
+
+    def _read(self, job_id: str, name: str) -> dict[str, Any] | None:
+        """Return a stored document; None if there is none."""
+        if not _ID.fullmatch(job_id):
+            return None
+        try:
+            text = (self.folder / job_id / name).read_bytes()
+        except OSError:
+            return None
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+
+def pack_messages(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with the keys and arguments of its messages, which JSON would lose."""
+    return {**document, _MESSAGES: list_messages(document)}

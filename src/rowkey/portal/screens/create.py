@@ -1,0 +1,184 @@
+"""Create the table of a design: what will be created, and the step that does it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rowkey.errors import Conflict, InvalidArgument
+from rowkey.portal.roles import Role
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.screens.simulate import find_sample
+from rowkey.portal.step_pages import describe_step
+from rowkey.render import (
+    DIALECTS,
+    FORMAT_VERSION,
+    build_create_statement,
+    format_created_table,
+)
+from rowkey.simulate import choose_design_splits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from starlette.responses import Response
+
+    from rowkey.design import Design
+    from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.table_steps import StepResult, TableStep
+
+STEP = "create"
+
+
+class PlannedTable(NamedTuple):
+    """A table that will be created.
+
+    Args:
+        name: its name.
+        families: the names of its families.
+        region_count: its regions; None if they follow from a sample and their number as well.
+        script: the statement for HBase's shell; empty if its boundaries follow from a sample.
+    """
+
+    name: str
+    families: Sequence[str]
+    region_count: int | None
+    script: str
+
+
+def show_creation(request: PortalRequest) -> Response:
+    """Show which tables a design needs, and how the last creation went on or ended."""
+    portal = request.portal
+    file = portal.workspace.read(request.path_values["name"])
+    design = portal.workspace.read_design(file)
+    step = portal.steps.find(design.table)
+    is_ours = step is not None and step.name == STEP
+    is_running = step is not None and step.is_running
+    tables = {design.table: design, **design.companions}
+    return request.render(
+        "create.html",
+        file=file,
+        design=design,
+        exists=not is_running and has_table(request, design.table),
+        planned=[plan_table(name, one, design, file.name) for name, one in tables.items()],
+        needs_sample=any(one.splits.needs_sample for one in tables.values()),
+        has_declared=portal.workspace.find_sample(design) is not None,
+        samples=portal.uploads.list_samples(),
+        step=step if is_ours or is_running else None,
+        sentence=describe_step(request, step) if step is not None and is_running else "",
+        can_operate=request.can_act_as(Role.OPERATOR) and not is_running,
+    )
+
+
+def plan_table(name: str, design: Design, main: Design, file_name: str) -> PlannedTable:
+    """Return what will be created for a design.
+
+    Args:
+        name: the name of the table.
+        design: its design.
+        main: the design of the main table, which is another one for a companion.
+        file_name: the file of the design.
+
+    Raises:
+        InvalidDesign: its regions cannot be split so.
+    """
+    families = list(design.families)
+    if design.splits.needs_sample:
+        return PlannedTable(name, families, design.splits.request.regions, "")
+    splits = choose_design_splits(design).boundaries.splits
+    is_main = design is main
+    path = file_name if is_main else main.declaration.companions[name]
+    statement = build_create_statement(design, splits, path, "" if is_main else main.table)
+    script = "\n".join(DIALECTS["hbase_shell"](statement))
+    return PlannedTable(name, families, len(splits) + 1, script)
+
+
+def start_creation(request: PortalRequest) -> Response:
+    """Begin to create the table of a design, and show how far it is.
+
+    Raises:
+        Conflict: the table exists, the file has changed, or another step runs.
+        InvalidArgument: boundaries follow from a sample, and none is chosen.
+        InvalidDesign: the file has mistakes.
+    """
+    portal = request.portal
+    file = portal.workspace.read(request.path_values["name"])
+    if file.etag != request.form.get("etag", ""):
+        what = "the file has changed since the page was opened"
+        raise Conflict(file.name, what, remedy="Open the page again, and see what is created.")
+    design = portal.workspace.read_design(file)
+    tables = {design.table: design, **design.companions}
+    sample: Path | None = None
+    if any(one.splits.needs_sample for one in tables.values()):
+        sample = find_sample(request, [file])
+        if sample is None:
+            what = "the regions follow from a sample, and none is chosen"
+            raise InvalidArgument("sample", what, remedy="Choose a file of events.")
+    if has_table(request, design.table):
+        what = "the table exists"
+        remedy = "Load rows into it, or move its rows to another key."
+        raise Conflict(f"table {design.table}", what, remedy=remedy)
+
+    def work(step: TableStep) -> StepResult:
+        return create_tables(request, step, tables, sample)
+
+    portal.steps.start(design.table, STEP, request.user, work)
+    chosen = None if sample is None else sample.name
+    request.note_action(
+        "create table", design.table, design=file.name, etag=file.etag, sample=chosen
+    )
+    return request.redirect("designs", file.name, "create")
+
+
+def create_tables(
+    request: PortalRequest, step: TableStep, tables: Mapping[str, Design], sample: Path | None
+) -> StepResult:
+    """Create the table of a design after its companions, as `rowkey create` does.
+
+    Args:
+        request: the request.
+        step: takes the progress.
+        tables: the designs by name, that of the main table first.
+        sample: the file of events from which boundaries follow; None if none do.
+    """
+    step.report("splits", 0, 0)
+    splits = {
+        name: choose_design_splits(
+            one, sample if one.splits.needs_sample else None
+        ).boundaries.splits
+        for name, one in tables.items()
+    }
+    step.report("regions", 0, 0)
+    with request.portal.engines.create_table(
+        tables[step.table],
+        splits=splits[step.table],
+        companion_splits=splits,
+        progress=lambda done, total: step.report("regions", done, total),
+    ) as table:
+        created = {step.table: table, **table.companions}
+        counts = {name: len(one.regions()) for name, one in created.items()}
+    lines = [
+        format_created_table(name, count, tables[name].families) for name, count in counts.items()
+    ]
+    found = [{"name": name, "regions": count} for name, count in counts.items()]
+    return {"format": FORMAT_VERSION, "tables": found}, lines
+
+
+def has_table(request: PortalRequest, name: str) -> bool:
+    """Return whether the engine has a table; an engine that stores nothing yet has none.
+
+    Raises:
+        Unavailable: the engine cannot be reached.
+    """
+    request.portal.engines.require_url()
+    try:
+        with request.portal.engines.open() as engine:
+            return engine.has_table(name)
+    except InvalidArgument:  # nothing is stored at its URL
+        return False
+
+
+ROUTES = [
+    PortalRoute("/designs/{name}/create", show_creation),
+    PortalRoute("/designs/{name}/create", start_creation, "POST", Role.OPERATOR),
+]

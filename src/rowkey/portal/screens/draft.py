@@ -1,0 +1,156 @@
+"""Drafts: a new design file from an uploaded file of events."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.portal.design_drafts import DEFAULT_SERVERS, DraftRequest
+from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.links import build_path
+from rowkey.portal.roles import Role
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
+from rowkey.portal.screens.simulate import parse_servers
+from rowkey.portal.workspace import DESIGN_SUFFIX, clean_table_name
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+
+SHOWN_DRAFTS = 10
+
+
+def show_draft_form(request: PortalRequest) -> Response:
+    """Show the form for a draft, and the newest ones."""
+    portal = request.portal
+    samples = portal.uploads.list_samples()
+    chosen = portal.uploads.find(request.query.get("sample", ""))
+    first = chosen or (samples[0] if samples else None)
+    stem = "" if first is None else clean_table_name(first.path.name.partition(".")[0])
+    return request.render(
+        "draft.html",
+        samples=samples,
+        sample=request.query.get("sample", ""),
+        name=f"{stem}{DESIGN_SUFFIX}" if stem else "",
+        default_servers=DEFAULT_SERVERS,
+        drafts=portal.drafts.list_requests(SHOWN_DRAFTS),
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        suffixes=list_sample_suffixes(),
+        can_write=request.can_act_as(Role.DESIGNER),
+    )
+
+
+async def upload_draft_sample(request: PortalRequest) -> Response:
+    """Store the body as a file of events, from which the form then drafts."""
+    name = request.query.get("name", "")
+    sample = await request.portal.uploads.receive(name, request.stream_body(MAX_SAMPLE_BYTES))
+    request.note_action("upload sample", sample.path.name, size_bytes=sample.size_bytes)
+    return request.redirect("drafts", query=f"sample={sample.id}")
+
+
+def start_draft(request: PortalRequest) -> Response:
+    """Begin to draft a design, and show the progress.
+
+    Raises:
+        Conflict: the folder has a file of this name.
+        InvalidArgument: a value of the form is not allowed.
+        Unavailable: too many jobs wait.
+    """
+    portal, form = request.portal, request.form
+    name = form.get("name", "").strip()
+    if not name.endswith(DESIGN_SUFFIX):
+        name += DESIGN_SUFFIX
+    portal.workspace.check_name(name)
+    sample = portal.uploads.find(form.get("sample", ""))
+    if sample is None:
+        what = "there is no such file of events"
+        raise InvalidArgument("sample", what, remedy="Upload one, and choose it.")
+    if (portal.workspace.folder / name).exists():
+        what = "there is a file of this name"
+        raise Conflict(name, what, remedy="Choose another name.")
+    wanted = DraftRequest(
+        name=name,
+        sample=sample.path.name,
+        sample_id=sample.id,
+        servers=parse_servers(form.get("servers", "")) or DEFAULT_SERVERS,
+        user=request.user,
+        created_ms=time.time_ns() // 1_000_000,
+    )
+    job = portal.drafts.create_job(
+        wanted,
+        folder=str(portal.workspace.folder),
+        hidden_files=list(map(str, portal.workspace.hidden_files)),
+        name=name,
+        table=clean_table_name(name.removesuffix(DESIGN_SUFFIX)),
+        sample=str(sample.path),
+        servers=wanted.servers,
+    )
+    try:
+        portal.jobs.submit(job)
+    except RowkeyError:
+        portal.drafts.remove(job.id)
+        raise
+    request.note_action("draft design", name, sample=wanted.sample)
+    return request.redirect("drafts", job.id)
+
+
+def show_draft(request: PortalRequest) -> Response:
+    """Show what a draft is based on, or how far it is."""
+    draft_id, wanted = _read_request(request)
+    result = request.portal.drafts.read_result(draft_id)
+    title = request.translate("portal.draft.of", sample=wanted.sample)
+    if result is not None:
+        return request.render("draft_result.html", title=title, wanted=wanted, result=result)
+    progress = find_progress(request, draft_id)
+    return request.render(
+        "job_progress.html",
+        title=title,
+        events=wanted.name,
+        path=build_path("drafts", draft_id),
+        start=build_path("drafts", query=f"sample={wanted.sample_id}"),
+        start_title=request.translate("portal.draft.title"),
+        again=request.translate("portal.draft.again"),
+        progress=progress,
+        sentence=describe_progress(request, draft_id, progress),
+        can_write=request.can_act_as(Role.DESIGNER),
+    )
+
+
+def send_draft_events(request: PortalRequest) -> Response:
+    """Return the progress of a draft as server-sent events, until it has ended."""
+    return send_job_events(request, _read_request(request)[0])
+
+
+def cancel_draft(request: PortalRequest) -> Response:
+    """End a draft, so that no file is written."""
+    draft_id, wanted = _read_request(request)
+    request.portal.jobs.cancel(draft_id)
+    request.note_action("cancel draft", wanted.name)
+    return request.redirect("drafts", draft_id)
+
+
+def _read_request(request: PortalRequest) -> tuple[str, DraftRequest]:
+    """Return the id in the path, and what was to be drafted.
+
+    Raises:
+        RefusedRequest: there is no such draft.
+    """
+    draft_id = request.path_values["id"]
+    wanted = request.portal.drafts.read_request(draft_id)
+    if wanted is None:
+        raise RefusedRequest(404)
+    return draft_id, wanted
+
+
+ROUTES = [
+    PortalRoute("/drafts", show_draft_form),
+    PortalRoute("/drafts", start_draft, "POST", Role.DESIGNER),
+    PortalRoute("/drafts/samples", upload_draft_sample, "POST", Role.DESIGNER, is_streaming=True),
+    PortalRoute("/drafts/{id}", show_draft),
+    PortalRoute("/drafts/{id}/events", send_draft_events),
+    PortalRoute("/drafts/{id}/cancel", cancel_draft, "POST", Role.DESIGNER),
+]

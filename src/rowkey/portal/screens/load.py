@@ -1,0 +1,154 @@
+"""Load a file of events into a stored table, and follow how far that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse
+
+from rowkey.errors import InvalidArgument
+from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.roles import Role
+from rowkey.portal.routes import PortalRoute
+from rowkey.portal.screens.simulate import DECLARED_SAMPLE
+from rowkey.portal.step_pages import describe_step
+from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
+from rowkey.table import load_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from starlette.responses import Response
+
+    from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.table_steps import StepResult, TableStep
+    from rowkey.table import FileLoadResult
+
+STEP = "load"
+
+
+def show_load(request: PortalRequest) -> Response:
+    """Show the form for a load, and the step of the table that runs or ran last."""
+    name = request.path_values["name"]
+    step = request.portal.steps.find(name)
+    if request.wants_json:
+        state = None if step is None else step.build_document()
+        return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
+    is_running = step is not None and step.is_running
+    if step is None or not is_running:
+        require_table(request, name)
+    declared = find_declared_sample(request, name)
+    return request.render(
+        "load.html",
+        name=name,
+        step=step if step is not None and (is_running or step.name == STEP) else None,
+        sentence=describe_step(request, step) if step is not None and is_running else "",
+        samples=request.portal.uploads.list_samples(),
+        declared=None if declared is None else declared.name,
+        can_operate=request.can_act_as(Role.OPERATOR),
+    )
+
+
+def start_load(request: PortalRequest) -> Response:
+    """Begin to load a file, or go on with a load that was interrupted.
+
+    Raises:
+        Conflict: another step of the table runs.
+        InvalidArgument: there is no such file.
+    """
+    name, portal = request.path_values["name"], request.portal
+    portal.engines.require_url()
+    choice = request.form.get("sample", "")
+    if choice == DECLARED_SAMPLE:
+        path = find_declared_sample(request, name)
+    else:
+        sample = portal.uploads.find(choice)
+        path = None if sample is None else sample.path
+    if path is None:
+        what = "there is no such file of events"
+        raise InvalidArgument("sample", what, remedy="Upload one, and choose it.")
+    shuffles, restarts = "shuffle" in request.form, "restart" in request.form
+
+    def work(step: TableStep) -> StepResult:
+        with portal.engines.open_table(name) as table, portal.live.follow_step(name):
+            result = load_file(
+                table,
+                path,
+                shuffle=shuffles,
+                restart=restarts,
+                progress=lambda done, total: step.report("rows", done, total),
+            )
+        return build_load_document(name, path, result), [
+            *format_load_result(result),
+            *format_left_out_rows(result),
+        ]
+
+    portal.steps.start(name, STEP, request.user, work)
+    request.note_action(STEP, name, sample=path.name, shuffle=shuffles, restart=restarts)
+    return request.redirect("tables", name, "load")
+
+
+def build_load_document(table: str, path: Path, result: FileLoadResult) -> dict[str, Any]:
+    """Return what a load did, for programs.
+
+    Args:
+        table: the name of the table.
+        path: the file.
+        result: the result of `load_file`.
+    """
+    return {
+        "format": FORMAT_VERSION,
+        "table": table,
+        "file": path.name,
+        "rows": result.row_count,
+        "rows_before": result.rows_before,
+        "left_out": {"count": result.left_out.count, "problems": list(result.problems)},
+        "repeated": {"rows": result.repeat_count, "exact": result.is_exact_count},
+        "absent_fields": list(result.absent_fields),
+        "assumptions": list(result.assumptions),
+    }
+
+
+def cancel_load(request: PortalRequest) -> Response:
+    """Cancel the load that runs; rows that are loaded stay.
+
+    Raises:
+        RefusedRequest: the table has had no load.
+    """
+    name = request.path_values["name"]
+    step = request.portal.steps.find(name)
+    if step is None or step.name != STEP:
+        raise RefusedRequest(404)
+    if step.is_running:
+        step.cancel()
+        request.note_action("cancel load", name)
+    return request.redirect("tables", name, "load")
+
+
+def find_declared_sample(request: PortalRequest, table: str) -> Path | None:
+    """Return the sample that the design file of a table declares; None without one."""
+    portal = request.portal
+    for file in portal.workspace.list_files():
+        design = portal.checker.check(file).design
+        if design is not None and design.table == table:
+            return portal.workspace.find_sample(design)
+    return None
+
+
+def require_table(request: PortalRequest, name: str) -> None:
+    """Raise unless the engine has a table.
+
+    Raises:
+        RefusedRequest: it has not.
+        Unavailable: the engine cannot be reached.
+    """
+    with request.portal.engines.open() as engine:
+        if not engine.has_table(name):
+            raise RefusedRequest(404)
+
+
+ROUTES = [
+    PortalRoute("/tables/{name}/load", show_load),
+    PortalRoute("/tables/{name}/load", start_load, "POST", Role.OPERATOR),
+    PortalRoute("/tables/{name}/load/cancel", cancel_load, "POST", Role.OPERATOR),
+]

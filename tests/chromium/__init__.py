@@ -1,0 +1,5 @@
+"""A real Chromium for the tests of pages: started once, watched for errors and for requests."""
+
+from chromium.pages import list_cut_off, list_violations, watch_page
+
+__all__ = ["list_cut_off", "list_violations", "watch_page"]

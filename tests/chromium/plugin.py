@@ -1,0 +1,35 @@
+"""The fixture for a browser: one Chromium per session, and a loud notice where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from oracles.plugin import give_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+MISSING = (
+    "no page was opened in a browser. Install Debian's chromium and the dev group, or name a "
+    "Chromium in the variable CHROMIUM."
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; without one the tests are skipped loudly, or fail."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        give_up(MISSING)
+    if CHROMIUM is None:
+        give_up(MISSING)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()

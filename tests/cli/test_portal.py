@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import http.client
+import signal
+import ssl
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+from argon2 import PasswordHasher
+
+from cli.command import LOGS, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PEM = Path(__file__).parents[1] / "portal"
+"""The folder with a certificate of localhost for a hundred years, and its key."""
+
+
+@contextmanager
+def start_portal(folder: Path, *arguments: str) -> Iterator[str]:
+    """Run `rowkey portal` in a folder for a `with` block, and return the printed link."""
+    command = [sys.executable, "-m", "rowkey", "portal", "--no-browser", "--port", "0", *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            link = process.stdout.readline().strip()
+            yield link
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+    assert "" == link or (0, 1) == (process.returncode, errors.count("\n"))
+
+
+def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
+    """The printed link logs in, begins at the page of the design, and Ctrl-C ends with 0."""
+    (tmp_path / "logs.toml").write_text(LOGS, "utf-8")
+    with start_portal(tmp_path, "logs.toml") as link:
+        url = urlsplit(link)
+        browser = http.client.HTTPConnection(url.netloc, timeout=20)
+        browser.request("GET", f"{url.path}?{url.query}")
+        response = browser.getresponse()
+        assert (303, "/designs/logs.toml") == (response.status, response.getheader("location"))
+        browser.close()
+        second = run("portal", str(tmp_path), "--port", "0", "--no-browser")
+        assert (4, True) == (second.code, "another portal has this folder" in second.err)
+
+
+def test_the_portal_speaks_https(tmp_path: Path) -> None:
+    """With a certificate and its key the portal speaks HTTPS only, with a cookie for HTTPS."""
+    files = ("tls_certificate.pem", "tls_key.pem")
+    tls = ("--tls-certificate", str(PEM / files[0]), "--tls-key", str(PEM / files[1]))
+    with start_portal(tmp_path, "--host", "localhost", *tls) as link:
+        url = urlsplit(link)
+        assert ("https", "localhost") == (url.scheme, url.hostname)
+        trusted = ssl.create_default_context(cafile=PEM / files[0])
+        browser = http.client.HTTPSConnection(url.netloc, timeout=20, context=trusted)
+        browser.request("GET", f"{url.path}?{url.query}")
+        response = browser.getresponse()
+        cookie = str(response.getheader("set-cookie"))
+        assert (303, True) == (response.status, cookie.startswith("__Host-rowkey_session"))
+        assert "; Secure" in cookie
+        browser.close()
+        plain = http.client.HTTPConnection(url.netloc, timeout=20)
+        plain.request("GET", "/healthz")
+        with pytest.raises((http.client.HTTPException, OSError)):
+            plain.getresponse()
+        plain.close()
+
+
+def test_a_portal_for_others_needs_users(tmp_path: Path) -> None:
+    """An address that other machines can reach is refused without --auth, with exit code 2."""
+    found = run("portal", str(tmp_path), "--host", "0.0.0.0")
+    assert (2, True) == (found.code, "Give --auth FILE" in found.err)
+
+
+@pytest.mark.parametrize(
+    ("places", "text"),
+    [
+        (["missing"], "'missing' is not a folder"),
+        (["missing.toml"], "missing.toml is no file and no folder"),
+        (["a.toml", "b/c.toml"], "lie in one folder"),
+        (["a.toml", "b"], "lie in one folder"),
+    ],
+)
+def test_places_must_be_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: list[str], text: str
+) -> None:
+    """A place that is no folder, or files of several folders are refused with exit code 2."""
+    (tmp_path / "b").mkdir()
+    for name in ("a.toml", "b/c.toml"):
+        (tmp_path / name).write_text(LOGS, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = run("portal", *places)
+    assert (2, True) == (found.code, text in found.err)
+
+
+def test_a_broken_certificate_is_named(tmp_path: Path) -> None:
+    """A file that is no certificate is refused before the portal is open."""
+    broken = tmp_path / "broken.pem"
+    broken.write_text("no certificate", "utf-8")
+    tls = ("--tls-certificate", str(broken), "--tls-key", str(broken))
+    found = run("portal", str(tmp_path), "--port", "0", "--no-browser", *tls)
+    assert (4, True) == (found.code, "the TLS files cannot be used" in found.err)
+
+
+def test_a_password_is_hashed() -> None:
+    """The printed hash is one of the password; an empty password is refused."""
+    found = run("portal", "--hash-password", stdin="open sesame\n")
+    assert 0 == found.code
+    assert PasswordHasher().verify(found.out.strip(), "open sesame")
+    assert 2 == run("portal", "--hash-password", stdin="\n").code

@@ -1,0 +1,170 @@
+"""Every page of a portal in a browser: it fits, everybody can read it, and keys are enough."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from chromium import list_cut_off, list_violations
+from portal.browser.servers import open_portal, serve_portal
+from portal.portals import LOGS
+from rowkey.portal import PortalSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portal.browser.servers import ServedPortal
+
+LONG_NAME = "measurements_of_all_machines_in_every_plant_of_the_northern_region"
+LONG = f"""\
+table = "{LONG_NAME}"
+key   = "[bucket(machine_serial_number, 64)][machine_serial_number][measured_at][sensor]"
+
+[fields]
+machine_serial_number = {{ type = "text", max_bytes = 90 }}
+measured_at = "timestamp_ms"
+sensor  = {{ type = "text", max_bytes = 20 }}
+value   = "float64"
+comment = {{ type = "text", nullable = true }}
+image   = {{ type = "bytes", nullable = true }}
+"""
+MACHINE = "SN-0000000042-" + "x" * 60
+ROW = json.dumps({"machine_serial_number": MACHINE, "measured_at": 1_000, "sensor": "speed"})
+PAGES = {
+    "/designs/logs.toml": 200,
+    "/designs/broken.toml": 200,
+    f"/tables/{LONG_NAME}": 200,
+    f"/tables/{LONG_NAME}/rows": 200,
+    "/tables/logs/rows?where=host%20=%20%27none%27": 200,
+    "/tables/logs/rows?where=hots%20=%201": 422,
+    f"/tables/{LONG_NAME}/row?row={ROW}": 200,
+    f"/tables/{LONG_NAME}/operations?count=128&part=0": 200,
+    "/tables/logs/operations?count=x": 422,
+    "/nothing": 404,
+    "/tables/nothing/rows": 422,
+}
+"""The pages by their paths, and the status of each; those of the menu are visited too."""
+WIDTHS = (360, 1024, 1920)
+MIN_TARGET_PX = 24
+"""The least height of what is pressed. Source: WCAG 2.2, 2.5.8 Target Size (Minimum)."""
+SMALL_TARGETS = """(least) => [...document.querySelectorAll("button, select, input, summary")]
+  .filter((one) => one.checkVisibility() && one.type !== "checkbox" && one.type !== "radio")
+  .filter((one) => one.getBoundingClientRect().height < least)
+  .map((one) => one.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPortal]:
+    """A portal on a directory with tables of long names and values, and a broken design."""
+    folder = tmp_path_factory.mktemp("portal")
+    designs = folder / "designs"
+    designs.mkdir()
+    for name, text in (("logs.toml", LOGS), ("broken.toml", 'table = "x"\nkey = "[a][b"\n')):
+        (designs / name).write_text(text, "utf-8")
+    url = f"rocks:{folder / 'data'}"
+    rowkey.open(rowkey.Design.loads(LOGS), url).close()
+    with rowkey.open(rowkey.Design.loads(LONG), url) as table:
+        for number in range(5):
+            table.put(
+                {
+                    "machine_serial_number": MACHINE,
+                    "measured_at": 1_000 * number,
+                    "sensor": "speed",
+                    "value": 1.5,
+                    "comment": "A long comment. " * 20 if number % 2 else None,
+                    "image": bytes(range(200)),
+                }
+            )
+    with serve_portal(PortalSettings(designs, url)) as served:
+        yield served
+
+
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "zh")])
+def test_every_page_fits_and_can_be_read(
+    browser: Any, portal: ServedPortal, scheme: str, language: str
+) -> None:
+    """At three widths nothing overflows, is too small to press, or violates what axe checks."""
+    menu = [route.path for route in portal.app.state.portal_routes if route.menu_key]
+    pages = {**dict.fromkeys(menu, 200), **PAGES}
+    refused = sum(status >= 400 for status in PAGES.values())
+    found: list[tuple[object, ...]] = []
+    with open_portal(browser, portal, refused, color_scheme=scheme, locale=language) as view:
+        for path, status in pages.items():
+            view.set_viewport_size({"width": WIDTHS[-1], "height": 900})
+            answer = view.goto(portal.origin + path)
+            assert (path, status) == (path, answer.status)
+            assert len(answer.body()) < 200_000
+            assert {"en": "en", "zh": "zh-Hans"}[language] == view.get_attribute("html", "lang")
+            found += [(path, *one) for one in list_violations(view)]
+            for width in WIDTHS:
+                view.set_viewport_size({"width": width, "height": 900})
+                if view.evaluate("document.documentElement.scrollWidth") > width:
+                    found.append((path, width, "is broader than the window"))
+                small = view.evaluate(SMALL_TARGETS, MIN_TARGET_PX) if width == WIDTHS[0] else []
+                found += [(path, width, one) for one in [*list_cut_off_titles(view), *small]]
+    assert not found, "\n".join(map(str, found))
+
+
+def list_cut_off_titles(view: Any) -> list[str]:
+    """Return what is cut off, apart from regions that scroll by keys."""
+    return [one for one in list_cut_off(view) if not one.startswith("DIV scroll")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_login_can_be_read(browser: Any, portal: ServedPortal, scheme: str) -> None:
+    """The page of those who are not logged in fits and has no violations."""
+    with open_portal(browser, portal, 1, color_scheme=scheme) as view:
+        view.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        view.get_by_role("button", name="Log out").click()
+        assert [] == list_violations(view)
+        assert 401 == view.goto(portal.origin).status
+        assert [] == list_violations(view)
+
+
+def test_rows_are_found_by_keys_alone(browser: Any, portal: ServedPortal) -> None:
+    """From the list of tables to the cells of a row, each place that has the focus is marked."""
+    with open_portal(browser, portal) as view:
+        follow_by_keys(view, LONG_NAME)
+        follow_by_keys(view, "Rows")
+        for text in ("sensor = 'speed'", "measured_at desc"):
+            move_focus(view, "INPUT")
+            view.keyboard.type(text)
+        view.keyboard.press("Enter")
+        view.get_by_text("1970-01-01T00:00:04").first.wait_for()
+        follow_by_keys(view, "Cells 1")
+        view.get_by_role("heading", name="Values").wait_for()
+        assert "Tables" == skip_to_content(view)
+
+
+def move_focus(view: Any, wanted: str) -> None:
+    """Press Tab until an element has the focus: of a tag, or whose text begins with a text."""
+    for _ in range(60):
+        view.keyboard.press("Tab")
+        tag, text, outline = view.evaluate(
+            """() => { const one = document.activeElement;
+            return [one.tagName, one.textContent.trim().replace(/\\s+/g, " "),
+                    getComputedStyle(one).outlineStyle]; }"""
+        )
+        assert "none" != outline, f"{tag} {text} does not show its focus"
+        if tag == wanted or text.startswith(wanted):
+            return
+    raise AssertionError(f"no Tab leads to {wanted}")
+
+
+def follow_by_keys(view: Any, label: str) -> None:
+    """Open a link by keys."""
+    before = view.url
+    move_focus(view, label)
+    view.keyboard.press("Enter")
+    view.wait_for_url(lambda url: url != before)
+
+
+def skip_to_content(view: Any) -> str:
+    """Skip the menu by keys, and return the text of the link that comes next."""
+    view.keyboard.press("Tab")
+    view.keyboard.press("Enter")
+    view.keyboard.press("Tab")
+    return str(view.evaluate("document.activeElement.textContent"))
