@@ -142,13 +142,16 @@ def test_a_stream_ends_with_its_session(tmp_path: Path, monkeypatch: pytest.Monk
     ((name, value),) = open_client(app).cookies.items()
     request = build_request(app, f"{name}={value}")
 
-    async def follow() -> list[str]:
-        stream = iterate_live_events(request, "logs")
-        first = await anext(stream)
-        app.state.portal.sessions.end_session(request.cookie)
-        return [first, *[event async for event in stream]]
+    events: list[str] = []
 
-    assert 1 == len(run_coroutine(follow()))
+    async def follow() -> None:
+        stream = iterate_live_events(request, "logs")
+        events.append(await anext(stream))
+        app.state.portal.sessions.end_session(request.cookie)
+        events.extend([event async for event in stream])
+
+    run_coroutine(follow())
+    assert 1 == len(events)
     assert 0 == app.state.portal.live.viewer_count
 
 

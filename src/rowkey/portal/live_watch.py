@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ class WatchedTable:
         reader: reads it; None before the first reading.
         live: its load after the last reading.
         problem: why it could not be read at all, in English; empty if it could.
-        events: what pages are sent after a reading, by language, with its load.
+        events: what pages are sent after a reading, by language, with its load and problem.
         lock: held while that is built.
     """
 
@@ -65,8 +65,13 @@ class WatchedTable:
     reader: TableReader | None = None
     live: LiveLoad | None = None
     problem: str = ""
-    events: dict[str, tuple[LiveLoad | None, str]] = field(default_factory=dict)
+    events: dict[str, tuple[tuple[LiveLoad | None, str], str]] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
+
+    @property
+    def state(self) -> tuple[LiveLoad | None, str]:
+        """Its load and problem: another object or text after each reading that shows something."""
+        return self.live, self.problem
 
 
 class LiveWatch:
@@ -294,7 +299,6 @@ class LiveWatch:
         except RowkeyError as problem:
             table.reader, table.problem = None, str(problem)
             self.failure_count += 1
-            table.live = replace(self.get_live_load(table.name))  # pages wait for another object
             return
         table.problem = ""
         interval = table.reader.last_interval

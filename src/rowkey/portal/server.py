@@ -148,15 +148,11 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
     except OSError as problem:
         what = f"the TLS files cannot be used: {problem.strerror}"
         raise Unavailable(str(settings.certificate_file), what) from problem
-    return _end_streams_at_exit(uvicorn.Server(config), app)
-
-
-def _end_streams_at_exit(server: uvicorn.Server, app: Any) -> uvicorn.Server:
-    """Return a server that ends the streams of open pages first, which it would wait for."""
+    server = uvicorn.Server(config)
     handle_exit = server.handle_exit
 
     def end_streams(sig: int, frame: Any) -> None:
-        """Begin to stop."""
+        """End the streams of open pages first, which the server would wait for."""
         app.state.portal.live.stop()
         handle_exit(sig, frame)
 

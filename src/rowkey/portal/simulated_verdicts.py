@@ -45,14 +45,14 @@ class SimulatedVerdicts:
     def find(self, files: Iterable[DesignFile]) -> dict[str, SimulatedVerdict]:
         """Return the verdicts of the newest simulations, by the names of the files.
 
-        A file that has changed since it was simulated, or was only simulated with another rate or
-        other servers, has none.
+        A file that has changed since it was simulated, or was only simulated with another load
+        or other servers, has none.
         """
         wanted = {(file.name, file.etag) for file in files}
         found: dict[str, SimulatedVerdict] = {}
         for simulation_id in self._simulations.list_ids():
             request = self._simulations.read_request(simulation_id)
-            if request is None or len(request.designs) != 1 or request.rate or request.servers:
+            if request is None or len(request.designs) != 1 or request.changes_load:
                 continue
             (name,), (etag,) = request.designs, request.etags
             if name in found or (name, etag) not in wanted:

@@ -54,6 +54,11 @@ class SimulationRequest:
     capacity: str = ""
     sample_id: str = ""
 
+    @property
+    def changes_load(self) -> bool:
+        """Whether the rate or the servers are not those of the designs."""
+        return bool(self.rate or self.servers or self.capacity)
+
 
 class SimulationResults(JobResults[SimulationRequest]):
     """The simulations of one portal with their results; maps are files of their own.

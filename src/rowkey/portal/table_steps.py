@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     """What the command of a step prints: as a JSON document, and as lines of text."""
     StepWork = Callable[["TableStep"], StepResult]
 
-_STORED = ("name", "user", "started_ms", "finished_ms", "progress", "document", "lines", "mistakes")
+_STORED = (
+    "name",
+    "user",
+    "details",
+    "started_ms",
+    "finished_ms",
+    "progress",
+    "document",
+    "lines",
+    "mistakes",
+)
 """The attributes of a step that outlive the portal's process."""
 _LOGGER = logging.getLogger("rowkey.portal")
 MIN_ESTIMATE_S = 1.0

@@ -116,32 +116,41 @@ def send_live_events(request: PortalRequest) -> Response:
 
 async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterator[str]:
     """Yield an event after each reading of a table, as long as the session lasts."""
-    portal, last = request.portal, None
-    with portal.live.view(name) as table:
+    live, last = request.portal.live, None
+    with live.view(name) as table:
         yield ": the table is read every two seconds now\n\n"
-        while portal.live.is_running and request.find_session():
-            if table.live is not last and table.live is not None:
-                last = table.live
-                event = await run_in_threadpool(_render_parts, request, table)
-                yield f"data: {event}\n\n"
+        while live.is_running and live.find(name) is table and _has_session(request):
+            if last is None or _differ(last, table.state):
+                last = table.state
+                yield f"data: {await run_in_threadpool(_render_parts, request, table)}\n\n"
             await asyncio.sleep(EVENT_INTERVAL_S)
+
+
+def _has_session(request: PortalRequest) -> bool:
+    """Return whether the user is still logged in."""
+    return request.find_session() is not None
+
+
+def _differ(before: tuple[object, str], after: tuple[object, str]) -> bool:
+    """Return whether a table was read between two states."""
+    return before[0] is not after[0] or before[1] != after[1]
 
 
 def _render_parts(request: PortalRequest, table: WatchedTable) -> str:
     """Return the parts of a page that change, once for all pages in one language."""
     with table.lock:
-        live, event = table.events.get(request.language, (None, ""))
-        if live is not table.live:
-            live = table.live
+        state, event = table.events.get(request.language, (None, ""))
+        if state is None or _differ(state, table.state):
+            state = table.state
             environment = build_portal_environment(request.language)
             values = _build_values(request, table.name)
             parts = {
                 name: environment.get_template(f"live_{name}.html").render(**values)
                 for name in ("verdicts", "tables")
             }
-            minute = 0 if live is None else live.at_ms // 60_000
+            minute = 0 if state[0] is None else state[0].at_ms // 60_000
             event = json.dumps({**parts, "minute": minute})
-            table.events[request.language] = (live, event)
+            table.events[request.language] = (state, event)
         return event
 
 
