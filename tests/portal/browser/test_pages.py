@@ -131,7 +131,8 @@ def list_cut_off_titles(view: Any) -> list[str]:
 def test_the_login_can_be_read(browser: Any, portal: ServedPortal) -> None:
     """The page of those who are not logged in has no violations, light or dark."""
     with open_portal(browser, portal, 1) as view:
-        view.get_by_role("button", name="Log out").click()
+        with view.expect_navigation():
+            view.get_by_role("button", name="Log out").click()
         assert 401 == view.goto(portal.origin).status
         assert [] == [*list_violations(view), *list_contrast_violations(view, "dark")]
 
