@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.move import Move
+from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.users import Role
 from rowkey.render import (
@@ -126,21 +127,24 @@ def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -
 
 def send_events(request: PortalRequest) -> Response:
     """Return the progress of the step of a table as server-sent events, until it has ended."""
-    return StreamingResponse(iterate_events(request), media_type="text/event-stream")
+    step = request.portal.steps.find(request.path_values["name"])
+    if step is None:
+        raise RefusedRequest(404)
+    return StreamingResponse(iterate_events(request, step), media_type="text/event-stream")
 
 
-async def iterate_events(request: PortalRequest) -> AsyncIterator[str]:
+async def iterate_events(request: PortalRequest, step: TableStep) -> AsyncIterator[str]:
     """Yield an event each time when the progress of a step has changed."""
     last: dict[str, Any] = {}
     while not last.get("is_final"):
-        step = request.portal.steps.find(request.path_values["name"])
-        progress = {} if step is None else step.build_document()["progress"]
+        document = step.build_document()
+        progress = document["progress"]
         event = {
-            "is_final": step is None or not step.is_running,
-            "count": progress.get("done", 0),
-            "total": progress.get("total", 0),
-            "phase": progress.get("step", ""),
-            "text": describe_progress(request, progress) if progress else "",
+            "is_final": not document["running"],
+            "count": progress["done"],
+            "total": progress["total"],
+            "phase": progress["step"],
+            "text": describe_progress(request, progress),
         }
         if event != last:
             yield f"data: {json.dumps(event)}\n\n"
