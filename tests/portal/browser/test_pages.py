@@ -46,7 +46,7 @@ PAGES = {
     "/nothing": 404,
     "/tables/nothing/rows": 422,
 }
-"""The pages by their paths, and the status of each; those of the menu are visited too."""
+"""Pages with a query, and of mistakes, by their paths, and the status of each."""
 WIDTHS = (360, 1024, 1920)
 MIN_TARGET_PX = 24
 """The least height of what is pressed. Source: WCAG 2.2, 2.5.8 Target Size (Minimum)."""
@@ -82,18 +82,32 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPortal]:
         yield served
 
 
-def list_pages(portal: ServedPortal) -> dict[str, int]:
-    """Return the paths of all pages, with the status of each."""
-    menu = [route.path for route in portal.app.state.portal_routes if route.menu_key]
-    return {**dict.fromkeys(menu, 200), **PAGES}
+def list_pages(view: Any, portal: ServedPortal) -> dict[str, int]:
+    """Return the paths of all pages, with the status of each: `PAGES`, and all of a table or file.
+
+    Streams of events are left out, and what is no page.
+    """
+    paths = {
+        route.path.replace("{name}", "logs.toml" if "/designs" in route.path else LONG_NAME)
+        for route in portal.app.state.portal_routes
+        if route.is_safe and not route.is_public and not route.path.endswith("events")
+    }
+    found = [view.request.get(portal.origin + path) for path in sorted(paths) if "{" not in path]
+    pages = {
+        answer.url.removeprefix(portal.origin): answer.status
+        for answer in found
+        if answer.headers.get("content-type", "").startswith("text/html") and answer.ok
+    }
+    assert "/" in pages
+    return {**pages, **PAGES}
 
 
 def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> None:
     """The program axe finds no violation in a light or a dark page, and no page is large."""
-    pages = list_pages(portal)
+    refused = sum(one >= 400 for one in PAGES.values())
     found: list[tuple[object, ...]] = []
-    with open_portal(browser, portal, sum(one >= 400 for one in pages.values())) as view:
-        for path, status in pages.items():
+    with open_portal(browser, portal, refused) as view:
+        for path, status in list_pages(view, portal).items():
             view.emulate_media(color_scheme="light")
             answer = view.goto(portal.origin + path)
             assert (path, status) == (path, answer.status)
@@ -106,11 +120,10 @@ def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> No
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_page_fits_its_window(browser: Any, portal: ServedPortal, language: str) -> None:
     """From a phone to a wide screen nothing overflows or is cut off, or is too small to press."""
-    pages = list_pages(portal)
-    refused = sum(one >= 400 for one in pages.values())
+    refused = sum(one >= 400 for one in PAGES.values())
     found: list[tuple[object, ...]] = []
     with open_portal(browser, portal, refused, locale=language) as view:
-        for path in pages:
+        for path in list_pages(view, portal):
             view.goto(portal.origin + path)
             assert view.get_attribute("html", "lang").startswith(language)
             view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
