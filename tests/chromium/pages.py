@@ -48,7 +48,19 @@ def list_violations(view: Any) -> list[tuple[str, str]]:
     """Return the serious violations that axe finds in a fully unfolded page."""
     view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     view.evaluate(gzip.decompress(AXE.read_bytes()).decode())
-    found = view.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return _run_axe(view, {})
+
+
+def list_contrast_violations(view: Any, scheme: str) -> list[tuple[str, str]]:
+    """Return what cannot be read in another colour scheme, after `list_violations` of the page."""
+    view.emulate_media(color_scheme=scheme)
+    return _run_axe(view, {"runOnly": ["color-contrast"]})
+
+
+def _run_axe(view: Any, options: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the serious violations that axe finds."""
+    options = {"resultTypes": ["violations"], **options}
+    found = view.evaluate("(options) => axe.run(document, options)", options)["violations"]
     return [
         (one["id"], one["nodes"][0]["html"][:200])
         for one in found

@@ -242,3 +242,60 @@ def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
         now[0] += seconds
         step.report(*report)
         assert expected == step.remaining_s
+
+
+@pytest.mark.parametrize(
+    ("step", "is_target_read", "verification", "current", "forms"),
+    [
+        ("none", False, None, "Plan", {"plan"}),
+        ("announced", False, None, "Copy", {"run", "throttle", "pause", "finish/logs_2"}),
+        ("copying", False, None, "Copy", {"run", "throttle", "pause", "finish/logs_2"}),
+        ("copied", False, None, "Verify", {"verify", "cutover", "finish/logs_2"}),
+        ("copied", False, False, "Verify", {"verify", "cutover", "finish/logs_2"}),
+        ("copied", False, True, "Cut over", {"verify", "cutover", "finish/logs_2"}),
+        ("switching", False, True, "Cut over", {"cutover"}),
+        ("switching", True, True, "Cut over", {"rollback"}),
+        ("cut over", True, True, "Finish", {"verify", "rollback", "finish/logs"}),
+        ("finishing", True, True, "Finish", {"finish/logs"}),
+        ("finishing", False, True, "Finish", {"finish/logs_2"}),
+        ("finished", True, True, None, {"plan"}),
+    ],
+)
+def test_only_the_sensible_steps_are_offered(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    is_target_read: bool,
+    verification: bool | None,
+    current: str | None,
+    forms: set[str],
+) -> None:
+    """At each stage of a move the page marks it, and has the forms of its next steps only."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    client = open_client(build_portal(tmp_path, url))
+    status = {
+        "table": "logs",
+        "target": "logs_2",
+        "step": step,
+        "read": "logs_2" if is_target_read else "logs",
+        "rows": 7,
+        "share": 0.5,
+        "verification": None
+        if verification is None
+        else {"passed": verification, "differences": 3},
+        "settings": {"rows_per_s": 20_000.0, "max_p99_ms": None, "paused": False},
+        "history": [{"time_ms": 1, "step": "copied", "details": {"rows": 7}}],
+    }
+    monkeypatch.setattr("rowkey.portal.screens.operations._read_status", lambda _: status)
+    for language in ("zh", "en"):
+        page = check_page(client.get(PAGE, params={"lang": language}).text)
+        actions = [str(one["action"]) for tag, one in page.elements if tag == "form"]
+        found = {one.partition("/move/")[2] for one in actions if "/move/" in one}
+        assert forms == found
+    at = page.text.split()
+    marked = [one for one in page.elements if one[1].get("aria-current") == "step"]
+    assert (current is not None) == (len(marked) == 1)
+    if current is not None:
+        number = ("Plan", "Copy", "Verify", "Cut over", "Finish").index(current)
+        assert number == at.count("✓")

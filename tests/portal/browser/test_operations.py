@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STALE_S = 0.3
 """Seconds for which clients use the table without the catalog: a change waits for so long."""
-COPIED_ROWS = 400
+COPIED_ROWS = 800
 SLOW_ROWS_PER_S = 20
 OTHER_KEY = LOGS.replace("[bucket(host, 16)][host][ts]", "[bucket(host, 4)][ts][host]")
 
@@ -137,8 +137,9 @@ def end_step(view: Any, step: str) -> str:
 
 
 def press(view: Any, name: str) -> None:
-    """Press the button of a name, which is the only one that is shown."""
-    view.get_by_role("button", name=name, exact=True).click()
+    """Press the button of a name, the only one that is shown, and wait for the next page."""
+    with view.expect_navigation():
+        view.get_by_role("button", name=name, exact=True).click()
 
 
 def get_figure(view: Any, section: str, name: str) -> str:
@@ -159,7 +160,7 @@ def test_buckets_are_doubled_while_a_client_writes(
         costs = view.locator(".costs tbody tr").all_inner_texts()
         assert "Row keys that a get tries\t1\t2" == costs[0]
         press(view, "Set 32 buckets")
-        view.get_by_text("Waiting until all clients know of it").wait_for()
+        view.locator("#progress, section.notice.good").first.wait_for()
         assert "Set 32 buckets" not in view.content()
         assert "32" in end_step(view, "Change of the number of buckets: done")
         assert "32 also stored under 16" == get_figure(view, "#buckets", "bucket(host")
@@ -225,6 +226,7 @@ def confirm(view: Any, label: str, typed: str, *, is_refused: bool = False) -> N
     if not form.is_visible():
         view.locator("summary").filter(has_text=re.compile(f"^{label}$")).click()
     form.get_by_role("textbox").fill(typed)
-    form.get_by_role("button", name=label).click()
+    with view.expect_navigation():
+        form.get_by_role("button", name=label).click()
     if is_refused:
         view.get_by_text("Nothing was changed").wait_for()

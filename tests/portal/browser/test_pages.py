@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from chromium import list_cut_off, list_violations
+from chromium import list_contrast_violations, list_cut_off, list_violations
 from portal.browser.servers import open_portal, serve_portal
 from portal.portals import LOGS
 from rowkey.portal import PortalSettings
@@ -46,7 +46,7 @@ PAGES = {
     "/nothing": 404,
     "/tables/nothing/rows": 422,
 }
-"""The pages by their paths, and the status of each; those of the menu are visited too."""
+"""Pages with a query, and of mistakes, by their paths, and the status of each."""
 WIDTHS = (360, 1024, 1920)
 MIN_TARGET_PX = 24
 """The least height of what is pressed. Source: WCAG 2.2, 2.5.8 Target Size (Minimum)."""
@@ -82,23 +82,51 @@ def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPortal]:
         yield served
 
 
-@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "zh")])
-def test_every_page_fits_and_can_be_read(
-    browser: Any, portal: ServedPortal, scheme: str, language: str
-) -> None:
-    """At three widths nothing overflows, is too small to press, or violates what axe checks."""
-    menu = [route.path for route in portal.app.state.portal_routes if route.menu_key]
-    pages = {**dict.fromkeys(menu, 200), **PAGES}
-    refused = sum(status >= 400 for status in PAGES.values())
+def list_pages(view: Any, portal: ServedPortal) -> dict[str, int]:
+    """Return the paths of all pages, with the status of each: `PAGES`, and all of a table or file.
+
+    Streams of events are left out, and what is no page.
+    """
+    paths = {
+        route.path.replace("{name}", "logs.toml" if "/designs" in route.path else LONG_NAME)
+        for route in portal.app.state.portal_routes
+        if route.is_safe and not route.is_public and not route.path.endswith("events")
+    }
+    found = [view.request.get(portal.origin + path) for path in sorted(paths) if "{" not in path]
+    pages = {
+        answer.url.removeprefix(portal.origin): answer.status
+        for answer in found
+        if answer.headers.get("content-type", "").startswith("text/html") and answer.ok
+    }
+    assert "/" in pages
+    return {**pages, **PAGES}
+
+
+def test_everybody_can_read_every_page(browser: Any, portal: ServedPortal) -> None:
+    """The program axe finds no violation in a light or a dark page, and no page is large."""
+    refused = sum(one >= 400 for one in PAGES.values())
     found: list[tuple[object, ...]] = []
-    with open_portal(browser, portal, refused, color_scheme=scheme, locale=language) as view:
-        for path, status in pages.items():
-            view.set_viewport_size({"width": WIDTHS[-1], "height": 900})
+    with open_portal(browser, portal, refused) as view:
+        for path, status in list_pages(view, portal).items():
+            view.emulate_media(color_scheme="light")
             answer = view.goto(portal.origin + path)
             assert (path, status) == (path, answer.status)
             assert len(answer.body()) < 200_000
-            assert {"en": "en", "zh": "zh-Hans"}[language] == view.get_attribute("html", "lang")
-            found += [(path, *one) for one in list_violations(view)]
+            problems = [*list_violations(view), *list_contrast_violations(view, "dark")]
+            found += [(path, *one) for one in problems]
+    assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_page_fits_its_window(browser: Any, portal: ServedPortal, language: str) -> None:
+    """From a phone to a wide screen nothing overflows or is cut off, or is too small to press."""
+    refused = sum(one >= 400 for one in PAGES.values())
+    found: list[tuple[object, ...]] = []
+    with open_portal(browser, portal, refused, locale=language) as view:
+        for path in list_pages(view, portal):
+            view.goto(portal.origin + path)
+            assert view.get_attribute("html", "lang").startswith(language)
+            view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
             for width in WIDTHS:
                 view.set_viewport_size({"width": width, "height": 900})
                 if view.evaluate("document.documentElement.scrollWidth") > width:
@@ -113,15 +141,13 @@ def list_cut_off_titles(view: Any) -> list[str]:
     return [one for one in list_cut_off(view) if not one.startswith("DIV scroll")]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_login_can_be_read(browser: Any, portal: ServedPortal, scheme: str) -> None:
-    """The page of those who are not logged in fits and has no violations."""
-    with open_portal(browser, portal, 1, color_scheme=scheme) as view:
-        view.set_viewport_size({"width": WIDTHS[0], "height": 900})
-        view.get_by_role("button", name="Log out").click()
-        assert [] == list_violations(view)
+def test_the_login_can_be_read(browser: Any, portal: ServedPortal) -> None:
+    """The page of those who are not logged in has no violations, light or dark."""
+    with open_portal(browser, portal, 1) as view:
+        with view.expect_navigation():
+            view.get_by_role("button", name="Log out").click()
         assert 401 == view.goto(portal.origin).status
-        assert [] == list_violations(view)
+        assert [] == [*list_violations(view), *list_contrast_violations(view, "dark")]
 
 
 def test_rows_are_found_by_keys_alone(browser: Any, portal: ServedPortal) -> None:

@@ -94,9 +94,16 @@ def show_operations(request: PortalRequest) -> Response:
         mistakes=() if last is None else last.mistakes,
         problem=problem,
         query=request.query,
-        designs=[one.name for one in request.portal.workspace.list_files()],
+        designs=list_valid_designs(request),
         can_operate=request.can_act_as(Role.OPERATOR),
     )
+
+
+def list_valid_designs(request: PortalRequest) -> list[str]:
+    """Return the names of the design files without mistakes, which a table can be moved to."""
+    portal = request.portal
+    files = portal.workspace.list_files()
+    return [file.name for file in files if portal.checker.check(file).design is not None]
 
 
 def find_stage(move: Mapping[str, Any] | None, step: Mapping[str, Any] | None) -> int:

@@ -373,7 +373,7 @@ class Scan:
                 if not self.residual or self.residual(row):
                     yield item, row
             if self.should_stop is not None and self.should_stop():
-                self.was_stopped, self.last_item = True, last
+                self.was_stopped, self.last_item = True, last or self.last_item
                 return
             if self.is_outdated:
                 stack.close()
