@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 PYTEST := $(BIN)/pytest --numprocesses $(if $(shell sh -c 'command -v java'),3,2) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo proof test test-long test-hbase check format docs site bench hbase lock clean
+.PHONY: help demo proof pictures test test-long test-hbase check format docs site bench hbase lock clean
 
 help:
 	@grep -E '^[a-z-]+:.*  # ' Makefile | sed -E 's/:.*# /\t/' | expand -t 14
@@ -57,6 +57,9 @@ proof: $(DEV)  # prove designs on a real cluster and write docs/proof.md and doc
 	$(BIN)/python tools/proof.py
 	$(BIN)/python -m tools.cases
 	$(BIN)/python -m tools.read_load
+
+pictures: $(DEV)  # take the pictures of the portal for the docs; needs Chromium
+	$(BIN)/python tools/portal_pictures.py
 
 docs: $(DEV)  # write the generated reference
 	$(BIN)/python tools/docs.py

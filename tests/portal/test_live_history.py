@@ -137,7 +137,8 @@ def test_the_file_has_a_limit(tmp_path: Path) -> None:
 def test_what_is_stored_survives_a_killed_process(tmp_path: Path) -> None:
     """All intervals that a process has stored are there after kill -9."""
     command = [sys.executable, "-c", WRITER, str(tmp_path / "live.sqlite")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(40):
             stored = int(process.stdout.readline())

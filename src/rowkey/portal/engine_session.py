@@ -129,8 +129,19 @@ class EngineSession:
     @property
     def is_exclusive(self) -> bool:
         """Whether only one process at a time can have the engine open, and only once."""
+        return self._engine_class.is_exclusive
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is stored at the URL yet, so that there is no engine to open."""
+        location = self.require_url().partition(":")[2]
+        return not self._engine_class.is_initialized(location)
+
+    @property
+    def _engine_class(self) -> type[Engine]:
+        """The class of the engine that the URL names."""
         scheme = self.require_url().partition(":")[0]
-        return any(one.is_exclusive for one in ENGINES.values() if one.scheme == scheme)
+        return next(one for one in ENGINES.values() if one.scheme == scheme)
 
     def require_url(self) -> str:
         """Return the URL of the engine.

@@ -262,6 +262,8 @@ class LiveWatch:
     def _update_tables(self) -> None:
         """Learn which tables the engine has."""
         try:
+            if self._engines.is_empty:
+                return
             with self._engines.share() as engine:
                 if engine is None:
                     return

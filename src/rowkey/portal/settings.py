@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from rowkey.engines import ENGINES
 from rowkey.errors import Mistake, SeveralMistakesError
 from rowkey.messages import format_value
 
@@ -160,6 +161,10 @@ class PortalSettings:
     def _find_mistakes(self) -> Iterator[Mistake]:
         """Yield what is wrong with the settings."""
         yield from self._find_file_mistakes()
+        schemes = [engine_class.scheme for engine_class in ENGINES.values()]
+        if self.url is not None and self.url.partition(":")[0] not in schemes:
+            what = f"no storage engine is called {format_value(self.url.partition(':')[0])}"
+            yield Mistake("--on", what, " or ".join(f"{one}:..." for one in schemes))
         if not 0 <= self.port <= 65_535:
             yield Mistake("--port", f"{self.port} is no port", "0..65535")
         try:

@@ -132,6 +132,8 @@ def read_stored_tables(portal: Portal) -> tuple[list[StoredTable], str]:
     if portal.settings.url is None:
         return [], ""
     try:
+        if portal.engines.is_empty:
+            return [], ""
         with portal.engines.open() as engine:
             return list(_read_tables(engine, portal.settings.url)), ""
     except RowkeyError as problem:
@@ -144,7 +146,7 @@ def read_stored_table(portal: Portal, name: str) -> StoredTable | None:
     Raises:
         Unavailable: the engine cannot be reached.
     """
-    if portal.settings.url is None or not name:
+    if portal.settings.url is None or not name or portal.engines.is_empty:
         return None
     with portal.engines.open() as engine:
         if name == CATALOG_TABLE or name not in engine.list_tables():

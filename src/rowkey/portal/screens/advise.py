@@ -18,7 +18,7 @@ from rowkey.portal.jobs import JobLimits
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import find_sample
+from rowkey.portal.screens.simulate import find_sample, suggest_sample
 from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def show_advice_form(request: PortalRequest) -> Response:
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
         design=request.query.get("design", ""),
-        sample=request.query.get("sample", AS_DECLARED),
+        sample=suggest_sample(request, AS_DECLARED),
         searches=portal.advice.list_requests(SHOWN_ADVICE),
         limits=LIMITS,
         can_write=request.can_act_as(Role.DESIGNER),

@@ -183,12 +183,11 @@ def has_table(request: PortalRequest, name: str) -> bool:
     Raises:
         Unavailable: the engine cannot be reached.
     """
-    request.portal.engines.require_url()
-    try:
-        with request.portal.engines.open() as engine:
-            return engine.has_table(name)
-    except InvalidArgument:  # nothing is stored at its URL
+    engines = request.portal.engines
+    if engines.is_empty:
         return False
+    with engines.open() as engine:
+        return engine.has_table(name)
 
 
 ROUTES = [

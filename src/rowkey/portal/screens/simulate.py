@@ -45,13 +45,33 @@ def show_form(request: PortalRequest) -> Response:
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
         design=request.query.get("design", ""),
-        sample=request.query.get("sample", OWN_EVENTS),
+        sample=suggest_sample(request, DECLARED_SAMPLE),
         simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
         suffixes=list_sample_suffixes(),
         can_write=request.can_act_as(Role.DESIGNER),
     )
+
+
+def suggest_sample(request: PortalRequest, declared: str) -> str:
+    """Return which events a form has chosen before the user does.
+
+    They are those of the link, those that the design of the link declares, or the newest upload.
+
+    Args:
+        request: the request for the form.
+        declared: what the form sends for declared events.
+    """
+    if "sample" in request.query:
+        return request.query["sample"]
+    portal, name = request.portal, request.query.get("design", "")
+    files = [one for one in portal.workspace.list_files() if one.name == name]
+    design = portal.checker.check(files[0]).design if files else None
+    if design is not None and portal.workspace.find_sample(design) is not None:
+        return declared
+    samples = portal.uploads.list_samples()
+    return samples[0].id if samples else OWN_EVENTS
 
 
 async def upload_sample(request: PortalRequest) -> Response:

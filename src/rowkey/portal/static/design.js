@@ -44,6 +44,7 @@ if (area) {
     clearTimeout(timer);
     timer = setTimeout(check, PAUSE_MS);
   });
+  if (area.value !== area.defaultValue) check(); // typed before this script was there
   form.addEventListener("submit", () => { isSending = true; });
   addEventListener("beforeunload", (event) => {
     if (!isSending && area.value !== saved) event.preventDefault();

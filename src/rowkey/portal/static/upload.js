@@ -62,7 +62,7 @@ if (form) {
         const { searchParams } = new URL(target.responseURL);
         const query = new URLSearchParams(location.search);
         query.set("sample", searchParams.get("sample"));
-        location.assign(`${location.pathname}?${query}`);
+        location.assign(`${form.dataset.next || location.pathname}?${query}`);
         return;
       }
       try {
