@@ -50,11 +50,13 @@ const follow = () => {
 };
 
 if (place) {
-  document.addEventListener("map-ready", ({ detail }) => {
-    isEmpty = !detail;
+  const showFirstMap = () => {
+    isEmpty = payload.dataset.count === "0";
     document.getElementById("live-map").hidden = isEmpty;
     document.getElementById("live-no-map").hidden = !isEmpty;
-  });
+  };
+  if ("count" in payload.dataset) showFirstMap(); // the script of the map was faster
+  else document.addEventListener("map-ready", showFirstMap);
   document.addEventListener("visibilitychange", follow);
   follow();
 }

@@ -90,6 +90,7 @@ class HeatMap {
 
   /* Show newer counts of the same table, unless a part of the map or a cell of it is held. */
   async update(given) {
+    if (!this.stage) return;
     const [c0, c1, r0, r1] = this.span, [, rows] = this.wholeRows;
     const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === rows;
     if (!isWhole || this.pins.pins.length || this.box) return;

@@ -17,7 +17,8 @@ const drawMaps = async () => {
   const { language, words, maps } = source
     ? await readSource(source) : JSON.parse(payload.textContent);
   window.addEventListener("hashchange", openTarget);
-  document.dispatchEvent(new CustomEvent("map-ready", { detail: maps.length }));
+  payload.dataset.count = maps.length; // for a script of the page that runs later
+  document.dispatchEvent(new CustomEvent("map-ready"));
   if (!maps.length) return;
   const control = new MapControl(words, maps);
   for (const given of maps) {
