@@ -13,7 +13,7 @@ from rowkey.lint import edit_toml
 from rowkey.messages import format_value
 from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
@@ -55,7 +55,7 @@ def show_form(request: PortalRequest) -> Response:
 
 
 async def upload_sample(request: PortalRequest) -> Response:
-    """Store the body as a file of events, which the form then offers."""
+    """Store the body as a file of events, which all forms then offer."""
     name = request.query.get("name", "")
     pieces = request.stream_body(MAX_SAMPLE_BYTES)
     sample = await request.portal.uploads.receive(name, pieces)
@@ -179,6 +179,7 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
     simulation_id, wanted = _read_request(request)
+    progress = find_progress(request, simulation_id)
     result = _get_store(request).read_result(simulation_id)
     if result is not None:
         variables = build_report_variables(result["report"], request.language)
@@ -189,19 +190,17 @@ def show_simulation(request: PortalRequest) -> Response:
             can_write=request.can_act_as(Role.DESIGNER),
             **variables,
         )
-    progress = find_progress(request, simulation_id)
     names = ", ".join(wanted.designs)
-    return request.render(
-        "job_progress.html",
+    return show_job(
+        request,
+        simulation_id,
+        progress,
         title=request.translate("portal.simulation.title", design=names),
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("simulations", simulation_id),
         start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
         start_title=request.translate("portal.simulate.title"),
         again=request.translate("portal.simulation.again"),
-        progress=progress,
-        sentence=describe_progress(request, simulation_id, progress),
-        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 

@@ -58,11 +58,12 @@ if (form) {
     sending.addEventListener("load", ({ target }) => {
       end();
       if (target.status < 300) {
-        // The page that the portal shows next names the file; this page then offers it, too.
+        // The address of the answer names the file; what else was chosen on this page stays.
         const { searchParams } = new URL(target.responseURL);
-        const query = new URLSearchParams(location.search);
+        const { next } = form.dataset;
+        const query = new URLSearchParams(next === location.pathname ? location.search : "");
         query.set("sample", searchParams.get("sample"));
-        location.assign(`${location.pathname}?${query}`);
+        location.assign(`${next}?${query}`);
         return;
       }
       try {
