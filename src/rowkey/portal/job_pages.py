@@ -50,7 +50,7 @@ def _describe_phase(request: PortalRequest, phase: str, progress: JobProgress) -
     )
 
 
-def show_job(request: PortalRequest, job_id: str, progress: JobProgress, **values: str) -> Response:
+def show_job(request: PortalRequest, job_id: str, progress: JobProgress, **values: Any) -> Response:
     """Show how far a job is that has no result yet.
 
     Args:
