@@ -322,6 +322,9 @@ def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Sta
     for sample in ("", "declared"):
         form = {"design:a.toml": "1", "design:b.toml": "1", "sample": sample}
         assert 422 == client.post("/comparisons", data=form).status_code
+    for name in ("a", "b"):
+        (tmp_path / "designs" / f"{name}.toml").write_text(LOGS, "utf-8")
+    assert 422 == client.post("/comparisons", data={**form, "sample": ""}).status_code
     assert [] == app.state.portal.simulations.list_ids()
 
 

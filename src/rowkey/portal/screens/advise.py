@@ -18,7 +18,7 @@ from rowkey.portal.jobs import JobLimits
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import find_sample
+from rowkey.portal.sample_choice import find_sample
 from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def start_advice(request: PortalRequest) -> Response:
     design = portal.workspace.read_design(file)
     sample: Path | None = None
     if request.form.get("sample", AS_DECLARED) != AS_DECLARED:
-        sample = find_sample(request, [file])
+        sample = find_sample(request, [design])
     elif design.declaration.sample is not None:
         sample = portal.workspace.find_sample(design)
         if sample is None:

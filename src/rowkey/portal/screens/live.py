@@ -190,10 +190,8 @@ def _find_name(request: PortalRequest) -> str:
         Unavailable: the engine cannot be reached.
     """
     name = request.path_values["name"]
-    if request.portal.live.find(name) is None:
-        with request.portal.engines.open() as engine:
-            if not engine.has_table(name):
-                raise RefusedRequest(404)
+    if request.portal.live.find(name) is None and not request.portal.engines.has_table(name):
+        raise RefusedRequest(404)
     return name
 
 

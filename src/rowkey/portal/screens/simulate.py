@@ -17,6 +17,7 @@ from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sample_choice import OWN_EVENTS, find_sample
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.simulations import SimulationRequest, build_arguments
 from rowkey.portal.workspace import DesignFile
@@ -24,7 +25,6 @@ from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from starlette.responses import Response
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.simulations import SimulationResults
 
-OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
-"""What the form sends for generated events and for the sample that the design declares."""
 SHOWN_SIMULATIONS = 20
 
 
@@ -84,12 +82,12 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
     capacity = form.get("capacity", "").strip()
     files = [portal.workspace.read(name) for name in names]
-    for file in files:  # first, as the mistakes of a changed text would have other lines
-        portal.workspace.read_design(file)
+    # First, as the mistakes of a changed text would have other lines.
+    designs = [portal.workspace.read_design(file) for file in files]
     changed = [change_load(file, rate, servers, capacity) for file in files]
     for file in changed:
         portal.workspace.read_design(file)
-    sample = find_sample(request, files)
+    sample = find_sample(request, designs)
     wanted = SimulationRequest(
         designs=[file.name for file in files],
         etags=[file.etag for file in files],
@@ -148,32 +146,6 @@ def change_load(file: DesignFile, rate: str, servers: int, capacity: str) -> Des
         return file
     text = edit_toml(file.content.decode("utf-8", "surrogateescape"), changes)
     return DesignFile(file.name, text.encode("utf-8", "surrogateescape"))
-
-
-def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | None:
-    """Return the file of events that a form names; None for generated events.
-
-    Raises:
-        InvalidArgument: there is no such file.
-    """
-    choice = request.form.get("sample", OWN_EVENTS)
-    workspace = request.portal.workspace
-    designs = [workspace.read_design(file) for file in files]
-    # A comparison replays what the designs declare, rather than generate events.
-    is_generated = len(files) == 1 or all(one.declaration.sample is None for one in designs)
-    if choice == OWN_EVENTS and is_generated:
-        return None
-    if choice in (OWN_EVENTS, DECLARED_SAMPLE):
-        declared = {workspace.find_sample(one) for one in designs}
-        path = declared.pop() if len(declared) == 1 else None
-    else:
-        sample = request.portal.uploads.find(choice)
-        path = None if sample is None else sample.path
-    if path is None:
-        what = "there is no such file, or the designs declare several"
-        remedy = "Upload one, declare one below the folder of the designs, or generate events."
-        raise InvalidArgument("sample", what, remedy=remedy)
-    return path
 
 
 def show_simulation(request: PortalRequest) -> Response:
