@@ -299,3 +299,25 @@ def test_only_the_sensible_steps_are_offered(
     if current is not None:
         number = ("Plan", "Copy", "Verify", "Cut over", "Finish").index(current)
         assert number == at.count("✓")
+
+
+def test_a_step_that_is_in_no_log_does_not_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the audit log cannot be written, nothing is changed; else its begin comes first."""
+    url = f"memory:{tmp_path}"
+    rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01).close()
+    app = build_portal(tmp_path, url)
+    client, portal = open_client(app), app.state.portal
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(portal.audit), "append", fail)
+        assert 500 == client.post("/tables/logs/buckets", data={"count": "8"}).status_code
+    assert None is portal.steps.find("logs")
+    state = do_step(client, "buckets", count="32")
+    assert [32] == [part["buckets"] for part in state["buckets"]["parts"]]
+    actions = [entry["action"] for entry in read_audit(tmp_path)]
+    assert ["log in", "buckets set", "end of buckets set"] == actions

@@ -140,11 +140,9 @@ def start_creation(request: PortalRequest) -> Response:
     def work(step: TableStep) -> StepResult:
         return create_tables(request, step, tables, sample)
 
-    portal.steps.start(design.table, STEP, request.user, work)
     chosen = None if sample is None else sample.name
-    request.note_action(
-        "create table", design.table, design=file.name, etag=file.etag, sample=chosen
-    )
+    details = {"design": file.name, "etag": file.etag, "sample": chosen}
+    portal.steps.start(design.table, STEP, request.user, work, details)
     return request.redirect("designs", file.name, "create")
 
 

@@ -74,8 +74,8 @@ def start_load(request: PortalRequest) -> Response:
             *format_left_out_rows(result),
         ]
 
-    portal.steps.start(name, STEP, request.user, work)
-    request.note_action(STEP, name, sample=path.name, shuffle=shuffles, restart=restarts)
+    details = {"sample": path.name, "shuffle": shuffles, "restart": restarts}
+    portal.steps.start(name, STEP, request.user, work, details)
     return request.redirect("tables", name, "load")
 
 

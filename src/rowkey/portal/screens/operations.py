@@ -299,7 +299,6 @@ def _begin(
     table = request.path_values["name"]
     request.portal.engines.require_url()
     request.portal.steps.start(table, name, request.user, work, details)
-    request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 
 
