@@ -88,15 +88,18 @@ class HeatMap {
     this.place.dataset.ready = "true";
   }
 
-  /* Show newer counts of the same table, unless a part of the map or a cell of it is held. */
+  /* Show newer counts of the same table, unless a part of the map or a cell of it is held. The old
+     ones are shown until the new ones are unpacked. */
   async update(given) {
-    const [c0, c1, r0, r1] = this.span, [, rows] = this.wholeRows;
-    const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === rows;
-    if (!isWhole || this.pins.pins.length || this.box) return;
+    const { kind } = this, { counts, rows } = given.views[kind];
+    const unpacked = await unpackCounts(counts, given.columns * rows.length);
+    const [c0, c1, r0, r1] = this.span, [, last] = this.wholeRows;
+    const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === last;
+    if (!isWhole || this.pins.pins.length || this.box || kind !== this.kind) return;
     Object.assign(this.given, given);
-    Object.assign(this, { columns: given.columns, counts: {}, loading: {}, loads: {}, cursor: null });
+    Object.assign(this, { columns: given.columns, loads: {}, cursor: null,
+      counts: { [kind]: unpacked }, loading: { [kind]: Promise.resolve() } });
     this.kept.clear();
-    await this.fetchView(this.kind);
     this.span = [0, this.columns, ...this.wholeRows];
     this.describeScale();
     this.size();
