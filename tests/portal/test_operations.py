@@ -221,6 +221,8 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
         page = check_page(client.get(PAGE).text)
         for words in ("begun by ann", "Copying rows: 45 of 100 (45%)"):
             assert words in page.text
+        page = check_page(client.get("/tables/logs/load", params={"lang": "zh"}).text)
+        assert ("复制与校验" in page.text, "move run" in page.text) == (True, False)
     finally:
         is_seen.set()
     assert {"rows": 1} == read_state(client)["step"]["result"]
