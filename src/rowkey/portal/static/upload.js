@@ -45,8 +45,8 @@ if (form) {
       bar.value = loaded;
       const percent = Math.floor((100 * loaded) / total);
       // A screen reader hears each tenth.
-      if (bar.dataset.told !== String(Math.floor(percent / 10))) {
-        bar.dataset.told = String(Math.floor(percent / 10));
+      if (bar.dataset.announced !== String(Math.floor(percent / 10))) {
+        bar.dataset.announced = String(Math.floor(percent / 10));
         say("uploading", { ...values, percent });
       }
     });

@@ -173,7 +173,7 @@ class HeatMap {
     this.causes.disabled = this.load === "reads";
     this.describeScale();
     this.readout.textContent = this.cursor
-      ? this.told(this.kind, this.load, this.cursor) : this.words.idle;
+      ? this.describe(this.kind, this.load, this.cursor) : this.words.idle;
     this.refresh(true);
     this.tabulate();
   }
@@ -396,11 +396,11 @@ class HeatMap {
 
   point(cell) {
     this.cursor = cell;
-    this.readout.textContent = this.told(this.kind, this.load, cell);
+    this.readout.textContent = this.describe(this.kind, this.load, cell);
     this.refresh();
   }
 
-  told(kind, load, cell) { return describeCell(this, kind, load, cell); }
+  describe(kind, load, cell) { return describeCell(this, kind, load, cell); }
 
   copyKey() {
     const { hex } = this.cursor ? this.view.rows[this.cursor[1]] : {};
