@@ -336,7 +336,12 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     (folder / "request.json").write_text('{"other": 1}', "utf-8")
     assert 404 == client.get(path).status_code
     assert path not in client.get("/simulations").text
-    assert start(client) in client.get("/simulations").text
+    path = start(client)
+    assert path in client.get("/simulations").text
+    wait_for_end(client, path)
+    result = app.state.portal.simulations.folder / path.rpartition("/")[2] / "result.json"
+    result.write_text('{"messages": [], "report": {"designs": []}, "document": {"x": 1}}', "utf-8")
+    assert 200 == client.get("/").status_code
 
 
 def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:
