@@ -185,6 +185,8 @@ def test_a_search_beyond_its_limits_goes_on_from_its_token(
     ordered = {**query, "order": "note"}
     page = check_page(client.get("/tables/logs/rows", params=ordered).text)
     assert ("Not all rows" in page.text, "Search on" in page.text) == (True, False)
+    full = client.get("/tables/logs/rows", params={"order": "note", "limit": "1"}, headers=JSON)
+    assert (None, True) == (full.json()["next"], full.json()["stopped"])  # others may come before
     monkeypatch.setattr("rowkey.portal.table_rows.EXPORT_LIMITS", limits)
     answer = client.get("/tables/logs/rows.csv", params=query)
     assert (422, True) == (answer.status_code, "not found within" in answer.text)

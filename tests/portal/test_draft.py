@@ -103,5 +103,7 @@ def test_an_empty_folder_begins_with_a_file(tmp_path: Path) -> None:
     app = build_portal(tmp_path)
     (tmp_path / "designs" / "logs.toml").unlink()
     page = check_page(open_client(app).get("/").text)
-    actions = [one.get("data-action") for tag, one in page.elements if tag == "form"]
-    assert "/drafts/samples" in actions
+    forms = [one for tag, one in page.elements if tag == "form" and one.get("id") == "upload"]
+    assert [("/simulations/samples", "/drafts")] == [
+        (one["data-action"], one["data-next"]) for one in forms
+    ]

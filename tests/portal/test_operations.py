@@ -221,6 +221,8 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
         page = check_page(client.get(PAGE).text)
         for words in ("begun by ann", "Copying rows: 45 of 100 (45%)"):
             assert words in page.text
+        page = check_page(client.get("/tables/logs/load", params={"lang": "zh"}).text)
+        assert ("复制与校验" in page.text, "move run" in page.text) == (True, False)
     finally:
         is_seen.set()
     assert {"rows": 1} == read_state(client)["step"]["result"]
@@ -299,3 +301,25 @@ def test_only_the_sensible_steps_are_offered(
     if current is not None:
         number = ("Plan", "Copy", "Verify", "Cut over", "Finish").index(current)
         assert number == at.count("✓")
+
+
+def test_a_step_that_is_in_no_log_does_not_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the audit log cannot be written, nothing is changed; else its begin comes first."""
+    url = f"memory:{tmp_path}"
+    rowkey.open(rowkey.Design.loads(LOGS), url, max_stale=0.01).close()
+    app = build_portal(tmp_path, url)
+    client, portal = open_client(app), app.state.portal
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(portal.audit), "append", fail)
+        assert 500 == client.post("/tables/logs/buckets", data={"count": "8"}).status_code
+    assert None is portal.steps.find("logs")
+    state = do_step(client, "buckets", count="32")
+    assert [32] == [part["buckets"] for part in state["buckets"]["parts"]]
+    actions = [entry["action"] for entry in read_audit(tmp_path)]
+    assert ["log in", "buckets set", "end of buckets set"] == actions

@@ -213,7 +213,8 @@ def test_a_file_is_created_and_removed(tmp_path: Path) -> None:
     assert "new_one" == rowkey.Design.read(path).table
     assert 409 == client.post("/designs", data={"name": "new-one.toml"}).status_code
     form = {"etag": read_form(client, "/designs/new-one.toml")["etag"], "typed_name": path.name}
-    assert 303 == client.post("/designs/new-one.toml/remove", data=form).status_code
+    answer = client.post("/designs/new-one.toml/remove", data=form)
+    assert "new-one.toml was removed" in client.get(answer.headers["location"]).text
     assert not path.exists()
     actions = [entry["action"] for entry in read_audit(tmp_path)]
     assert ["log in", "create design", "remove design"] == actions

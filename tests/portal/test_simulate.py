@@ -322,6 +322,9 @@ def test_a_comparison_reads_no_file_that_designs_choose(tmp_path: Path, app: Sta
     for sample in ("", "declared"):
         form = {"design:a.toml": "1", "design:b.toml": "1", "sample": sample}
         assert 422 == client.post("/comparisons", data=form).status_code
+    for name in ("a", "b"):
+        (tmp_path / "designs" / f"{name}.toml").write_text(LOGS, "utf-8")
+    assert 422 == client.post("/comparisons", data={**form, "sample": ""}).status_code
     assert [] == app.state.portal.simulations.list_ids()
 
 
@@ -333,7 +336,12 @@ def test_a_request_of_another_version_is_left_out(app: Starlette) -> None:
     (folder / "request.json").write_text('{"other": 1}', "utf-8")
     assert 404 == client.get(path).status_code
     assert path not in client.get("/simulations").text
-    assert start(client) in client.get("/simulations").text
+    path = start(client)
+    assert path in client.get("/simulations").text
+    wait_for_end(client, path)
+    result = app.state.portal.simulations.folder / path.rpartition("/")[2] / "result.json"
+    result.write_text('{"messages": [], "report": {"designs": []}, "document": {"x": 1}}', "utf-8")
+    assert 200 == client.get("/").status_code
 
 
 def test_tables_show_the_verdict_of_the_file_as_it_is(tmp_path: Path, app: Starlette) -> None:

@@ -201,7 +201,7 @@ def test_an_idle_cell_names_the_load_that_it_lacks(browser: Any, report: Path) -
 IDLE = """(one) => ["writes", "reads", "both"].map((load) => {
   const map = one.heatMap, view = map.viewOf("server", load);
   map.viewOf = () => Object.create(view, { rateAt: { value: () => 0 } });
-  const said = map.told("server", load, [0, 0]);
+  const said = map.describe("server", load, [0, 0]);
   delete map.viewOf;
   return said.split("; ").at(-1);
 })"""

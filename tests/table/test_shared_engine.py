@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
+from rowkey.catalog import DEFAULT_MAX_STALE_S
 from rowkey.engines import open_engine
 from rowkey.errors import RowkeyError
-from rowkey.table import open_table
+from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DESIGN = rowkey.Design(
@@ -36,12 +38,16 @@ def test_tables_of_one_process_share_a_directory(tmp_path: Path) -> None:
         assert ["logs"] == [one for one in engine.list_tables() if not one.startswith(".")]
 
 
-def test_no_row_is_lost_when_another_table_changes_the_buckets(tmp_path: Path) -> None:
+@pytest.mark.parametrize("open_writer", [open_table, create_table])
+def test_no_row_is_lost_when_another_table_changes_the_buckets(
+    tmp_path: Path, open_writer: Callable[..., rowkey.Table]
+) -> None:
     """A writer next to the one that changes the number of buckets follows the change in time."""
     url = f"rocks:{tmp_path / 'data'}"
     ended = Event()
     written: list[dict[str, object]] = []
-    with open_engine(url) as engine, open_table(DESIGN, url, engine=engine) as writer:
+    with open_engine(url) as engine, open_writer(DESIGN, url, engine=engine) as writer:
+        assert writer.lease.last_entry.max_stale_s == DEFAULT_MAX_STALE_S  # for other processes
 
         def write() -> None:
             while not ended.is_set():

@@ -126,6 +126,20 @@ class EngineSession:
         ):
             yield table
 
+    def has_table(self, name: str) -> bool:
+        """Return whether the engine has a table; an engine that stores nothing yet has none.
+
+        Raises:
+            InvalidArgument: the portal has no engine.
+            Unavailable: as for `open`.
+        """
+        self.require_url()
+        try:
+            with self.open() as engine:
+                return engine.has_table(name)
+        except InvalidArgument:  # nothing is stored at its URL
+            return False
+
     @property
     def is_exclusive(self) -> bool:
         """Whether only one process at a time can have the engine open, and only once."""

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from starlette.responses import StreamingResponse
-
+from rowkey.portal.event_streams import send_progress
 from rowkey.portal.jobs import JobProgress, JobState
+from rowkey.portal.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from starlette.responses import Response
 
     from rowkey.portal.requests import PortalRequest
 
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks at a job whose progress a browser follows."""
 _PHASE_OF_KEY = re.compile(r"key (\d+): (.+)")
 
 
@@ -56,23 +50,37 @@ def _describe_phase(request: PortalRequest, phase: str, progress: JobProgress) -
     )
 
 
+def show_job(request: PortalRequest, job_id: str, progress: JobProgress, **values: Any) -> Response:
+    """Show how far a job is that has no result yet.
+
+    Args:
+        request: the request.
+        job_id: its id.
+        progress: how far it was before its result was looked for, so that a result which was
+            written meanwhile is shown next.
+        values: `title` and `events` describe the job, `path` is that of its page, and `start`,
+            `start_title` and `again` lead to the form.
+    """
+    return request.render(
+        "job_progress.html",
+        progress=progress,
+        sentence=describe_progress(request, job_id, progress),
+        can_write=request.can_act_as(Role.DESIGNER),
+        **values,
+    )
+
+
 def send_job_events(request: PortalRequest, job_id: str) -> Response:
     """Return the progress of a job as server-sent events, until it has ended."""
-    return StreamingResponse(_iterate_events(request, job_id), media_type="text/event-stream")
+    return send_progress(request, lambda: _describe_event(request, job_id))
 
 
-async def _iterate_events(request: PortalRequest, job_id: str) -> AsyncIterator[str]:
-    """Yield an event each time when the progress of a job has changed."""
-    last = None
-    while last is None or not last.state.is_final:
-        progress = find_progress(request, job_id)
-        if progress != last:
-            event = {
-                "is_final": progress.state.is_final,
-                "count": progress.count,
-                "total": progress.total,
-                "text": describe_progress(request, job_id, progress),
-            }
-            yield f"data: {json.dumps(event)}\n\n"
-            last = progress
-        await asyncio.sleep(EVENT_INTERVAL_S)
+def _describe_event(request: PortalRequest, job_id: str) -> dict[str, Any]:
+    """Return the event that says how far a job is."""
+    progress = find_progress(request, job_id)
+    return {
+        "is_final": progress.state.is_final,
+        "count": progress.count,
+        "total": progress.total,
+        "text": describe_progress(request, job_id, progress),
+    }

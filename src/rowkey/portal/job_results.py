@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -91,8 +92,12 @@ class JobResults(Generic[RequestT]):
         """Return the ids of the stored requests, newest first."""
         if not self.folder.is_dir():
             return []
-        found = [one for one in os.scandir(self.folder) if _ID.fullmatch(one.name)]
-        times = {one.name: one.stat().st_ctime_ns for one in found}
+        times: dict[str, int] = {}
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if _ID.fullmatch(entry.name):
+                    with suppress(FileNotFoundError):  # another request has removed it
+                        times[entry.name] = entry.stat().st_ctime_ns
         requests = {name: self.read_request(name) for name in times}
         created = {name: one.created_ms if one else 0 for name, one in requests.items()}
         return sorted(times, key=lambda name: (-created[name], -times[name]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from rowkey.portal.audit import AuditLog
@@ -48,6 +49,7 @@ class Portal:
         verdicts: the verdicts of these simulations, by design file.
         drafts: what was drafted from uploaded files.
         advice: what better keys were searched for.
+        is_stopping: set once the portal is being stopped.
     """
 
     settings: PortalSettings
@@ -64,6 +66,7 @@ class Portal:
     verdicts: SimulatedVerdicts
     drafts: JobResults[DraftRequest]
     advice: JobResults[AdviceRequest]
+    is_stopping: Event = field(default_factory=Event)
 
     @classmethod
     def from_settings(cls, settings: PortalSettings) -> Self:
@@ -104,3 +107,8 @@ class Portal:
             drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),
             advice=JobResults(settings.storage_folder / "advice", AdviceRequest, advise_design),
         )
+
+    def end_streams(self) -> None:
+        """End the streams of open pages, which a server that is stopped would wait for."""
+        self.is_stopping.set()
+        self.live.stop()

@@ -153,7 +153,7 @@ def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
 
     def end_streams(sig: int, frame: Any) -> None:
         """End the streams of open pages first, which the server would wait for."""
-        app.state.portal.live.stop()
+        app.state.portal.end_streams()
         handle_exit(sig, frame)
 
     server.handle_exit = end_streams  # type: ignore[method-assign]

@@ -63,20 +63,19 @@ class SimulatedVerdicts:
         return found
 
     def _read(self, simulation_id: str, sample: str) -> SimulatedVerdict | None:
-        """Return the verdict of a simulation; None while it has no result."""
+        """Return the verdict of a simulation; None without a result of this version."""
         with self._lock:
             if simulation_id in self._verdicts:
                 return self._verdicts[simulation_id]
         result = self._simulations.read_result(simulation_id)
         if result is None:
             return None
-        document = result["document"]
-        verdict = SimulatedVerdict(
-            simulation_id,
-            document["verdict"]["grade"],
-            document["equal_count"]["servers"]["worst"],
-            sample,
-        )
+        try:
+            grade = result["document"]["verdict"]["grade"]
+            share = result["document"]["equal_count"]["servers"]["worst"]
+        except KeyError:  # another version has stored it
+            return None
+        verdict = SimulatedVerdict(simulation_id, grade, share, sample)
         with self._lock:
             self._verdicts[simulation_id] = verdict
         return verdict

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import StreamingResponse
-
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.event_streams import send_progress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from starlette.responses import Response
 
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import TableStep
 
 MINUTE_S = 60
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks at a step whose progress a browser follows."""
 
 
 def describe_step(request: PortalRequest, step: TableStep) -> str:
@@ -53,20 +46,14 @@ def send_step_events(request: PortalRequest, table: str) -> Response:
     """
     if request.portal.steps.find(table) is None:
         raise RefusedRequest(404)
-    return StreamingResponse(_iterate_events(request, table), media_type="text/event-stream")
+    return send_progress(request, lambda: _describe_event(request, table))
 
 
-async def _iterate_events(request: PortalRequest, table: str) -> AsyncIterator[str]:
-    """Yield an event each time when the progress of a step has changed."""
-    last: dict[str, Any] = {}
-    while not last.get("is_final"):
-        step = request.portal.steps.find(table)
-        event: dict[str, Any] = {"is_final": step is None or not step.is_running}
-        if step is not None and step.is_running:
-            what, done, total = step.progress
-            event |= {"phase": what, "count": done, "total": total}
-            event["text"] = describe_step(request, step)
-        if event != last:
-            yield f"data: {json.dumps(event)}\n\n"
-            last = event
-        await asyncio.sleep(EVENT_INTERVAL_S)
+def _describe_event(request: PortalRequest, table: str) -> dict[str, Any]:
+    """Return the event that says how far the step of a table is."""
+    step = request.portal.steps.find(table)
+    if step is None or not step.is_running:
+        return {"is_final": True}
+    what, done, total = step.progress
+    text = describe_step(request, step)
+    return {"is_final": False, "phase": what, "count": done, "total": total, "text": text}

@@ -134,7 +134,8 @@ class RowPage:
     def build_document(self, table: str) -> dict[str, Any]:
         """Return the page for programs: `rows` as `rowkey scan -f json` prints them, and `next`.
 
-        If it is `stopped`, rows that `next` leads to were not looked at, though it may be short.
+        If it is `stopped`, some rows were not looked at: those that `next` leads to, or any if that
+        is null.
 
         Args:
             table: the name of the table.
@@ -159,7 +160,8 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
     found = [{name: row.get(name) for name in fields} for row in scan]
     rows = [build_row_document(row) for row in found]
     is_full = len(rows) == query.limit
-    is_stopped = scan.was_stopped and not is_full
+    # Of sorted rows, even the first may be among those that were not looked at.
+    is_stopped = scan.was_stopped and (scan.needs_sort or not is_full)
     token = (scan.token or "") if is_full or is_stopped else ""
     return RowPage(
         fields=list(fields),
@@ -167,7 +169,7 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         displayed_rows=[build_displayed_row(row, fields) for row in found],
         identities=[json.dumps({name: row[name] for name in names}) for row in rows],
         token=token,
-        is_cut=is_full and not token,
+        is_cut=is_full and not token and not is_stopped,
         is_stopped=is_stopped,
     )
 

@@ -141,7 +141,7 @@ class TableSteps:
     A step that ends with the portal's process can be begun again: it goes on.
 
     Args:
-        audit: notes how each step ended.
+        audit: notes the begin and the end of each step.
         files: keep the last step of each table.
     """
 
@@ -164,7 +164,7 @@ class TableSteps:
         work: StepWork,
         details: Mapping[str, Any] | None = None,
     ) -> TableStep:
-        """Begin a step in a thread of its own.
+        """Note a step in the audit log, and begin it in a thread of its own.
 
         Args:
             table: the name of the table.
@@ -175,13 +175,16 @@ class TableSteps:
 
         Raises:
             Conflict: another step of the table runs.
+            OSError: the audit log cannot be written.
         """
         with self._lock:
             last = self.find(table)
             if last is not None and last.is_running:
                 what = f"{last.name} is under way, which {last.user} began"
                 raise Conflict(f"table {table}", what, remedy="Wait until it is done.")
-            step = self._steps[table] = TableStep(table, name, user, details)
+            step = TableStep(table, name, user, details)
+            self._audit.append(user, name, table, **step.details)
+            self._steps[table] = step
             self._store(step)
         Thread(target=self._run, args=(step, work), name=f"rowkey {name}", daemon=True).start()
         return step

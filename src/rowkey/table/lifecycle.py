@@ -88,17 +88,17 @@ def open_table(
         is_borrowed = engine is not None
         if engine is None:
             engine = stack.enter_context(open_engine(url, create=makes, sync=sync, clock=clock))
-        elif engine.is_exclusive:
-            max_stale = min(max_stale or SHARED_STALE_S, SHARED_STALE_S)
+        own_stale = _limit_stale_time(engine, max_stale, is_borrowed=is_borrowed)
         place = stack.enter_context(TableLocation(engine, design, url, max_stale, catalog))
         used = find_moved_table(place, design)
         if used is not design:
             place.catalog.close()  # the table closes only the catalog of its own location
             design, create = used, False
             # Both tables of a move have their entries in one catalog.
-            location = TableLocation(engine, design, url, max_stale, place.catalog_url)
+            location = TableLocation(engine, design, url, own_stale, place.catalog_url)
             place = stack.enter_context(location)
         if isinstance(design, str):
+            place.max_stale_s = own_stale
             table = place.open_by_name(clock)
         else:
             design.key.check_decodable()
@@ -108,9 +108,10 @@ def open_table(
                     opener = CompanionOpener(stack, engine, design.table, url, max_stale, catalog)
                     opener.create_missing(companions, clock)
                 place.create_table_once(design, splits, clock, may_create=create)
+            place.max_stale_s = own_stale
             table = place.open_by_design(design, clock)
         if names := table.design.declaration.companions:
-            opener = CompanionOpener(stack, engine, place.table_name, url, max_stale, catalog)
+            opener = CompanionOpener(stack, engine, place.table_name, url, own_stale, catalog)
             found = opener.open_all(
                 dict.fromkeys(names) if isinstance(design, str) else companions, clock
             )
@@ -119,6 +120,21 @@ def open_table(
         table.owns_engine = not is_borrowed
         stack.pop_all()
         return table
+
+
+def _limit_stale_time(
+    engine: Engine, max_stale_s: float | None, *, is_borrowed: bool
+) -> float | None:
+    """Return the seconds that one client of a table goes on without its catalog.
+
+    Args:
+        engine: the engine.
+        max_stale_s: what was asked for; None for the time of the table.
+        is_borrowed: whether other tables of the process may use the engine as well.
+    """
+    if not (is_borrowed and engine.is_exclusive):
+        return max_stale_s
+    return SHARED_STALE_S if max_stale_s is None else min(max_stale_s, SHARED_STALE_S)
 
 
 def _require_filled(table: Table, url: str) -> None:
@@ -179,8 +195,10 @@ def create_table(
         opener = CompanionOpener(stack, engine, design.table, url)
         opener.create_missing(companions, clock, splits=companion_splits)
         place.create_table(design, splits, clock, may_create=True, progress=progress)
+        place.max_stale_s = _limit_stale_time(engine, None, is_borrowed=is_borrowed)
         table = place.open_by_design(design, clock)
         if companions:
+            opener = CompanionOpener(stack, engine, design.table, url, place.max_stale_s)
             table = TableWithCompanions(table, opener.open_all(companions, clock))
         table.owns_engine = not is_borrowed
         stack.pop_all()

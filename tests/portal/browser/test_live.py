@@ -23,7 +23,9 @@ PATH = "/tables/hot/live"
 UPDATE = """async () => {
   const map = document.getElementById("map-live").heatMap, before = map.view.all;
   const answer = await fetch(document.getElementById("payload").dataset.source);
-  await map.update((await answer.json()).maps[0]);
+  const update = map.update((await answer.json()).maps[0]);
+  map.point([0, 0]);  // a mouse that moves while the counts are unpacked
+  await update;
   return map.view.all > before;
 }"""
 """Shows the newest map, as the page does each minute; returns whether it has more load."""

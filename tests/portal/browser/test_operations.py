@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 STALE_S = 0.3
 """Seconds for which clients use the table without the catalog: a change waits for so long."""
 COPIED_ROWS = 800
-SLOW_ROWS_PER_S = 20
+SLOW_ROWS_PER_S = 80
 OTHER_KEY = LOGS.replace("[bucket(host, 16)][host][ts]", "[bucket(host, 4)][ts][host]")
 
 

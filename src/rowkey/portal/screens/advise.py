@@ -13,12 +13,12 @@ from rowkey.portal.advice_figures import list_figures
 from rowkey.portal.design_advice import AdviceRequest
 from rowkey.portal.design_check import compare_texts
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.jobs import JobLimits
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import find_sample, suggest_sample
+from rowkey.portal.sample_choice import find_sample, suggest_sample
 from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def start_advice(request: PortalRequest) -> Response:
     design = portal.workspace.read_design(file)
     sample: Path | None = None
     if request.form.get("sample", AS_DECLARED) != AS_DECLARED:
-        sample = find_sample(request, [file])
+        sample = find_sample(request, [design])
     elif design.declaration.sample is not None:
         sample = portal.workspace.find_sample(design)
         if sample is None:
@@ -100,6 +100,7 @@ def start_advice(request: PortalRequest) -> Response:
 def show_advice(request: PortalRequest) -> Response:
     """Show the proposed keys, or how far the search is; programs get the document of `advise`."""
     advice_id, wanted = _read_request(request)
+    progress = find_progress(request, advice_id)
     result = request.portal.advice.read_result(advice_id)
     if request.wants_json:
         if result is None:
@@ -108,18 +109,16 @@ def show_advice(request: PortalRequest) -> Response:
     title = request.translate("portal.advice.of", design=wanted.design)
     if result is not None:
         return _render_result(request, advice_id, wanted, result)
-    progress = find_progress(request, advice_id)
-    return request.render(
-        "job_progress.html",
+    return show_job(
+        request,
+        advice_id,
+        progress,
         title=title,
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("advice", advice_id),
         start=build_path("advice", query=urlencode({"design": wanted.design})),
         start_title=request.translate("portal.advice.title"),
         again=request.translate("portal.advice.again"),
-        progress=progress,
-        sentence=describe_progress(request, advice_id, progress),
-        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import find_sample
+from rowkey.portal.sample_choice import find_sample
 from rowkey.portal.step_pages import describe_step
 from rowkey.render import (
     DIALECTS,
@@ -59,7 +59,7 @@ def show_creation(request: PortalRequest) -> Response:
         "create.html",
         file=file,
         design=design,
-        exists=not is_running and has_table(request, design.table),
+        exists=not is_running and portal.engines.has_table(design.table),
         planned=[plan_table(name, one, design, file.name) for name, one in tables.items()],
         needs_sample=any(one.splits.needs_sample for one in tables.values()),
         has_declared=portal.workspace.find_sample(design) is not None,
@@ -128,11 +128,11 @@ def start_creation(request: PortalRequest) -> Response:
     tables = {design.table: design, **design.companions}
     sample: Path | None = None
     if any(one.splits.needs_sample for one in tables.values()):
-        sample = find_sample(request, [file])
+        sample = find_sample(request, [design])
         if sample is None:
             what = "the regions follow from a sample, and none is chosen"
             raise InvalidArgument("sample", what, remedy="Choose a file of events.")
-    if has_table(request, design.table):
+    if portal.engines.has_table(design.table):
         what = "the table exists"
         remedy = "Load rows into it, or move its rows to another key."
         raise Conflict(f"table {design.table}", what, remedy=remedy)
@@ -140,11 +140,9 @@ def start_creation(request: PortalRequest) -> Response:
     def work(step: TableStep) -> StepResult:
         return create_tables(request, step, tables, sample)
 
-    portal.steps.start(design.table, STEP, request.user, work)
     chosen = None if sample is None else sample.name
-    request.note_action(
-        "create table", design.table, design=file.name, etag=file.etag, sample=chosen
-    )
+    details = {"design": file.name, "etag": file.etag, "sample": chosen}
+    portal.steps.start(design.table, STEP, request.user, work, details)
     return request.redirect("designs", file.name, "create")
 
 
@@ -175,19 +173,6 @@ def create_tables(
     ]
     found = [{"name": name, "regions": count} for name, count in counts.items()]
     return {"format": FORMAT_VERSION, "tables": found}, lines
-
-
-def has_table(request: PortalRequest, name: str) -> bool:
-    """Return whether the engine has a table; an engine that stores nothing yet has none.
-
-    Raises:
-        Unavailable: the engine cannot be reached.
-    """
-    engines = request.portal.engines
-    if engines.is_empty:
-        return False
-    with engines.open() as engine:
-        return engine.has_table(name)
 
 
 ROUTES = [

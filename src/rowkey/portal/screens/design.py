@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse
 
@@ -100,7 +101,7 @@ def remove_design(request: PortalRequest) -> Response:
     etag = request.form.get("etag", "")
     request.portal.workspace.remove(name, etag)
     request.note_action("remove design", name, etag=etag)
-    return request.redirect()
+    return request.redirect(query=urlencode({"removed": name}))
 
 
 def _check_draft(request: PortalRequest, name: str, text: str, etag: str) -> Response:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import Conflict, InvalidArgument, RowkeyError
 from rowkey.portal.design_drafts import DEFAULT_SERVERS, DraftRequest
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
@@ -42,14 +42,6 @@ def show_draft_form(request: PortalRequest) -> Response:
         suffixes=list_sample_suffixes(),
         can_write=request.can_act_as(Role.DESIGNER),
     )
-
-
-async def upload_draft_sample(request: PortalRequest) -> Response:
-    """Store the body as a file of events, from which the form then drafts."""
-    name = request.query.get("name", "")
-    sample = await request.portal.uploads.receive(name, request.stream_body(MAX_SAMPLE_BYTES))
-    request.note_action("upload sample", sample.path.name, size_bytes=sample.size_bytes)
-    return request.redirect("drafts", query=f"sample={sample.id}")
 
 
 def start_draft(request: PortalRequest) -> Response:
@@ -101,22 +93,21 @@ def start_draft(request: PortalRequest) -> Response:
 def show_draft(request: PortalRequest) -> Response:
     """Show what a draft is based on, or how far it is."""
     draft_id, wanted = _read_request(request)
+    progress = find_progress(request, draft_id)
     result = request.portal.drafts.read_result(draft_id)
     title = request.translate("portal.draft.of", sample=wanted.sample)
     if result is not None:
         return request.render("draft_result.html", title=title, wanted=wanted, result=result)
-    progress = find_progress(request, draft_id)
-    return request.render(
-        "job_progress.html",
+    return show_job(
+        request,
+        draft_id,
+        progress,
         title=title,
         events=wanted.name,
         path=build_path("drafts", draft_id),
         start=build_path("drafts", query=f"sample={wanted.sample_id}"),
         start_title=request.translate("portal.draft.title"),
         again=request.translate("portal.draft.again"),
-        progress=progress,
-        sentence=describe_progress(request, draft_id, progress),
-        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 
@@ -149,7 +140,6 @@ def _read_request(request: PortalRequest) -> tuple[str, DraftRequest]:
 ROUTES = [
     PortalRoute("/drafts", show_draft_form),
     PortalRoute("/drafts", start_draft, "POST", Role.DESIGNER),
-    PortalRoute("/drafts/samples", upload_draft_sample, "POST", Role.DESIGNER, is_streaming=True),
     PortalRoute("/drafts/{id}", show_draft),
     PortalRoute("/drafts/{id}/events", send_draft_events),
     PortalRoute("/drafts/{id}/cancel", cancel_draft, "POST", Role.DESIGNER),

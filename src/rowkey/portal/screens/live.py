@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 
 from rowkey.errors import Unavailable
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.event_streams import EVENT_INTERVAL_S, build_event_response, is_followed
 from rowkey.portal.links import build_path
 from rowkey.portal.live_history import LAYERS
 from rowkey.portal.live_page import (
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from rowkey.portal.live_watch import WatchedTable
     from rowkey.portal.requests import PortalRequest
 
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks whether a table was read again."""
 MAX_SHOWN_ALERTS = 10
 """Alerts that a page of a table shows; that of all tables shows five times as many."""
 
@@ -111,7 +110,7 @@ def send_map(request: PortalRequest) -> Response:
 def send_live_events(request: PortalRequest) -> Response:
     """Return the load of a table as server-sent events, after each reading."""
     name = _find_name(request)
-    return StreamingResponse(iterate_live_events(request, name), media_type="text/event-stream")
+    return build_event_response(iterate_live_events(request, name))
 
 
 async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterator[str]:
@@ -119,16 +118,11 @@ async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterato
     live, last = request.portal.live, None
     with live.view(name) as table:
         yield ": the table is read every two seconds now\n\n"
-        while live.is_running and live.find(name) is table and _has_session(request):
+        while live.is_running and live.find(name) is table and is_followed(request):
             if last is None or _differ(last, table.state):
                 last = table.state
                 yield f"data: {await run_in_threadpool(_render_parts, request, table)}\n\n"
             await asyncio.sleep(EVENT_INTERVAL_S)
-
-
-def _has_session(request: PortalRequest) -> bool:
-    """Return whether the user is still logged in."""
-    return request.find_session() is not None
 
 
 def _differ(before: tuple[object, str], after: tuple[object, str]) -> bool:
@@ -196,10 +190,8 @@ def _find_name(request: PortalRequest) -> str:
         Unavailable: the engine cannot be reached.
     """
     name = request.path_values["name"]
-    if request.portal.live.find(name) is None:
-        with request.portal.engines.open() as engine:
-            if not engine.has_table(name):
-                raise RefusedRequest(404)
+    if request.portal.live.find(name) is None and not request.portal.engines.has_table(name):
+        raise RefusedRequest(404)
     return name
 
 

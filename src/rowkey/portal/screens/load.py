@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from rowkey.errors import InvalidArgument
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.screens.simulate import DECLARED_SAMPLE
+from rowkey.portal.sample_choice import require_file
 from rowkey.portal.step_pages import describe_step
 from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
 from rowkey.table import load_file
@@ -35,8 +34,8 @@ def show_load(request: PortalRequest) -> Response:
         state = None if step is None else step.build_document()
         return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
     is_running = step is not None and step.is_running
-    if step is None or not is_running:
-        require_table(request, name)
+    if not is_running and not request.portal.engines.has_table(name):
+        raise RefusedRequest(404)
     declared = find_declared_sample(request, name)
     return request.render(
         "load.html",
@@ -58,15 +57,7 @@ def start_load(request: PortalRequest) -> Response:
     """
     name, portal = request.path_values["name"], request.portal
     portal.engines.require_url()
-    choice = request.form.get("sample", "")
-    if choice == DECLARED_SAMPLE:
-        path = find_declared_sample(request, name)
-    else:
-        sample = portal.uploads.find(choice)
-        path = None if sample is None else sample.path
-    if path is None:
-        what = "there is no such file of events"
-        raise InvalidArgument("sample", what, remedy="Upload one, and choose it.")
+    path = require_file(request, find_declared_sample(request, name))
     shuffles, restarts = "shuffle" in request.form, "restart" in request.form
 
     def work(step: TableStep) -> StepResult:
@@ -83,8 +74,8 @@ def start_load(request: PortalRequest) -> Response:
             *format_left_out_rows(result),
         ]
 
-    portal.steps.start(name, STEP, request.user, work)
-    request.note_action(STEP, name, sample=path.name, shuffle=shuffles, restart=restarts)
+    details = {"sample": path.name, "shuffle": shuffles, "restart": restarts}
+    portal.steps.start(name, STEP, request.user, work, details)
     return request.redirect("tables", name, "load")
 
 
@@ -133,18 +124,6 @@ def find_declared_sample(request: PortalRequest, table: str) -> Path | None:
         if design is not None and design.table == table:
             return portal.workspace.find_sample(design)
     return None
-
-
-def require_table(request: PortalRequest, name: str) -> None:
-    """Raise unless the engine has a table.
-
-    Raises:
-        RefusedRequest: it has not.
-        Unavailable: the engine cannot be reached.
-    """
-    with request.portal.engines.open() as engine:
-        if not engine.has_table(name):
-            raise RefusedRequest(404)
 
 
 ROUTES = [

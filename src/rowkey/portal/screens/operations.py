@@ -39,15 +39,11 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.table_steps import StepResult, TableStep
 
-MINUTE_S = 60
 MAX_COUNT_DIGITS = 6
 """Digits of a number of buckets, or of the index of a part."""
 
-
 STAGES = ("plan", "copy", "verify", "cutover", "finish")
 """What a move goes through, in order."""
-EVENT_INTERVAL_S = 0.25
-"""Seconds between two looks at a step whose progress a browser follows."""
 
 
 # Pages
@@ -303,7 +299,6 @@ def _begin(
     table = request.path_values["name"]
     request.portal.engines.require_url()
     request.portal.steps.start(table, name, request.user, work, details)
-    request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 
 

@@ -13,10 +13,11 @@ from rowkey.lint import edit_toml
 from rowkey.messages import format_value
 from rowkey.portal.compressed_responses import send_compressed
 from rowkey.portal.error_pages import RefusedRequest
-from rowkey.portal.job_pages import describe_progress, find_progress, send_job_events
+from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
+from rowkey.portal.sample_choice import DECLARED_SAMPLE, find_sample, suggest_sample
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.simulations import SimulationRequest, build_arguments
 from rowkey.portal.workspace import DesignFile
@@ -24,7 +25,6 @@ from rowkey.render import build_report_variables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from starlette.responses import Response
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.simulations import SimulationResults
 
-OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
-"""What the form sends for generated events and for the sample that the design declares."""
 SHOWN_SIMULATIONS = 20
 
 
@@ -54,28 +52,8 @@ def show_form(request: PortalRequest) -> Response:
     )
 
 
-def suggest_sample(request: PortalRequest, declared: str) -> str:
-    """Return which events a form has chosen before the user does.
-
-    They are those of the link, those that the design of the link declares, or the newest upload.
-
-    Args:
-        request: the request for the form.
-        declared: what the form sends for declared events.
-    """
-    if "sample" in request.query:
-        return request.query["sample"]
-    portal, name = request.portal, request.query.get("design", "")
-    files = [one for one in portal.workspace.list_files() if one.name == name]
-    design = portal.checker.check(files[0]).design if files else None
-    if design is not None and portal.workspace.find_sample(design) is not None:
-        return declared
-    samples = portal.uploads.list_samples()
-    return samples[0].id if samples else OWN_EVENTS
-
-
 async def upload_sample(request: PortalRequest) -> Response:
-    """Store the body as a file of events, which the form then offers."""
+    """Store the body as a file of events, which all forms then offer."""
     name = request.query.get("name", "")
     pieces = request.stream_body(MAX_SAMPLE_BYTES)
     sample = await request.portal.uploads.receive(name, pieces)
@@ -104,12 +82,12 @@ def submit_simulation(request: PortalRequest, names: Sequence[str]) -> Response:
     rate, servers = form.get("rate", "").strip(), parse_servers(form.get("servers", ""))
     capacity = form.get("capacity", "").strip()
     files = [portal.workspace.read(name) for name in names]
-    for file in files:  # first, as the mistakes of a changed text would have other lines
-        portal.workspace.read_design(file)
+    # First, as the mistakes of a changed text would have other lines.
+    designs = [portal.workspace.read_design(file) for file in files]
     changed = [change_load(file, rate, servers, capacity) for file in files]
     for file in changed:
         portal.workspace.read_design(file)
-    sample = find_sample(request, files)
+    sample = find_sample(request, designs)
     wanted = SimulationRequest(
         designs=[file.name for file in files],
         etags=[file.etag for file in files],
@@ -170,35 +148,10 @@ def change_load(file: DesignFile, rate: str, servers: int, capacity: str) -> Des
     return DesignFile(file.name, text.encode("utf-8", "surrogateescape"))
 
 
-def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | None:
-    """Return the file of events that a form names; None for generated events.
-
-    Raises:
-        InvalidArgument: there is no such file.
-    """
-    choice = request.form.get("sample", OWN_EVENTS)
-    workspace = request.portal.workspace
-    designs = [workspace.read_design(file) for file in files]
-    # A comparison replays what the designs declare, rather than generate events.
-    is_generated = len(files) == 1 or all(one.declaration.sample is None for one in designs)
-    if choice == OWN_EVENTS and is_generated:
-        return None
-    if choice in (OWN_EVENTS, DECLARED_SAMPLE):
-        declared = {workspace.find_sample(one) for one in designs}
-        path = declared.pop() if len(declared) == 1 else None
-    else:
-        sample = request.portal.uploads.find(choice)
-        path = None if sample is None else sample.path
-    if path is None:
-        what = "there is no such file, or the designs declare several"
-        remedy = "Upload one, declare one below the folder of the designs, or generate events."
-        raise InvalidArgument("sample", what, remedy=remedy)
-    return path
-
-
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
     simulation_id, wanted = _read_request(request)
+    progress = find_progress(request, simulation_id)
     result = _get_store(request).read_result(simulation_id)
     if result is not None:
         variables = build_report_variables(result["report"], request.language)
@@ -209,19 +162,17 @@ def show_simulation(request: PortalRequest) -> Response:
             can_write=request.can_act_as(Role.DESIGNER),
             **variables,
         )
-    progress = find_progress(request, simulation_id)
     names = ", ".join(wanted.designs)
-    return request.render(
-        "job_progress.html",
+    return show_job(
+        request,
+        simulation_id,
+        progress,
         title=request.translate("portal.simulation.title", design=names),
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("simulations", simulation_id),
         start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
         start_title=request.translate("portal.simulate.title"),
         again=request.translate("portal.simulation.again"),
-        progress=progress,
-        sentence=describe_progress(request, simulation_id, progress),
-        can_write=request.can_act_as(Role.DESIGNER),
     )
 
 

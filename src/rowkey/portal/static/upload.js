@@ -45,8 +45,8 @@ if (form) {
       bar.value = loaded;
       const percent = Math.floor((100 * loaded) / total);
       // A screen reader hears each tenth.
-      if (bar.dataset.told !== String(Math.floor(percent / 10))) {
-        bar.dataset.told = String(Math.floor(percent / 10));
+      if (bar.dataset.announced !== String(Math.floor(percent / 10))) {
+        bar.dataset.announced = String(Math.floor(percent / 10));
         say("uploading", { ...values, percent });
       }
     });
@@ -58,11 +58,12 @@ if (form) {
     sending.addEventListener("load", ({ target }) => {
       end();
       if (target.status < 300) {
-        // The page that the portal shows next names the file; this page then offers it, too.
+        // The address of the answer names the file; what else was chosen on this page stays.
         const { searchParams } = new URL(target.responseURL);
-        const query = new URLSearchParams(location.search);
+        const { next } = form.dataset;
+        const query = new URLSearchParams(next === location.pathname ? location.search : "");
         query.set("sample", searchParams.get("sample"));
-        location.assign(`${form.dataset.next || location.pathname}?${query}`);
+        location.assign(`${next}?${query}`);
         return;
       }
       try {

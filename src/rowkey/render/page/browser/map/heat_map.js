@@ -88,16 +88,19 @@ class HeatMap {
     this.place.dataset.ready = "true";
   }
 
-  /* Show newer counts of the same table, unless a part of the map or a cell of it is held. */
+  /* Show newer counts of the same table, unless a part of the map or a cell of it is held. The old
+     ones are shown until the new ones are unpacked. */
   async update(given) {
-    if (!this.stage) return;
-    const [c0, c1, r0, r1] = this.span, [, rows] = this.wholeRows;
-    const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === rows;
-    if (!isWhole || this.pins.pins.length || this.box) return;
+    if (!this.stage) return; // it was not shown yet
+    const { kind } = this, { counts, rows } = given.views[kind];
+    const unpacked = await unpackCounts(counts, given.columns * rows.length);
+    const [c0, c1, r0, r1] = this.span, [, last] = this.wholeRows;
+    const isWhole = c0 === 0 && c1 === this.columns && r0 === 0 && r1 === last;
+    if (!isWhole || this.pins.pins.length || this.box || kind !== this.kind) return;
     Object.assign(this.given, given);
-    Object.assign(this, { columns: given.columns, counts: {}, loading: {}, loads: {}, cursor: null });
+    Object.assign(this, { columns: given.columns, loads: {}, cursor: null,
+      counts: { [kind]: unpacked }, loading: { [kind]: Promise.resolve() } });
     this.kept.clear();
-    await this.fetchView(this.kind);
     this.span = [0, this.columns, ...this.wholeRows];
     this.describeScale();
     this.size();
@@ -171,7 +174,7 @@ class HeatMap {
     this.causes.disabled = this.load === "reads";
     this.describeScale();
     this.readout.textContent = this.cursor
-      ? this.told(this.kind, this.load, this.cursor) : this.words.idle;
+      ? this.describe(this.kind, this.load, this.cursor) : this.words.idle;
     this.refresh(true);
     this.tabulate();
   }
@@ -394,11 +397,11 @@ class HeatMap {
 
   point(cell) {
     this.cursor = cell;
-    this.readout.textContent = this.told(this.kind, this.load, cell);
+    this.readout.textContent = this.describe(this.kind, this.load, cell);
     this.refresh();
   }
 
-  told(kind, load, cell) { return describeCell(this, kind, load, cell); }
+  describe(kind, load, cell) { return describeCell(this, kind, load, cell); }
 
   copyKey() {
     const { hex } = this.cursor ? this.view.rows[this.cursor[1]] : {};

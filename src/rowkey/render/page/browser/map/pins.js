@@ -23,7 +23,7 @@ class Pins {
       const letters = this.pins.map((pin) => pin.letter);
       const letter = [..."abcdef"].find((one) => !letters.includes(one));
       const row = this.map.given.views[kind].rows[cell[1]];
-      const text = this.map.told(kind, load, cell);
+      const text = this.map.describe(kind, load, cell);
       this.pins = [...this.pins, { kind, load, cell, letter, row, text }].slice(-MAX_PINS);
       this.build();
     }
