@@ -215,7 +215,7 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
     while step.progress[0] == "":
         time.sleep(0.001)
     try:
-        for path in ("/tables/logs/rows", "/tables/logs", "/designs/logs.toml"):
+        for path in ("/tables/logs/rows", "/tables/logs/load", "/designs/logs.toml"):
             assert 200 == client.get(path).status_code
         assert "Copy and verification 45%" in check_page(client.get("/").text).text
         page = check_page(client.get(PAGE).text)

@@ -91,7 +91,7 @@ def test_a_missing_engine_leaves_the_files(tmp_path: Path) -> None:
     page = client.get("/").text
     assert [True, True] == ["logs.toml" in page, "no table is stored at this URL" in page]
     assert not (tmp_path / "none").exists()
-    assert 422 == client.get("/tables/logs").status_code
+    assert 422 == client.get("/tables/other").status_code
 
 
 def test_a_move_is_shown(tmp_path: Path) -> None:
@@ -254,6 +254,9 @@ def test_a_stored_design_without_a_file_is_shown(tmp_path: Path) -> None:
     url = f"memory:{tmp_path}"
     create_logs(url)
     client = open_client(build_portal(tmp_path, url))
+    with_file = client.get("/tables/logs")
+    assert (303, "/designs/logs.toml") == (with_file.status_code, with_file.headers["location"])
+    (tmp_path / "designs" / "logs.toml").unlink()
     page = PageReader(client.get("/tables/logs").text).text
     assert [True, True] == ["[bucket(host, 16)][host][ts]" in page, "Stored design" in page]
     assert 404 == client.get("/tables/none").status_code

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.design import KeyPath
+    from rowkey.portal.portal import Portal
     from rowkey.portal.requests import PortalRequest
     from rowkey.portal.simulations import SimulationResults
 
@@ -39,13 +40,16 @@ SHOWN_SIMULATIONS = 20
 
 def show_form(request: PortalRequest) -> Response:
     """Show the form for a simulation, and the newest results."""
-    portal = request.portal
+    portal, query = request.portal, request.query
+    design = query.get("design", "")
+    sample = query["sample"] if "sample" in query else find_last_sample(portal, design)
     return request.render(
         "simulate.html",
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
-        design=request.query.get("design", ""),
-        sample=request.query.get("sample", OWN_EVENTS),
+        design=design,
+        sample=sample,
+        load={name: query.get(name, "") for name in ("rate", "servers", "capacity")},
         simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
@@ -176,6 +180,23 @@ def find_sample(request: PortalRequest, files: Sequence[DesignFile]) -> Path | N
     return path
 
 
+def find_last_sample(portal: Portal, design: str) -> str:
+    """Return the id of the uploaded file that a design was last simulated by or drafted from.
+
+    Args:
+        portal: the parts of the portal.
+        design: the name of the design file.
+
+    Returns:
+        The id; empty if there is none, or if the file was removed meanwhile.
+    """
+    simulated = portal.simulations.list_requests(SHOWN_SIMULATIONS)
+    drafted = portal.drafts.list_requests(SHOWN_SIMULATIONS)
+    found = [one.sample_id for _, one in simulated if design in one.designs and one.sample_id]
+    found += [one.sample_id for _, one in drafted if one.name == design]
+    return next((one for one in found if portal.uploads.find(one)), "")
+
+
 def show_simulation(request: PortalRequest) -> Response:
     """Show the report of a simulation, or how far it is."""
     simulation_id, wanted = _read_request(request)
@@ -186,6 +207,7 @@ def show_simulation(request: PortalRequest) -> Response:
             "simulation.html",
             id=simulation_id,
             wanted=wanted,
+            again=build_again_link(wanted),
             can_write=request.can_act_as(Role.DESIGNER),
             **variables,
         )
@@ -196,13 +218,23 @@ def show_simulation(request: PortalRequest) -> Response:
         title=request.translate("portal.simulation.title", design=names),
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("simulations", simulation_id),
-        start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
+        start=build_again_link(wanted),
         start_title=request.translate("portal.simulate.title"),
         again=request.translate("portal.simulation.again"),
         progress=progress,
         sentence=describe_progress(request, simulation_id, progress),
         can_write=request.can_act_as(Role.DESIGNER),
     )
+
+
+def build_again_link(wanted: SimulationRequest) -> str:
+    """Return the address of the form with the values of a simulation or comparison."""
+    sample = wanted.sample_id or (DECLARED_SAMPLE if wanted.sample else OWN_EVENTS)
+    if len(wanted.designs) > 1:
+        return build_path("comparisons", query=urlencode({"sample": sample}))
+    values = {"design": wanted.designs[0], "sample": sample, "rate": wanted.rate}
+    values |= {"servers": str(wanted.servers or ""), "capacity": wanted.capacity}
+    return build_path("simulations", query=urlencode(values))
 
 
 def send_document(request: PortalRequest) -> Response:

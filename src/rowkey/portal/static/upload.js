@@ -58,11 +58,11 @@ if (form) {
     sending.addEventListener("load", ({ target }) => {
       end();
       if (target.status < 300) {
-        // The page that the portal shows next names the file; this page then offers it, too.
+        // The page that the portal shows next names the file; a page with a form offers it, too.
         const { searchParams } = new URL(target.responseURL);
         const query = new URLSearchParams(location.search);
         query.set("sample", searchParams.get("sample"));
-        location.assign(`${location.pathname}?${query}`);
+        location.assign(`${form.dataset.page ?? location.pathname}?${query}`);
         return;
       }
       try {
