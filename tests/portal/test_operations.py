@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, ORIGIN, build_portal, create_logs, open_client
 from portal.test_data import JSON
 from portal.test_hostile_text import HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
@@ -157,6 +157,10 @@ def test_a_switch_or_a_drop_needs_the_typed_name(tmp_path: Path) -> None:
         wrong = "logs" if typed == target else typed
         path = f"/tables/logs/move/finish/{target}"
         assert 422 == client.post(path, data={"typed_name": wrong}).status_code
+    for referer, is_offered in ((f"{ORIGIN}{PAGE}", True), ("https://evil.example/x", False)):
+        refused = client.post("/tables/logs/move/cutover", headers={"referer": referer})
+        links = [one.get("href") for tag, one in check_page(refused.text).elements if tag == "a"]
+        assert [is_offered, False] == [PAGE in links, "/x" in links]
     assert before == read_state(client)
     state = do_step(client, "move/finish/logs", typed_name="logs")  # the table that is read
     assert "logs is not the table that is to be dropped" in state["step"]["problem"]
