@@ -262,7 +262,7 @@ def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
         ("cut over", True, True, "Finish", {"verify", "rollback", "finish/logs"}),
         ("finishing", True, True, "Finish", {"finish/logs"}),
         ("finishing", False, True, "Finish", {"finish/logs_2"}),
-        ("finished", True, True, None, {"plan"}),
+        ("finished", True, True, None, set()),
     ],
 )
 def test_only_the_sensible_steps_are_offered(

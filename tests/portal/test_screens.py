@@ -67,7 +67,14 @@ def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> Non
         "wider.toml": ("logs", (1, [16]), [("fields.user", True)]),
         "orders": ("orders", (3, [8]), []),
     } == figures
-    page = PageReader(open_client(app).get("/").text).text
+    client = open_client(app)
+    links = {
+        name: "/tables/logs/operations?design=other_key.toml#move"
+        in client.get(f"/designs/{name}").text
+        for name in ("other_key.toml", "wider.toml", "logs.toml")
+    }
+    assert {"other_key.toml": True, "wider.toml": False, "logs.toml": False} == links
+    page = PageReader(client.get("/").text).text
     assert [] == [name for name in ("orders", "differs: 1", "same", "no file") if name not in page]
 
 
