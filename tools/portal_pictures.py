@@ -77,7 +77,7 @@ def take_pictures(view: Any, origin: str) -> None:
     view.goto(f"{origin}/designs/time_first.toml/create")
     view.locator("[name=sample]").select_option("declared")
     submit(view, "Create departures")
-    view.get_by_role("link", name="Load", exact=True).first.wait_for(timeout=60_000)
+    view.get_by_role("link", name="Next: load events").wait_for(timeout=60_000)
     with write_flights("departures"):
         view.goto(f"{origin}/tables/departures/live")
         view.wait_for_timeout(LIVE_S * 1_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,10 @@ from portal.test_hostile_text import HOSTILE, check_page
 from portal.test_screens import read_audit
 from portal.test_simulate import upload, wait_for_end
 from rowkey.advise import draft_design
+from rowkey.portal import PortalSettings, build_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
@@ -63,6 +64,23 @@ def test_a_draft_is_that_of_the_command(tmp_path: Path, app: Starlette) -> None:
     assert ["draft design", "web.toml"] == [
         read_audit(tmp_path)[-1][n] for n in ("action", "target")
     ]
+
+
+def test_the_folder_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A portal on the folder `.` makes the same drafts, although jobs run in other folders."""
+    monkeypatch.chdir(tmp_path)
+    app = build_app(PortalSettings(Path()))
+    try:
+        client = open_client(app)
+        path = client.post("/drafts", data={"sample": upload_file(client), "name": "web"}).headers[
+            "location"
+        ]
+        wait_for_end(client, path)
+        assert "web.toml" in client.get(path).text
+        assert 'href="/designs/web.toml"' in client.get(path).text
+    finally:
+        app.state.portal.jobs.close()
+    assert (tmp_path / "web.toml").is_file()
 
 
 def test_no_file_is_overwritten(tmp_path: Path, app: Starlette) -> None:

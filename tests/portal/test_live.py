@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -16,9 +17,11 @@ from portal.test_live_alerts import run_receiver
 from portal.test_live_watch import SteppedWatch
 from portal.test_simulate import wait_until
 from render.test_report import unpack_counts
+from rowkey.observe.load_balance import LoadBalance
 from rowkey.portal import live_alerts
 from rowkey.portal.live_alerts import build_alert_document
 from rowkey.portal.live_history import LAYERS
+from rowkey.portal.live_page import LivePage
 from rowkey.regions import to_string_binary
 from rowkey.render import LANGUAGES, LIVE_FIELDS, build_live_document, list_paths
 
@@ -251,3 +254,25 @@ def test_alerts_are_shown(tmp_path: Path, watched: tuple[TestClient, SteppedWatc
     assert tmp_path.is_dir()
     create_logs(f"memory:{tmp_path}")
     assert "There were no alerts." in client.get("/tables/logs/live").text
+
+
+@pytest.mark.parametrize(
+    ("regions", "level", "expected"),
+    [
+        ((22, 5, 5), "hot", 22),  # halves of split regions stay where they were split
+        ((22, 5, 5), "even", None),
+        ((11, 11, 10), "hot", None),
+        ((2, 1, 1), "hot", None),
+        ((5, 22, 5), "warm", None),  # another server is the busiest
+    ],
+)
+def test_a_server_with_too_many_regions_is_named(
+    regions: tuple[int, ...], level: str, expected: int | None
+) -> None:
+    """An uneven load on the server that has most of the regions is not the fault of the key."""
+    balances = LoadBalance(level, 9_000, 3, 2.2, 1.02, 5, "a"), LoadBalance("idle", 0, 3)
+    live = cast("Any", SimpleNamespace(writes=balances[0], reads=balances[1]))
+    servers = [{"name": name, "regions": n} for name, n in zip("abc", regions, strict=True)]
+    page = LivePage(live, {"servers": servers, "regions": [{}] * sum(regions)})
+    crowded = page.crowded_server
+    assert expected == (None if crowded is None else crowded["regions"])

@@ -42,7 +42,7 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
         figures = ours.stored.region_count, ours.stored.bucket_counts, ours.differences
         assert ("", (3, [16], ())) == (problem, figures)
         with open_client(app) as client:
-            assert TABLE in PageReader(client.get(f"/tables/{TABLE}").text).text
+            assert TABLE in PageReader(client.get(f"/tables/{TABLE}/load").text).text
             answer = client.get(f"/tables/{TABLE}/rows", headers=JSON).json()
             assert [{"host": "web-1", "ts": 1, "note": "disk full"}] == answer["rows"]
             state = client.get(f"/tables/{TABLE}/operations", headers=JSON).json()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.portals import LOGS, ORIGIN, build_portal, create_logs, open_client
 from portal.test_data import JSON
 from portal.test_hostile_text import HOSTILE, check_page
 from portal.test_screens import OTHER_KEY, read_audit
@@ -157,6 +157,10 @@ def test_a_switch_or_a_drop_needs_the_typed_name(tmp_path: Path) -> None:
         wrong = "logs" if typed == target else typed
         path = f"/tables/logs/move/finish/{target}"
         assert 422 == client.post(path, data={"typed_name": wrong}).status_code
+    for referer, is_offered in ((f"{ORIGIN}{PAGE}", True), ("https://evil.example/x", False)):
+        refused = client.post("/tables/logs/move/cutover", headers={"referer": referer})
+        links = [one.get("href") for tag, one in check_page(refused.text).elements if tag == "a"]
+        assert [is_offered, False] == [PAGE in links, "/x" in links]
     assert before == read_state(client)
     state = do_step(client, "move/finish/logs", typed_name="logs")  # the table that is read
     assert "logs is not the table that is to be dropped" in state["step"]["problem"]
@@ -215,7 +219,7 @@ def test_pages_go_on_while_a_step_runs(tmp_path: Path, scheme: str) -> None:
     while step.progress[0] == "":
         time.sleep(0.001)
     try:
-        for path in ("/tables/logs/rows", "/tables/logs", "/designs/logs.toml"):
+        for path in ("/tables/logs/rows", "/tables/logs/load", "/designs/logs.toml"):
             assert 200 == client.get(path).status_code
         assert "Copy and verification 45%" in check_page(client.get("/").text).text
         page = check_page(client.get(PAGE).text)
@@ -260,7 +264,7 @@ def test_the_rest_of_a_step_is_estimated(monkeypatch: pytest.MonkeyPatch) -> Non
         ("cut over", True, True, "Finish", {"verify", "rollback", "finish/logs"}),
         ("finishing", True, True, "Finish", {"finish/logs"}),
         ("finishing", False, True, "Finish", {"finish/logs_2"}),
-        ("finished", True, True, None, {"plan"}),
+        ("finished", True, True, None, set()),
     ],
 )
 def test_only_the_sensible_steps_are_offered(

@@ -67,7 +67,14 @@ def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> Non
         "wider.toml": ("logs", (1, [16]), [("fields.user", True)]),
         "orders": ("orders", (3, [8]), []),
     } == figures
-    page = PageReader(open_client(app).get("/").text).text
+    client = open_client(app)
+    links = {
+        name: "/tables/logs/operations?design=other_key.toml#move"
+        in client.get(f"/designs/{name}").text
+        for name in ("other_key.toml", "wider.toml", "logs.toml")
+    }
+    assert {"other_key.toml": True, "wider.toml": False, "logs.toml": False} == links
+    page = PageReader(client.get("/").text).text
     assert [] == [name for name in ("orders", "differs: 1", "same", "no file") if name not in page]
 
 
@@ -91,7 +98,7 @@ def test_a_missing_engine_leaves_the_files(tmp_path: Path) -> None:
     page = client.get("/").text
     assert [True, True] == ["logs.toml" in page, "not created" in page]
     assert not (tmp_path / "none").exists()
-    assert 404 == client.get("/tables/logs").status_code
+    assert 303 == client.get("/tables/logs").status_code  # to its file
 
 
 def test_a_move_is_shown(tmp_path: Path) -> None:
@@ -255,6 +262,9 @@ def test_a_stored_design_without_a_file_is_shown(tmp_path: Path) -> None:
     url = f"memory:{tmp_path}"
     create_logs(url)
     client = open_client(build_portal(tmp_path, url))
+    with_file = client.get("/tables/logs")
+    assert (303, "/designs/logs.toml") == (with_file.status_code, with_file.headers["location"])
+    (tmp_path / "designs" / "logs.toml").unlink()
     page = PageReader(client.get("/tables/logs").text).text
     assert [True, True] == ["[bucket(host, 16)][host][ts]" in page, "Stored design" in page]
     assert 404 == client.get("/tables/none").status_code

@@ -373,3 +373,26 @@ def test_a_sample_outside_is_not_replayed(tmp_path: Path, app: Starlette) -> Non
     (tmp_path / "designs" / "other.toml").write_text(text, "utf-8")
     form = {"design:logs.toml": "1", "design:other.toml": "1", "sample": ""}
     assert 422 == client.post("/comparisons", data=form).status_code
+
+
+def test_forms_offer_the_file_that_a_design_was_last_replayed_with(app: Starlette) -> None:
+    """The newest simulation of a design says which uploaded file its next one begins with."""
+    client = open_client(app)
+    chosen = {}
+    upload(client, "other.csv", b"host,ts\nweb-1,1\n")
+    sample = upload(client, "mine.csv", EVENTS.encode()).headers["location"].partition("sample=")[2]
+    upload(client, "newest.csv", b"host,ts\nweb-1,1\n")
+    data = {"design": "logs.toml", "sample": sample, "rate": "70/s", "servers": "3"}
+    path = client.post("/simulations", data=data).headers["location"]
+    wait_for_end(client, path)
+    links = [str(one.get("href")) for _, one in PageReader(client.get(path).text).elements]
+    again = next(one for one in links if one.startswith("/simulations?design="))
+    for form in ("/simulations?design=logs.toml", "/advice?design=logs.toml", again):
+        page = PageReader(client.get(form).text)
+        chosen[form] = [
+            one.get("value") for tag, one in page.elements if tag == "option" and "selected" in one
+        ]
+    assert {sample} == {values[-1] for values in chosen.values()}
+    page = PageReader(client.get(again).text)
+    values = {one.get("name"): one.get("value") for tag, one in page.elements if tag == "input"}
+    assert ["70/s", "3"] == [values["rate"], values["servers"]]

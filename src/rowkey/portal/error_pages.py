@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -83,8 +84,22 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
         return request.render("login.html", 401, has_failed=False, **_describe_origin(request))
     title_status = status if status in TITLED_STATUSES else 500
     return request.render(
-        "error.html", status, key=key, arguments=arguments, text=text, title_status=title_status
+        "error.html",
+        status,
+        key=key,
+        arguments=arguments,
+        text=text,
+        title_status=title_status,
+        form_path=_find_form_path(request),
     )
+
+
+def _find_form_path(request: PortalRequest) -> str:
+    """Return the path of the portal's page whose form was sent; empty if there is none."""
+    page = urlsplit(request.http.headers.get("referer", ""))
+    if request.http.method in SAFE_METHODS or page.netloc != request.http.url.netloc:
+        return ""
+    return urlunsplit(("", "", "/" + page.path.lstrip("/\\"), page.query, ""))
 
 
 def _describe_problem(problem: Exception) -> tuple[int, str, dict[str, Any], str]:

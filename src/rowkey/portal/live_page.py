@@ -30,6 +30,8 @@ LOADS: tuple[LoadName, ...] = ("writes", "reads", "both")
 """What a map can show."""
 MAX_LISTED_REGIONS = 200
 """Regions that a page lists; of more, the busiest."""
+CROWDED_RATIO = 1.5
+"""How many times its share of the regions a server has at least that is called crowded."""
 LEVEL_WORDS = {"even": "good", "warm": "fair", "hot": "poor"}
 """The class of a level's word in the style sheet."""
 
@@ -60,6 +62,20 @@ class LivePage:
     def causes(self) -> list[dict[str, Any]]:
         """Why the writes are uneven, for sentences of any language."""
         return [build_shown_cause(cause) for cause in self.live.causes]
+
+    @property
+    def crowded_server(self) -> Mapping[str, Any] | None:
+        """The busiest server of an uneven load if it has far more regions than its share.
+
+        None if the load is even, or uneven although the regions are spread.
+        """
+        servers = {one["name"]: one for one in self.document["servers"]}
+        fair = len(self.document["regions"]) / max(len(servers), 1)
+        for balance in (self.live.writes, self.live.reads):
+            busiest = servers.get(balance.fullest_server) if balance.is_uneven else None
+            if busiest and busiest["regions"] >= max(CROWDED_RATIO * fair, fair + 2):
+                return dict(busiest)
+        return None
 
     @property
     def has_rates(self) -> bool:

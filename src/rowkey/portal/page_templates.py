@@ -14,6 +14,7 @@ from rowkey.messages import Message
 from rowkey.portal.advice_figures import FigureRow
 from rowkey.portal.links import build_path
 from rowkey.portal.static_files import build_static_url
+from rowkey.regions import to_string_binary
 from rowkey.render import LANGUAGES, Translator, build_page_environment
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def build_portal_environment(language: str) -> Environment:
         **report.filters,
         "area": format_area,
         "hex_bytes": format_hex_bytes,
+        "shell_bytes": format_shell_bytes,
         "utc_second": format_utc_second,
         "utc_time": format_utc_time,
     }
@@ -115,3 +117,12 @@ def format_hex_bytes(digits: str) -> str:
     """
     text = bytes.fromhex(digits[: 2 * MAX_SHOWN_BYTES]).hex(" ")
     return f"{text} …" if len(digits) > 2 * MAX_SHOWN_BYTES else text
+
+
+def format_shell_bytes(digits: str) -> str:
+    r"""Return bytes in hexadecimal as HBase's shell prints a row key.
+
+    >>> format_shell_bytes("09776562")
+    '\\x09web'
+    """
+    return to_string_binary(bytes.fromhex(digits))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rowkey.errors import InvalidArgument
+from rowkey.portal.job_results import MAX_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from rowkey.design import Design
+    from rowkey.portal.portal import Portal
     from rowkey.portal.requests import PortalRequest
 
 OWN_EVENTS, DECLARED_SAMPLE = "", "declared"
@@ -56,21 +58,18 @@ def require_file(request: PortalRequest, declared: Path | None) -> Path:
     return path
 
 
-def suggest_sample(request: PortalRequest, declared: str) -> str:
-    """Return which events a form has chosen before the user does.
-
-    They are those of the link, those that the design of the link declares, or the newest upload.
+def find_last_sample(portal: Portal, design: str) -> str:
+    """Return the id of the uploaded file that a design was last simulated by or drafted from.
 
     Args:
-        request: the request for the form.
-        declared: what the form sends for declared events.
+        portal: the parts of the portal.
+        design: the name of the design file.
+
+    Returns:
+        The id; empty if there is none, or if the file was removed meanwhile.
     """
-    if "sample" in request.query:
-        return request.query["sample"]
-    portal, name = request.portal, request.query.get("design", "")
-    files = [one for one in portal.workspace.list_files() if one.name == name]
-    design = portal.checker.check(files[0]).design if files else None
-    if design is not None and portal.workspace.find_sample(design) is not None:
-        return declared
-    samples = portal.uploads.list_samples()
-    return samples[0].id if samples else OWN_EVENTS
+    simulated = portal.simulations.list_requests(MAX_RESULTS)
+    drafted = portal.drafts.list_requests(MAX_RESULTS)
+    found = [one.sample_id for _, one in simulated if design in one.designs and one.sample_id]
+    found += [one.sample_id for _, one in drafted if one.name == design]
+    return next((one for one in found if portal.uploads.find(one)), "")

@@ -128,12 +128,16 @@ class Workspace:
 
     def find_table_design(self, table: str) -> Design | None:
         """Return the design of the first file that declares a table; None if no valid one does."""
+        name = self.find_table_file(table)
+        return self.read_design(self.read(name)) if name else None
+
+    def find_table_file(self, table: str) -> str:
+        """Return the name of the first file that declares a table; empty if no valid one does."""
         for file in self.list_files():
             with suppress(InvalidDesign):
-                design = self.read_design(file)
-                if design.table == table:
-                    return design
-        return None
+                if self.read_design(file).table == table:
+                    return file.name
+        return ""
 
     def read(self, name: str) -> DesignFile:
         """Return a design file.

@@ -83,10 +83,10 @@ def test_a_log_becomes_an_even_table(browser: Any, place: tuple[str, str], tmp_p
 
         view.get_by_role("link", name=f"Create the table {name}").first.click()
         press(view, f"Create {name}")
-        view.get_by_role("link", name="Load", exact=True).first.click(timeout=60_000)
+        view.get_by_role("link", name="Next: load events").click(timeout=60_000)
         press(view, "Load")
         view.get_by_text(f"{LINE_COUNT:,} rows written").wait_for(timeout=60_000)
-        view.locator("main").get_by_role("link", name="Live").click()
+        view.get_by_role("link", name="Watch its load").click()
         view.locator("#live .verdict-card.good").first.wait_for()
         verdict = view.locator("#live .verdict-card").first.inner_text()
         assert "even" in verdict

@@ -18,7 +18,8 @@ from rowkey.portal.jobs import JobLimits
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import find_sample, suggest_sample
+from rowkey.portal.sample_choice import find_last_sample, find_sample
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.workspace import DesignFile, DesignFileMissing
 
 if TYPE_CHECKING:
@@ -40,13 +41,16 @@ TABLES_PICK = "tables"
 
 def show_advice_form(request: PortalRequest) -> Response:
     """Show the form for a search, and the newest results."""
-    portal = request.portal
+    portal, query = request.portal, request.query
+    design = query.get("design", "")
     return request.render(
         "advise.html",
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
-        design=request.query.get("design", ""),
-        sample=suggest_sample(request, AS_DECLARED),
+        design=design,
+        sample=query["sample"] if "sample" in query else find_last_sample(portal, design),
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        suffixes=list_sample_suffixes(),
         searches=portal.advice.list_requests(SHOWN_ADVICE),
         limits=LIMITS,
         can_write=request.can_act_as(Role.DESIGNER),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rowkey.errors import Conflict, InvalidArgument
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import find_sample
+from rowkey.portal.sample_choice import find_last_sample, find_sample
 from rowkey.portal.step_pages import describe_step
 from rowkey.render import (
     DIALECTS,
@@ -64,6 +64,7 @@ def show_creation(request: PortalRequest) -> Response:
         needs_sample=any(one.splits.needs_sample for one in tables.values()),
         has_declared=portal.workspace.find_sample(design) is not None,
         samples=portal.uploads.list_samples(),
+        sample=find_last_sample(portal, file.name),
         step=step if is_ours or is_running else None,
         sentence=describe_step(request, step) if step is not None and is_running else "",
         can_operate=request.can_act_as(Role.OPERATOR) and not is_running,

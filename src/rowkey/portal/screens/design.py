@@ -50,8 +50,11 @@ def show_design(request: PortalRequest) -> Response:
 
 
 def show_stored_design(request: PortalRequest) -> Response:
-    """Show the design of a stored table, which has no file to edit."""
-    stored = read_stored_table(request.portal, request.path_values["name"])
+    """Show the design file of a stored table, or the stored design if it has no file to edit."""
+    name = request.path_values["name"]
+    if file := request.portal.workspace.find_table_file(name):
+        return request.redirect("designs", file)
+    stored = read_stored_table(request.portal, name)
     if stored is None:
         raise RefusedRequest(404)
     text = "" if stored.entry is None else stored.entry.declaration

@@ -58,6 +58,7 @@ def show_overview(request: PortalRequest) -> Response:
         pages=pages,
         alerts=alerts,
         problem=problem or watch.problem or watch.storage_problem,
+        refresh_s=round(WATCHED_S * 5),
         **_build_terms(),
     )
 

@@ -9,7 +9,8 @@ from starlette.responses import JSONResponse
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import require_file
+from rowkey.portal.sample_choice import find_last_sample, require_file
+from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.step_pages import describe_step
 from rowkey.render import FORMAT_VERSION, format_left_out_rows, format_load_result
 from rowkey.table import load_file
@@ -44,6 +45,10 @@ def show_load(request: PortalRequest) -> Response:
         sentence=describe_step(request, step) if step is not None and is_running else "",
         samples=request.portal.uploads.list_samples(),
         declared=None if declared is None else declared.name,
+        sample=request.query.get("sample")
+        or find_last_sample(request.portal, request.portal.workspace.find_table_file(name)),
+        max_megabytes=MAX_SAMPLE_BYTES >> 20,
+        suffixes=list_sample_suffixes(),
         can_operate=request.can_act_as(Role.OPERATOR),
     )
 

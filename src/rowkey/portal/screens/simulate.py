@@ -17,7 +17,12 @@ from rowkey.portal.job_pages import find_progress, send_job_events, show_job
 from rowkey.portal.links import build_path
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.sample_choice import DECLARED_SAMPLE, find_sample, suggest_sample
+from rowkey.portal.sample_choice import (
+    DECLARED_SAMPLE,
+    OWN_EVENTS,
+    find_last_sample,
+    find_sample,
+)
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
 from rowkey.portal.simulations import SimulationRequest, build_arguments
 from rowkey.portal.workspace import DesignFile
@@ -37,13 +42,16 @@ SHOWN_SIMULATIONS = 20
 
 def show_form(request: PortalRequest) -> Response:
     """Show the form for a simulation, and the newest results."""
-    portal = request.portal
+    portal, query = request.portal, request.query
+    design = query.get("design", "")
+    sample = query["sample"] if "sample" in query else find_last_sample(portal, design)
     return request.render(
         "simulate.html",
         files=portal.workspace.list_files(),
         samples=portal.uploads.list_samples(),
-        design=request.query.get("design", ""),
-        sample=suggest_sample(request, DECLARED_SAMPLE),
+        design=design,
+        sample=sample,
+        load={name: query.get(name, "") for name in ("rate", "servers", "capacity")},
         simulations=portal.simulations.list_requests(SHOWN_SIMULATIONS),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         limits=portal.jobs.limits,
@@ -159,6 +167,7 @@ def show_simulation(request: PortalRequest) -> Response:
             "simulation.html",
             id=simulation_id,
             wanted=wanted,
+            again=build_again_link(wanted),
             can_write=request.can_act_as(Role.DESIGNER),
             **variables,
         )
@@ -170,10 +179,20 @@ def show_simulation(request: PortalRequest) -> Response:
         title=request.translate("portal.simulation.title", design=names),
         events=wanted.sample or request.translate("portal.simulation.generated"),
         path=build_path("simulations", simulation_id),
-        start=build_path("simulations", query=urlencode({"design": wanted.designs[0]})),
+        start=build_again_link(wanted),
         start_title=request.translate("portal.simulate.title"),
         again=request.translate("portal.simulation.again"),
     )
+
+
+def build_again_link(wanted: SimulationRequest) -> str:
+    """Return the address of the form with the values of a simulation or comparison."""
+    sample = wanted.sample_id or (DECLARED_SAMPLE if wanted.sample else OWN_EVENTS)
+    if len(wanted.designs) > 1:
+        return build_path("comparisons", query=urlencode({"sample": sample}))
+    values = {"design": wanted.designs[0], "sample": sample, "rate": wanted.rate}
+    values |= {"servers": str(wanted.servers or ""), "capacity": wanted.capacity}
+    return build_path("simulations", query=urlencode(values))
 
 
 def send_document(request: PortalRequest) -> Response:
