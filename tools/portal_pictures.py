@@ -28,7 +28,7 @@ EXAMPLES = ROOT / "src" / "rowkey" / "examples"
 FOLDER = ROOT / "docs" / "pictures"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WIDTH, HEIGHT = 1_000, 640
-LIVE_S = 200
+LIVE_S = 130
 """Seconds for which a client writes, so that the map of the running table has some columns."""
 URL = "memory:pictures"
 
@@ -37,7 +37,8 @@ def main() -> None:
     """Write all pictures."""
     FOLDER.mkdir(exist_ok=True)
     with TemporaryDirectory() as place, sync_playwright() as playwright:
-        link = start_portal(Path(place))
+        (designs := Path(place) / "flights").mkdir()
+        link = start_portal(designs)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         view = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, locale="en-US")
         view.goto(link)
@@ -73,7 +74,7 @@ def take_pictures(view: Any, origin: str) -> None:
     view.get_by_role("link", name="Find a better key").click()
     submit(view, "Search")
     view.locator(".card").nth(1).wait_for(timeout=120_000)
-    save(view, "advice", view.locator("h1"))
+    save(view, "advice", view.get_by_role("heading", name="Proposed").first)
     view.goto(f"{origin}/designs/time_first.toml/create")
     view.locator("[name=sample]").select_option("declared")
     submit(view, "Create departures")
@@ -83,6 +84,7 @@ def take_pictures(view: Any, origin: str) -> None:
         view.wait_for_timeout(LIVE_S * 1_000)
         view.locator("#map-live[data-ready]").wait_for()
         save(view, "live", view.locator("h1"))
+        save(view, "live-map", view.get_by_role("heading", name="Load over time"))
         view.goto(f"{origin}/tables/departures/operations")
         view.locator("[name=design]").select_option("hashed.toml")
         submit(view, "Make a plan")

@@ -31,7 +31,6 @@ BAD_KEY = 'key = "[time][client]"\nsplits = { algorithm = "sample", regions = 16
 
 @pytest.fixture(
     params=[
-        "memory",
         "rocks",
         pytest.param("hbase", marks=pytest.mark.xdist_group("hbase_cluster")),
     ]
