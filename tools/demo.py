@@ -232,6 +232,8 @@ def _print_next_steps(console: Console, folder: Path) -> None:
         "The same for a file of your own events:",
         f"  {command} init events.csv -o events.toml",
         f"  {command} advise events.toml --write better.toml",
+        "All of it in a browser:",
+        f"  {command} portal",
         "Read next: docs/tutorial.md, then docs/guides/better-keys.md",
     )
     for line in lines:
