@@ -1,10 +1,11 @@
-"""Files that are on disk whole before anything relies on them, with checksums."""
+"""Small files: written whole before anything relies on them, read with a bound, with checksums."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,35 @@ def replace_file(path: Path, content: bytes, temporary_path: Path) -> None:
         os.fsync(file.fileno())
     temporary_path.replace(path)
     sync_directory(path.parent)
+
+
+def read_regular_file(path: str | Path, max_bytes: int) -> bytes:
+    """Return the content of a file that should be small.
+
+    A pipe in its place does not let the caller wait, and a device or a huge file does not fill the
+    memory.
+
+    Args:
+        path: the file, or a link to it.
+        max_bytes: the size of the largest file that is read.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it cannot be read, is larger, or is a directory, a pipe, a socket or a device.
+    """
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        with os.fdopen(number, "rb", closefd=False) as file:
+            content = file.read(max_bytes + 1)
+    finally:
+        os.close(number)
+    if len(content) > max_bytes:
+        what = f"it has {max(status.st_size, len(content)):,} bytes, more than {max_bytes:,}"
+        raise OSError(errno.EFBIG, what, str(path))
+    return content
 
 
 def sync_directory(path: Path) -> None:
