@@ -129,14 +129,14 @@ def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message:
     "cell",
     [Cell("d", b"\7other", 1), Cell("e", b"\7size", 1), Cell("d", b"", 1), Cell("d", b"\7", 1)],
 )
-def test_an_unknown_cell_is_passed_over_or_refused(cell: Cell) -> None:
-    """An unknown cell is skipped or refused as requested, and is no event by itself."""
+def test_an_undeclared_cell_is_passed_over_or_refused(cell: Cell) -> None:
+    """An undeclared cell is skipped or refused as requested, and is no event by itself."""
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
     cells = sorted([cell, REQUIRED_FIELDS])
     assert [event] == WIDE.decode_events(b"ab\0", cells)
     assert [event] == WIDE.decode_batch(to_arrow(b"ab\0", cells)).to_pylist()
     assert [] == WIDE.decode_events(b"ab\0", [cell])
-    assert [cell] == [*WIDE.find_unknown_cells(b"ab\0", cells)]
+    assert [cell] == [one.cell for one in WIDE.find_undeclared_cells(b"ab\0", cells)]
     assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
     with pytest.raises(
         RowError, match=r"row key 616200, .*: no field of the design is stored in this cell"
@@ -150,7 +150,7 @@ def test_a_rest_outside_its_slice_is_no_event() -> None:
     key = (120).to_bytes(8)
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
-    assert cells[1:] == [*layout.find_unknown_cells(key, cells)]
+    assert cells[1:] == [one.cell for one in layout.find_undeclared_cells(key, cells)]
     assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
     with pytest.raises(RowError, match=r"d:<: no field of the design is stored in this cell"):
         layout.decode_events(key, cells, strict=True)

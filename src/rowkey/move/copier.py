@@ -242,7 +242,7 @@ class RowCopier:
                             left_out_rows=self._initial.left_out_rows
                             + self.translator.untranslatable_count,
                             left_out_cells=self._initial.left_out_cells
-                            + self.translator.unknown_cell_count,
+                            + self.translator.undeclared_cell_count,
                         )
                         self._save(self._progress)
                     self._send_report()

@@ -18,7 +18,7 @@ from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
-from rowkey.regions import to_string_binary
+from rowkey.rows import UndeclaredCells
 from rowkey.table import compute_wait_s
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ class _SampleFigures:
     refused_count: int = 0
     refusals: list[str] = field(default_factory=list)
     cells_with_ttl: int = 0
-    unknown_cell_count: int = 0
-    unknown_cell: Cell | None = None
+    undeclared_cells: UndeclaredCells = field(default_factory=UndeclaredCells)
 
 
 def plan_move(
@@ -305,9 +304,7 @@ def _measure_row(
     figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
     figures.source_bytes += _measure_cells(row.row, row.cells)
     try:
-        for cell in layout.find_unknown_cells(row.row, row.cells):
-            figures.unknown_cell_count += 1
-            figures.unknown_cell = figures.unknown_cell or cell
+        figures.undeclared_cells.merge(layout.count_undeclared_cells([row]))
         events = layout.decode_events(row.row, row.cells)
     except RowError as refusal:
         _note_refusal(figures, refusal)
@@ -401,13 +398,13 @@ def _describe_sample(
             count=figures.cells_with_ttl,
         )
         yield build(NOTE, "cells", what)
-    if (cell := figures.unknown_cell) is not None:
+    if (undeclared := figures.undeclared_cells).cell_count:
         what = Message(
-            "move.unknown_cells",
+            "move.undeclared_cells",
             "{count:,} of the cells that were read are in no column of the design, such as "
             "{column}, and are not moved",
-            count=figures.unknown_cell_count,
-            column=f"{cell.family}:{to_string_binary(cell.qualifier)}",
+            count=undeclared.cell_count,
+            column=next(iter(undeclared.column_counts)),
         )
         remedy = Message(
             "move.declare_cells", "Declare their fields in both designs, or copy them yourself."

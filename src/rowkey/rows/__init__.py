@@ -13,6 +13,12 @@ from rowkey.rows.placement_interface import (
 )
 from rowkey.rows.placements import PLACEMENTS as PLACEMENTS
 from rowkey.rows.qualifier_prefix import QualifierPrefix
+from rowkey.rows.undeclared_cells import (
+    CellSample,
+    UndeclaredCell,
+    UndeclaredCells,
+    format_column,
+)
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 __all__ = [
@@ -21,6 +27,7 @@ __all__ = [
     "PLACEMENTS",
     "CellAction",
     "CellEstimate",
+    "CellSample",
     "CellSlot",
     "CellTimestamp",
     "ColumnCodec",
@@ -28,6 +35,9 @@ __all__ = [
     "PackFormat",
     "Placement",
     "QualifierPrefix",
+    "UndeclaredCell",
+    "UndeclaredCells",
     "build_layout",
     "estimate_mean_bytes",
+    "format_column",
 ]

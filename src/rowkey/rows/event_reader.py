@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import FieldType
-from rowkey.regions import to_string_binary
+from rowkey.rows.undeclared_cells import UndeclaredCell, format_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ class EventReader:
                 read = readers[family][qualifier]
             except KeyError:
                 if strict:
-                    raise _build_unknown_cell_error(row_key, cell) from None
+                    raise _build_undeclared_cell_error(row_key, cell) from None
                 continue
             try:
                 read(value, event)
@@ -163,7 +163,7 @@ class EventReader:
                     )
             except (InvalidArgument, RowError, KeyError):
                 if strict:
-                    raise _build_unknown_cell_error(row_key, cell) from None
+                    raise _build_undeclared_cell_error(row_key, cell) from None
                 continue
             try:
                 read(value, events_by_prefix[prefix][0])
@@ -180,25 +180,31 @@ class EventReader:
             events.append(event)
         return events
 
-    def find_unknown_cells(self, row_key: bytes, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the puts of a row in unknown columns; see `Layout.find_unknown_cells`."""
-        prefix, end = self.qualifier_prefix, 0
+    def split_cells(
+        self, row_key: bytes, cells: Iterable[Cell]
+    ) -> tuple[set[bytes], list[UndeclaredCell]]:
+        """Return which events of a row have declared cells, and its undeclared cells.
+
+        Returns:
+            The prefixes of the events, the empty one where a row holds one event; and the puts in
+            no column of the design, in their order.
+        """
+        prefix, event_prefixes = self.qualifier_prefix, set()
         starts = None if prefix is None else self._find_slice_starts(prefix, row_key)
-        fronts: set[bytes] = set()
+        known_prefixes: dict[bytes, bool] = {}
+        undeclared = []
         for cell in cells:
             if cell.cell_type != CellType.PUT:
                 continue
+            front: bytes | None = b""
             if prefix is not None and starts is not None:
-                try:
-                    end = prefix.find_end(cell.qualifier)
-                    if (front := cell.qualifier[:end]) not in fronts:
-                        prefix.decode(front, starts)
-                        fronts.add(front)
-                except (InvalidArgument, RowError):
-                    yield cell
-                    continue
-            if cell.qualifier[end:] not in self.readers.get(cell.family, ()):
-                yield cell
+                front = _find_event_prefix(prefix, cell.qualifier, starts, known_prefixes)
+            name = cell.qualifier[len(front or b"") :]
+            if front is None or name not in self.readers.get(cell.family, ()):
+                undeclared.append(UndeclaredCell(front, cell))
+            else:
+                event_prefixes.add(front)
+        return event_prefixes, undeclared
 
     def _find_slice_starts(
         self, qualifier_prefix: QualifierPrefix, row_key: bytes
@@ -231,16 +237,44 @@ def _choose_normalizer(field: Field) -> Callable[[Value], Value]:
     return field.type.to_internal if is_normal else field.normalize
 
 
-def _build_unknown_cell_error(row_key: bytes, cell: Cell) -> RowError:
+def _find_event_prefix(
+    qualifier_prefix: QualifierPrefix,
+    qualifier: bytes,
+    starts: Sequence[int | None],
+    known_prefixes: dict[bytes, bool],
+) -> bytes | None:
+    """Return the prefix of a qualifier that names an event; None if it names none.
+
+    Args:
+        qualifier_prefix: the codec of prefixes.
+        qualifier: the whole qualifier.
+        starts: the starts of the time slices, from the row key.
+        known_prefixes: whether each prefix that was looked at names an event.
+    """
+    try:
+        front = qualifier[: qualifier_prefix.find_end(qualifier)]
+    except InvalidArgument:
+        return None
+    if (is_event := known_prefixes.get(front)) is None:
+        try:
+            qualifier_prefix.decode(front, starts)
+            is_event = True
+        except (InvalidArgument, RowError):
+            is_event = False
+        known_prefixes[front] = is_event
+    return front if is_event else None
+
+
+def _build_undeclared_cell_error(row_key: bytes, cell: Cell) -> RowError:
     """Return the error of a cell that no field of the design is stored in."""
-    path = f"row key {row_key.hex()}, column {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, column {format_column(cell.family, cell.qualifier)}"
     remedy = "Declare a field with this family and qualifier, or decode with strict=False."
     return RowError(path, "no field of the design is stored in this cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:
     """Return the error of a cell with bytes that are not a value of its field."""
-    path = f"row key {row_key.hex()}, column {cell.family}:{to_string_binary(cell.qualifier)}"
+    path = f"row key {row_key.hex()}, column {format_column(cell.family, cell.qualifier)}"
     return _build_row_error(path, refusal)
 
 

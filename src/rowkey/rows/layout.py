@@ -13,6 +13,7 @@ from rowkey.rows.event_writer import EventWriter
 from rowkey.rows.placement_interface import ValueSize
 from rowkey.rows.placements import PLACEMENTS
 from rowkey.rows.qualifier_prefix import QualifierPrefix, find_time_slices
+from rowkey.rows.undeclared_cells import UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from rowkey.rows.batches.field_cells import EventFields
     from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
+    from rowkey.rows.undeclared_cells import UndeclaredCell
     from rowkey.schema import Bounds, FieldFacts
 
 DEFAULT_FAMILY = "d"
@@ -203,8 +205,8 @@ class Layout:
         """
         return self._event_reader.decode_events(row_key, cells, strict=strict)
 
-    def find_unknown_cells(self, row_key: bytes, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the puts of a row that are in no column of the design.
+    def find_undeclared_cells(self, row_key: bytes, cells: Iterable[Cell]) -> list[UndeclaredCell]:
+        """Return the puts of a row that are in no column of the design.
 
         Args:
             row_key: its key.
@@ -215,7 +217,41 @@ class Layout:
 
         Cost: about 0.3 µs a cell.
         """
-        return self._event_reader.find_unknown_cells(row_key, cells)
+        return self._event_reader.split_cells(row_key, cells)[1]
+
+    def count_undeclared_cells(self, rows: Iterable[RowCells]) -> UndeclaredCells:
+        """Return a summary of the undeclared cells of some rows.
+
+        Args:
+            rows: their keys and cells, each row once; deletes are ignored.
+
+        Raises:
+            RowError: a key has a time slice that cannot be decoded.
+        """
+        summary = UndeclaredCells()
+        for row_key, cells in rows:
+            event_prefixes, undeclared = self._event_reader.split_cells(row_key, cells)
+            if undeclared:
+                summary.add_row(row_key, undeclared, event_prefixes)
+        return summary
+
+    def count_undeclared_batch(self, cells: pa.RecordBatch) -> UndeclaredCells:
+        """Return a summary of the undeclared cells of many rows in Arrow columns.
+
+        Args:
+            cells: as for `decode_batch`.
+
+        Returns:
+            The same as `count_undeclared_cells` for these rows.
+
+        Raises:
+            RowError: a key has a time slice that cannot be decoded.
+
+        Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
+        """
+        from rowkey.rows.batches.undeclared import select_undeclared_rows
+
+        return self.count_undeclared_cells(select_undeclared_rows(self, cells))
 
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]

@@ -97,7 +97,7 @@ class RowTranslator:
         """The key of the first of them."""
         self.untranslatable_reason = ""
         """Why it was left out."""
-        self.unknown_cell_count = 0
+        self.undeclared_cell_count = 0
         """The number of cells that were left out because the source's design does not have their
         columns; of rows that are translated several times they count each time."""
 
@@ -219,7 +219,7 @@ class RowTranslator:
         mutations: list[RowCells] = []
         try:
             events = [*self._split_events(row)]
-            unknown_cells = [*self._source_layout.find_unknown_cells(*row)]
+            undeclared_cells = self._source_layout.find_undeclared_cells(*row)
             found = next((one for one in events if isinstance(one, StoredEvent)), None)
             if self._must_join_copies and found is not None:
                 keys = self.source.writer.encode_row_keys(found.values)
@@ -230,9 +230,9 @@ class RowTranslator:
         except (RowError, InvalidArgument) as error:
             self._leave_out(row.row, error)
             return []
-        if unknown_cells:
+        if undeclared_cells:
             with self._lock:
-                self.unknown_cell_count += len(unknown_cells)
+                self.undeclared_cell_count += len(undeclared_cells)
         for event in events:
             try:
                 if not isinstance(event, StoredEvent):

@@ -1,0 +1,63 @@
+"""Search for rows with undeclared cells among Arrow cells."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rowkey.cells import Cell, RowCells
+from rowkey.rows.batches.pivot import build_event_cells, read_cell_columns
+from rowkey.rows.batches.shared_rows import split_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.rows.batches.arrays import BoolArray
+    from rowkey.rows.batches.pivot import EventCells
+    from rowkey.rows.layout import Layout
+
+
+def select_undeclared_rows(layout: Layout, cells: pa.RecordBatch) -> Iterator[RowCells]:
+    """Yield those of many rows that have undeclared cells, with all their cells.
+
+    Args:
+        layout: the layout of the design.
+        cells: as for `Layout.decode_batch`.
+
+    Raises:
+        RowError: a key has a time slice that cannot be decoded.
+    """
+    columns = read_cell_columns(cells)
+    table = declared = build_event_cells(columns)
+    if layout.qualifier_prefix is not None:
+        declared = split_events(layout.qualifier_prefix, layout.key, table)
+    row_count = len(table.keys)
+    declared_rows = declared.row_indexes[_find_declared_cells(layout, declared)]
+    cell_counts = np.bincount(table.row_indexes, minlength=row_count)
+    is_undeclared = np.bincount(declared_rows, minlength=row_count) < cell_counts
+    if not is_undeclared.any():
+        return
+    stops = np.cumsum(cell_counts)
+    for index in np.flatnonzero(is_undeclared).tolist():
+        start, count = int(stops[index] - cell_counts[index]), int(cell_counts[index])
+        lists = (column.slice(start, count).to_pylist() for column in columns[1:])
+        yield RowCells(table.keys[index].as_py(), [Cell(*one) for one in zip(*lists, strict=True)])
+
+
+def _find_declared_cells(layout: Layout, table: EventCells) -> BoolArray:
+    """Return which cells are in a column of the design."""
+    names_by_family: dict[str, list[bytes]] = defaultdict(list)
+    for slot in layout.slots:
+        names_by_family[slot.family].append(slot.qualifier)
+    is_declared = np.zeros(len(table.row_indexes), np.bool_)
+    for family, names in names_by_family.items():
+        values = pa.array(names, table.column_names.type)
+        mask = pc.and_(
+            pc.equal(table.families, family), pc.is_in(table.column_names, value_set=values)
+        )
+        is_declared |= mask.to_numpy(zero_copy_only=False)
+    return is_declared

@@ -1,0 +1,142 @@
+"""Undeclared cells: cells of a table's rows in columns or families that its design does not name.
+
+HBase has no schema, so that another program may write any column of a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import TYPE_CHECKING, NamedTuple
+
+from rowkey.regions import to_string_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from rowkey.cells import Cell
+
+    Column = tuple[str, bytes]
+    """A family, and a qualifier without the prefix of its event."""
+
+MAX_LISTED_COLUMNS = 100
+"""Columns that a summary counts one by one: the first ones in the order of their names."""
+MAX_SAMPLES = 5
+"""Cells that a summary has as a sample: the first ones in the order of the row keys."""
+
+
+class UndeclaredCell(NamedTuple):
+    """A put of a row in no column of the design.
+
+    Args:
+        event_prefix: the prefix of its qualifier, which names the event that it belongs to; empty
+            if a row holds one event; None if rows hold several and the qualifier names none, so
+            that the cell belongs to the whole row.
+        cell: the cell, with its whole qualifier.
+    """
+
+    event_prefix: bytes | None
+    cell: Cell
+
+    @property
+    def column(self) -> Column:
+        """Its family, and its qualifier without the prefix of its event."""
+        return self.cell.family, self.cell.qualifier[len(self.event_prefix or b"") :]
+
+
+class CellSample(NamedTuple):
+    """An undeclared cell of a sample, with the key of its row."""
+
+    row_key: bytes
+    cell: Cell
+
+
+@dataclass(slots=True)
+class UndeclaredCells:
+    """How many undeclared cells some rows have, in which columns, with a sample of them.
+
+    Summaries of parts of a table can be merged in any order, with the same result.
+
+    Args:
+        cell_count: the undeclared cells.
+        row_count: the rows that have such cells; events, where rows hold several.
+        undeclared_row_count: the rows that have no other cells. The design has no row there.
+        columns: how many of the cells are in each column; of the first columns only.
+        samples: the first of the cells.
+    """
+
+    cell_count: int = 0
+    row_count: int = 0
+    undeclared_row_count: int = 0
+    columns: dict[Column, int] = field(default_factory=dict)
+    samples: list[CellSample] = field(default_factory=list)
+
+    @property
+    def unlisted_cell_count(self) -> int:
+        """How many of the cells are in columns that are not listed."""
+        return self.cell_count - sum(self.columns.values())
+
+    @property
+    def column_counts(self) -> dict[str, int]:
+        """How many cells are in each listed column, named in HBase's notation."""
+        return {format_column(*column): count for column, count in self.columns.items()}
+
+    def add_row(
+        self, row_key: bytes, cells: Sequence[UndeclaredCell], event_prefixes: Collection[bytes]
+    ) -> None:
+        """Add the undeclared cells of one row.
+
+        Args:
+            row_key: its key.
+            cells: its undeclared cells.
+            event_prefixes: the prefixes of those events in it that have declared cells.
+        """
+        prefixes = {one.event_prefix for one in cells}
+        columns: dict[Column, int] = {}
+        for one in cells:
+            columns[one.column] = columns.get(one.column, 0) + 1
+        self._add(
+            len(cells),
+            len(prefixes),
+            len(prefixes.difference(event_prefixes)),
+            columns,
+            [CellSample(row_key, one.cell) for one in cells],
+        )
+
+    def merge(self, other: UndeclaredCells) -> None:
+        """Add the cells of another summary, which is of other rows."""
+        self._add(
+            other.cell_count,
+            other.row_count,
+            other.undeclared_row_count,
+            other.columns,
+            other.samples,
+        )
+
+    def _add(
+        self,
+        cell_count: int,
+        row_count: int,
+        undeclared_row_count: int,
+        columns: dict[Column, int],
+        samples: list[CellSample],
+    ) -> None:
+        """Add counts, and keep the first columns and samples of both."""
+        self.cell_count += cell_count
+        self.row_count += row_count
+        self.undeclared_row_count += undeclared_row_count
+        for column, count in columns.items():
+            self.columns[column] = self.columns.get(column, 0) + count
+        # A column that is among the first of all is among the first of each part, so that its
+        # count is complete.
+        self.columns = dict(sorted(self.columns.items())[:MAX_LISTED_COLUMNS])
+        self.samples = nsmallest(MAX_SAMPLES, [*self.samples, *samples])
+
+
+def format_column(family: str, qualifier: bytes) -> str:
+    r"""Return the name of a column in HBase's notation.
+
+    >>> format_column("d", b"x"), format_column("d", b"\x80")
+    ('d:x', 'd:\\x80')
+    """
+    return f"{family}:{to_string_binary(qualifier)}"
