@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class RowkeyError(Exception):
-    """Base class of all errors that rowkey raises on purpose."""
+class RestorableError(Exception):
+    """Base class of exceptions that pickle and copy restore without calling their constructor."""
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return how pickle restores the error without calling its constructor."""
@@ -42,13 +42,17 @@ class RowkeyError(Exception):
 
 
 def _restore_error(
-    error_class: type[RowkeyError], args: tuple[object, ...], attributes: dict[str, object]
-) -> RowkeyError:
+    error_class: type[RestorableError], args: tuple[object, ...], attributes: dict[str, object]
+) -> RestorableError:
     """Return an unpickled error, built without calling its constructor."""
     error = error_class.__new__(error_class)
     error.args = args
     error.__dict__.update(attributes)
     return error
+
+
+class RowkeyError(RestorableError):
+    """Base class of all errors that rowkey raises on purpose."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from rowkey.errors import RestorableError
 
-class ZooKeeperUnreachable(Exception):
+
+class ZooKeeperUnreachable(RestorableError):
     """ZooKeeper did not answer a request in time.
 
     Args:
@@ -22,7 +24,7 @@ class NotZooKeeper(ZooKeeperUnreachable):
     """A server answered with bytes that are not ZooKeeper's protocol."""
 
 
-class ZooKeeperDenied(Exception):
+class ZooKeeperDenied(RestorableError):
     """ZooKeeper refused a request, for example because an access list forbids it."""
 
 
