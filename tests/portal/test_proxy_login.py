@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.testclient import TestClient
 
-from portal.portals import ORIGIN, OWN_PAGE, build_portal
+from portal.portals import ORIGIN, OWN_PAGE, build_portal, run_coroutine
 from portal.test_sessions import write_users
 from rowkey.portal import InvalidPortalSettings
 from rowkey.portal.proxy_login import ProxyLogin
@@ -90,8 +90,8 @@ def test_passwords_and_a_proxy_may_be_used_together(tmp_path: Path) -> None:
     text = f'[proxy]\naddress = "{PROXY}"\n[users.ann]\nrole = "viewer"\n'
     users.write_text(text + users.read_text("utf-8"), "utf-8")
     directory = UserDirectory.read(users)
-    assert directory.verify("operator", "operatoroperator") is not None
-    assert directory.verify("ann", "") is None
+    assert run_coroutine(directory.verify("operator", "operatoroperator")) is not None
+    assert run_coroutine(directory.verify("ann", "")) is None
     proxied = directory.find_proxied_user(PROXY, ["operator"])
     assert proxied is not None
     assert Role.OPERATOR == proxied.role

@@ -69,6 +69,11 @@ class PortalRequest:
         return self.http.query_params
 
     @property
+    def address(self) -> str:
+        """Where the connection comes from; empty if that is unknown."""
+        return "" if self.http.client is None else self.http.client.host
+
+    @property
     def user(self) -> str:
         """The name of the user; empty on public pages."""
         return "" if self.session is None else self.session.user
@@ -111,9 +116,8 @@ class PortalRequest:
 
         None if there is neither, so nobody is logged in.
         """
-        sessions, client = self.portal.sessions, self.http.client
-        address = "" if client is None else client.host
-        return sessions.find_proxied_session(address, self.http.headers) or sessions.find_session(
+        sessions, headers = self.portal.sessions, self.http.headers
+        return sessions.find_proxied_session(self.address, headers) or sessions.find_session(
             self.cookie
         )
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
-from collections import deque
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from rowkey.portal.login_throttle import LoginThrottle
 from rowkey.portal.roles import Role
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ MAX_SESSION_S = 12 * 3_600.0
 """Seconds after which a session ends, used or not."""
 MAX_SESSIONS = 1_000
 """Sessions at once; with one more, the oldest ends."""
-MAX_FAILURES, FAILURE_WINDOW_S = 10, 60.0
-"""Wrong passwords of one user, and seconds in which they are counted."""
 LOCAL_USER = "local"
 """The user who has the token that is printed at the start."""
 
@@ -67,7 +66,7 @@ class SessionStore:
         self._lock = Lock()
         self._sessions: dict[bytes, Session] = {}
         self._login_tokens: set[bytes] = set()
-        self._failures: dict[str, deque[float]] = {}
+        self._throttle = LoginThrottle(clock)
 
     def create_login_token(self) -> str:
         """Return a new token that opens one session of the local user."""
@@ -85,28 +84,31 @@ class SessionStore:
             self._login_tokens.remove(digest)
         return self._open_session(LOCAL_USER, Role.OPERATOR)
 
-    def log_in(self, name: str, password: str) -> str | None:
+    async def log_in(self, address: str, name: str, password: str) -> str | None:
         """Return the cookie of a new session for a name and a password; None if they are wrong.
 
+        Args:
+            address: where the connection comes from.
+            name: the name of the user.
+            password: the password.
+
         Raises:
-            Unavailable: too many users log in at the same time.
+            TooManyLogins: too many passwords were wrong, or come in now.
 
-        Cost: some tens of milliseconds, whether the name is known or not.
+        Cost: some tens of milliseconds, whether the name is known or not; seconds after wrong ones.
         """
-        self._note_failure(name)  # before it is one: many may be tried at the same time
-        user = None if self.users is None else self.users.verify(name, password)
-        if user is None:
+        if self.users is None:
             return None
-        with self._lock:
-            if times := self._failures.get(name):
-                times.pop()
-        return self._open_session(user.name, user.role)
-
-    def is_locked(self, name: str) -> bool:
-        """Return whether so many passwords of a user were wrong that a minute must pass."""
-        with self._lock:
-            times = self._failures.get(name, deque())
-            return sum(at > self._clock() - FAILURE_WINDOW_S for at in times) >= MAX_FAILURES
+        is_shared = self.users.proxy is not None and self.users.proxy.is_sender(address)
+        with self._throttle.open_login(address, name, is_shared=is_shared) as delay_s:
+            self._throttle.note_failure(
+                address, name
+            )  # before it is one: many may be tried at once
+            await asyncio.sleep(delay_s)
+            user = await self.users.verify(name, password)
+            if user is not None:
+                self._throttle.note_success(address, name)
+        return None if user is None else self._open_session(user.name, user.role)
 
     def find_session(self, cookie: str) -> Session | None:
         """Return the session of a cookie; None if there is none, or it has ended."""
@@ -147,14 +149,6 @@ class SessionStore:
             expires_s = self._clock() + MAX_SESSION_S
             self._sessions[_hash_token(cookie)] = Session(user, role, expires_s)
         return cookie
-
-    def _note_failure(self, name: str) -> None:
-        """Note that a password was wrong, also of a name that nobody has: both look the same."""
-        with self._lock:
-            while name not in self._failures and len(self._failures) >= MAX_SESSIONS:
-                del self._failures[next(iter(self._failures))]
-            times = self._failures.setdefault(name, deque(maxlen=MAX_FAILURES))
-            times.append(self._clock())
 
 
 def _hash_token(token: str) -> bytes:

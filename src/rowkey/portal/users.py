@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import parse_toml
@@ -25,8 +26,6 @@ MAX_PASSWORD_BYTES = 1_024
 """Bytes of a password; a longer one is wrong without being hashed."""
 MAX_VERIFICATIONS = 2
 """Passwords that are verified at once; each takes 64 MiB and a core for some tens of ms."""
-MAX_LOGINS = 8
-"""Logins at once, verified or waiting; others would take the threads that answer pages."""
 _PASSWORD_HASH = re.compile(
     r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
 )
@@ -97,8 +96,7 @@ class UserDirectory:
     def __init__(self, users: Mapping[str, User], proxy: ProxyLogin | None = None) -> None:
         self.users, self.proxy = users, proxy
         self._hasher = _build_hasher()
-        self._turn = BoundedSemaphore(MAX_VERIFICATIONS)
-        self._queue = BoundedSemaphore(MAX_LOGINS)
+        self._verifiers = ThreadPoolExecutor(MAX_VERIFICATIONS, "rowkey login")
 
     @classmethod
     def read(cls, path: Path) -> UserDirectory:
@@ -153,14 +151,17 @@ class UserDirectory:
         hasher = PasswordHasher.from_parameters(extract_parameters(stored))
         return str(hasher.hash("no user has this password"))
 
-    def verify(self, name: str, password: str) -> User | None:
+    async def verify(self, name: str, password: str) -> User | None:
         """Return the user of a name and a password; None if one of them is wrong.
 
-        The time does not tell which of both is wrong.
-
-        Raises:
-            Unavailable: too many users log in at the same time.
+        The time does not tell which of both is wrong. Few passwords are verified at once, in
+        threads of their own: the others wait, and those that answer pages do not.
         """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._verifiers, self._verify, name, password)
+
+    def _verify(self, name: str, password: str) -> User | None:
+        """Return the user of a name and a password; None if one of them is wrong."""
         from argon2.exceptions import Argon2Error, InvalidHashError
 
         if not self.has_passwords:
@@ -168,16 +169,11 @@ class UserDirectory:
         user = self.users.get(name)
         user = user if user is not None and user.password_hash else None
         is_short = len(password.encode("utf-8", "surrogatepass")) <= MAX_PASSWORD_BYTES
-        if not self._queue.acquire(blocking=False):
-            raise Unavailable("login", "too many users log in now", remedy="Try again in a second.")
-        with self._turn:
-            try:
-                stored = self._decoy_hash if user is None else user.password_hash
-                is_right = self._hasher.verify(stored, password if is_short else "")
-            except (Argon2Error, InvalidHashError, UnicodeEncodeError):
-                is_right = False
-            finally:
-                self._queue.release()
+        try:
+            stored = self._decoy_hash if user is None else user.password_hash
+            is_right = self._hasher.verify(stored, password if is_short else "")
+        except (Argon2Error, InvalidHashError, UnicodeEncodeError):
+            is_right = False
         return user if is_right and is_short else None
 
 

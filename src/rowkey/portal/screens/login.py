@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from starlette.concurrency import run_in_threadpool
+
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.login_throttle import TooManyLogins
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sessions import MAX_SESSION_S
 
@@ -27,14 +30,24 @@ def show_login(request: PortalRequest) -> Response:
     return _open_portal(replace(request, session=session), cookie)
 
 
-def log_in(request: PortalRequest) -> Response:
+async def log_in(request: PortalRequest) -> Response:
     """Open a session for a name and a password."""
     sessions = request.portal.sessions
-    name = request.form.get("name", "")
-    if sessions.users is None or sessions.is_locked(name):
-        raise RefusedRequest(403 if sessions.users is None else 429)
-    cookie = sessions.log_in(name, request.form.get("password", ""))
+    name, password = request.form.get("name", ""), request.form.get("password", "")
+    if sessions.users is None:
+        raise RefusedRequest(403)
+    try:
+        cookie = await sessions.log_in(request.address, name, password)
+    except TooManyLogins:
+        raise RefusedRequest(429) from None
+    return await run_in_threadpool(_answer_login, request, name, cookie)
+
+
+def _answer_login(request: PortalRequest, name: str, cookie: str | None) -> Response:
+    """Return the page that follows a login, or the form again if there is no cookie for it."""
+    sessions = request.portal.sessions
     if cookie is None:
+        assert sessions.users is not None, "a password was verified"
         if name in sessions.users.users:  # others could fill the disk with names
             request.note_action("fail to log in", name)
         return request.render("login.html", 403, has_failed=True, opens_again=False)
