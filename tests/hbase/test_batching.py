@@ -152,9 +152,9 @@ def list_sent_rows(request: Mutate | Multi | RawMulti) -> list[tuple[bytes, byte
         return [(one.row, one.cells[0].value if type(one) is RowCells else b"") for one in actions]
     cells, _ = decode_cells(request.cells)
     rows = [
-        action.list_messages(2)[0].get_bytes(1)
+        next(action.iter_messages(2)).get_bytes(1)
         for _, actions, _ in request.regions
-        for action in ProtoMessage(actions).list_messages(3)
+        for action in ProtoMessage(actions).iter_messages(3)
     ]
     assert rows == [row for row, _ in cells]
     return [(row, cell.value) for row, cell in cells]

@@ -29,10 +29,11 @@ COLUMN = ("d", b"q", "=", None)
 
 def list_durabilities(sent: ProtoMessage) -> list[int]:
     """Return the durability of each mutation in a request, 0 if it has none."""
-    if sent.list_messages(1) and sent.list_messages(1)[0].list_messages(3):
-        actions = [action for region in sent.list_messages(1) for action in region.list_messages(3)]
-        return [mutation.get_uint(6) for action in actions for mutation in action.list_messages(2)]
-    return [mutation.get_uint(6) for mutation in sent.list_messages(2)]
+    if actions := [
+        action for region in sent.iter_messages(1) for action in region.iter_messages(3)
+    ]:
+        return [mutation.get_uint(6) for action in actions for mutation in action.iter_messages(2)]
+    return [mutation.get_uint(6) for mutation in sent.iter_messages(2)]
 
 
 @pytest.mark.parametrize("sync", [False, True])
@@ -58,9 +59,13 @@ def test_columns_can_request_sync(sync: bool) -> None:
     """Every put of a load sets the durability."""
     rows = pa.array([b"a", b"bb", b"ccc"], pa.binary())
     puts = encode_puts([CellBlock(rows, "d", b"q", rows, 1)], sync=sync)
-    actions = ProtoMessage(puts.slice_puts(0, 3).actions).list_messages(3)
-    assert [4 if sync else 0] * 3 == [action.list_messages(2)[0].get_uint(6) for action in actions]
-    assert [b"a", b"bb", b"ccc"] == [action.list_messages(2)[0].get_bytes(1) for action in actions]
+    actions = list(ProtoMessage(puts.slice_puts(0, 3).actions).iter_messages(3))
+    assert [4 if sync else 0] * 3 == [
+        next(action.iter_messages(2)).get_uint(6) for action in actions
+    ]
+    assert [b"a", b"bb", b"ccc"] == [
+        next(action.iter_messages(2)).get_bytes(1) for action in actions
+    ]
 
 
 def test_a_cluster_accepts_sync(hbase_url: str) -> None:

@@ -28,7 +28,7 @@ from rowkey.portal.sample_uploads import (
     MAX_SAMPLES,
     SampleUploads,
 )
-from rowkey.portal.stored_messages import list_messages
+from rowkey.portal.stored_messages import iter_messages
 from rowkey.render import (
     LANGUAGES,
     Redaction,
@@ -103,7 +103,7 @@ def test_a_simulation_is_that_of_the_command(tmp_path: Path, app: Starlette) -> 
     assert json.loads(json.dumps(expected)) == client.get(f"{path}/document").json()
     report = build_report_document([judged], Redaction())
     stored_report = app.state.portal.simulations.read_result(path.rpartition("/")[2])["report"]
-    assert list_messages(report) == list_messages(stored_report) != []
+    assert iter_messages(report) == iter_messages(stored_report) != []
     assert "the busiest of" not in client.get(path, params={"lang": "zh"}).text
     views = report["designs"][0]["map"]["views"]
     for kind, view in views.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from rowkey.durable_files import make_directory, replace_file
 from rowkey.portal.jobs import Job, JobLimits, create_job_id
-from rowkey.portal.stored_messages import list_messages, restore_messages
+from rowkey.portal.stored_messages import iter_messages, restore_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,4 +141,4 @@ class JobResults(Generic[RequestT]):
 
 def pack_messages(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document with the keys and arguments of its messages, which JSON would lose."""
-    return {**document, _MESSAGES: list_messages(document)}
+    return {**document, _MESSAGES: iter_messages(document)}

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from rowkey.durable_files import make_directory, replace_file
 from rowkey.messages import Message
-from rowkey.portal.stored_messages import list_messages, restore_messages
+from rowkey.portal.stored_messages import iter_messages, restore_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ class StepFiles:
         if path is None:
             return
         make_directory(self.folder)
-        text = json.dumps({**state, _MESSAGES: list_messages(state)}, ensure_ascii=False)
+        text = json.dumps({**state, _MESSAGES: iter_messages(state)}, ensure_ascii=False)
         content = text.encode("utf-8", "backslashreplace")
         replace_file(path, content, path.with_suffix(".part"))
 

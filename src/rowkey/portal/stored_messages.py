@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def list_messages(document: Any) -> list[list[Any]]:
+def iter_messages(document: Any) -> list[list[Any]]:
     """Return the path, key and arguments of each message in a JSON document.
 
-    >>> list_messages({"a": ["x", Message("b.c", "{n} rows", n=2)]})
+    >>> iter_messages({"a": ["x", Message("b.c", "{n} rows", n=2)]})
     [[['a', 1], 'b.c', {'n': {'value': 2}}]]
     """
     return [
@@ -27,7 +27,7 @@ def restore_messages(document: Any, messages: Sequence[Sequence[Any]]) -> None:
 
     Args:
         document: the document, which is changed.
-        messages: the result of `list_messages`.
+        messages: the result of `iter_messages`.
     """
     for path, key, arguments in messages:
         place = document

@@ -159,20 +159,24 @@ def test_procedure_results() -> None:
         ProcedureResult(ProcedureState.NOT_FOUND),
         ProcedureResult(ProcedureState.RUNNING),
         ProcedureResult(ProcedureState.FINISHED, "a.B", "no"),
-    ] == [asked.decode(build_answer(body)) for body in (b"", encode_uint(1, 1), failed)]
-    with pytest.raises(WireFormatError):
-        asked.decode(build_answer(encode_uint(1, 3)))
+    ] == [
+        asked.decode(build_answer(body)) for body in (encode_uint(1, 0), encode_uint(1, 1), failed)
+    ]
+    for malformed in (b"", encode_uint(1, 3)):
+        with pytest.raises(WireFormatError):
+            asked.decode(build_answer(malformed))
 
 
 def test_states() -> None:
     """The states of tables and compactions are read, and unknown ones are malformed."""
     disabling = build_answer(encode_message(1, encode_uint(1, 2)))
     assert TableState.DISABLING is GetTableState("t").decode(disabling)
-    assert CompactionState.MAJOR is GetRegionInfo().decode(build_answer(encode_uint(2, 2)))
+    region = encode_message(1, encode_uint(1, 7))
+    assert CompactionState.MAJOR is GetRegionInfo().decode(build_answer(region + encode_uint(2, 2)))
     with pytest.raises(WireFormatError):
         GetTableState("t").decode(build_answer(encode_message(1, encode_uint(1, 9))))
     with pytest.raises(WireFormatError):
-        GetRegionInfo().decode(build_answer(encode_uint(2, 9)))
+        GetRegionInfo().decode(build_answer(region + encode_uint(2, 9)))
 
 
 def test_switches() -> None:

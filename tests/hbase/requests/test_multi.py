@@ -255,17 +255,22 @@ def test_answers_about_other_regions() -> None:
 
 
 def test_unknown_indexes() -> None:
-    """An index that was not sent or comes again changes nothing."""
-    results = [
-        {"index": 9, "result": {}},
-        {"index": 0, "exception": FAULT},
-        {"index": 1, "result": {}},
-        {"index": 1, "exception": FAULT},
-    ]
-    answer = {"resultOrException": results}
-    body = protos.build_message("MultiResponse", regionActionResult=[answer]).SerializeToString()
+    """An index that was not sent or comes again, or an empty result, makes an answer malformed."""
     put = RowCells(b"r", [Cell("d", b"q", 1)])
-    assert [None] == Multi([(REGION, [put])]).decode(Response(1, None, body, b""))
+    done = {"index": 1, "result": {}}
+    others: tuple[dict[str, Any], ...] = (
+        {"index": 2, "result": {}},
+        {"index": 0, "exception": FAULT},
+        done,
+        {"index": 1},
+        {},
+    )
+    for results in ([done, other] for other in others):
+        answer = {"resultOrException": results}
+        body = protos.build_message("MultiResponse", regionActionResult=[answer])
+        for request in (Multi([(REGION, [put])]), RawMulti([(REGION, b"", 1)], b"")):
+            with pytest.raises(WireFormatError):
+                request.decode(Response(1, None, body.SerializeToString(), b""))
 
 
 def test_error_of_an_action() -> None:

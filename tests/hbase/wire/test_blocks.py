@@ -68,7 +68,7 @@ def _check(puts: EncodedPuts, expected: list[tuple[int, RowCells]], start: int, 
     part = [row for _, row in expected[start:stop]]
     assert b"".join(encode_cells(*row) for row in part) == cut.cells
     told = []
-    for action in ProtoMessage(cut.actions).list_messages(3):
+    for action in ProtoMessage(cut.actions).iter_messages(3):
         put = action.get_message(2)
         assert put is not None
         told.append((action.get_uint(1), put.get_bytes(1), put.get_uint(2), put.get_uint(8)))

@@ -208,7 +208,7 @@ def test_vector_of_the_answer_to_a_get() -> None:
 def test_vector_of_the_answer_to_a_multi() -> None:
     """The results of a multi come in another order and are assigned by index."""
     sent = read_answer(MULTI_ANSWER)
-    results = ProtoMessage(sent.message).list_messages(1)[0].list_messages(1)
+    results = list(next(ProtoMessage(sent.message).iter_messages(1)).iter_messages(1))
     assert [2, 1] == [result.get_uint(1) for result in results]
     found = [result.get_message(2) for result in results]
     assert [1, 0] == [one.get_uint(2) if one else None for one in found]
@@ -250,7 +250,7 @@ def test_a_refused_connection_is_an_answer_to_no_call() -> None:
     """A refused connection has call id -1 in 32 bits, while 2^31 is an ordinary id."""
     failed = bytes.fromhex("08ffffffff0f") + encode_message(2, encode_text(1, "J"))
     assert CONNECTION_FAILURE_ID == parse_response(bytes((len(failed),)) + failed).call_id
-    assert 2**31 == parse_response(b"\x06" + encode_uint(1, 2**31)).call_id
+    assert 2**31 == parse_response(b"\x06" + encode_uint(1, 2**31) + b"\0").call_id
 
 
 def test_vector_of_a_znode() -> None:
@@ -333,5 +333,5 @@ def test_minus_one_is_read_in_each_encoding() -> None:
     """-1 is read as a uint32 of five bytes and as an int32 of ten bytes."""
     headers = [encode_uint(1, 2**32 - 1), encode_uint(1, 2**64 - 1)]
     assert [5, 10] == [len(header) - 1 for header in headers]
-    found = [parse_response(bytes((len(header),)) + header).call_id for header in headers]
+    found = [parse_response(bytes((len(header),)) + header + b"\0").call_id for header in headers]
     assert [CONNECTION_FAILURE_ID] * 2 == found

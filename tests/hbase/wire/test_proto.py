@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.hbase.wire import proto
-from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, decode_varint, encode_varint
+from rowkey.hbase.wire.proto import (
+    MAX_FIELD_VALUES,
+    ProtoMessage,
+    WireFormatError,
+    decode_varint,
+    encode_varint,
+)
 
 FIELD = descriptor_pb2.FieldDescriptorProto
 ONE, MANY = FIELD.LABEL_OPTIONAL, FIELD.LABEL_REPEATED
@@ -142,7 +148,7 @@ def read_message(sent: ProtoMessage) -> dict[str, Any]:
     if inner is not None:
         found["inner"] = read_message(inner)
     if sent.has_field(NUMBERS["inners"]):
-        found["inners"] = [read_message(one) for one in sent.list_messages(NUMBERS["inners"])]
+        found["inners"] = [read_message(one) for one in sent.iter_messages(NUMBERS["inners"])]
     return found
 
 
@@ -203,7 +209,7 @@ def read_every_field(data: bytes) -> None:
             sent.get_double,
             sent.get_float,
             sent.get_message,
-            sent.list_messages,
+            lambda number: list(sent.iter_messages(number)),
             sent.list_bytes,
             sent.list_texts,
             sent.list_uints,
@@ -274,7 +280,7 @@ def test_each_malformed_message_is_rejected(data: bytes) -> None:
         (b"\x08\x01", "get_bytes"),
         (b"\x08\x01", "get_text"),
         (b"\x08\x01", "get_message"),
-        (b"\x08\x01", "list_messages"),
+        (b"\x08\x01", "iter_messages"),
         (b"\x08\x01", "list_bytes"),
         (b"\x08\x01", "list_texts"),
         (b"\x0a\x01a", "get_uint"),
@@ -289,7 +295,24 @@ def test_each_malformed_message_is_rejected(data: bytes) -> None:
 def test_a_field_of_another_type_is_malformed(data: bytes, reader: str) -> None:
     """Reading a field as another type raises an error."""
     with pytest.raises(WireFormatError):
-        getattr(ProtoMessage(data), reader)(1)
+        list(getattr(ProtoMessage(data), reader)(1))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x08\x00" * (MAX_FIELD_VALUES + 1),
+        b"\x08\x00\x10\x00" * (MAX_FIELD_VALUES // 2) + b"\x08\x00",
+        (b"\x08\x00" * (MAX_FIELD_VALUES // 2) + b"\x10\x00") * 3,
+        proto.encode_bytes(1, bytes(MAX_FIELD_VALUES + 1)),
+        proto.encode_bytes(1, bytes(MAX_FIELD_VALUES)) * 2,
+    ],
+    ids=["one field", "two fields", "runs", "packed", "packed twice"],
+)
+def test_a_message_of_very_many_values_is_malformed(data: bytes) -> None:
+    """A message of more values than any answer has is refused before they fill the memory."""
+    with pytest.raises(WireFormatError, match="values or more"):
+        ProtoMessage(data).list_uints(1)
 
 
 def test_wire_format_errors_have_their_bases() -> None:
@@ -317,7 +340,7 @@ def test_missing_fields_have_defaults() -> None:
     )
     assert (None, [], [], [], [], False) == (
         sent.get_message(1),
-        sent.list_messages(1),
+        list(sent.iter_messages(1)),
         sent.list_bytes(1),
         sent.list_texts(1),
         sent.list_uints(1),

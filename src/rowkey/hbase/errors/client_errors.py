@@ -50,8 +50,8 @@ class MalformedAnswer(ServerGone):
 
     is_likely_permanent = True
     advice = (
-        "Check that the address is the HBase server's RPC port, not that of its web UI;"
-        " if it is, report this as a defect of rowkey."
+        "The request may have been carried out. Check that the address is the HBase server's RPC"
+        " port, not that of its web UI; if it is, report this as a defect of rowkey."
     )
 
     @classmethod

@@ -191,7 +191,7 @@ class MetaTable:
         """
         get = Get(table.encode(), ReadSpec({STATE_FAMILY: (b"state",)}))
         (row,) = self._send_requests([get], deadline)
-        return ProtoMessage(row.cells[0].value).get_uint(1) if row.cells else None
+        return ProtoMessage(row.cells[0].value).require_fields(1).get_uint(1) if row.cells else None
 
     def _send_requests(self, requests: Sequence[Request[A]], deadline: Deadline) -> list[A]:
         """Send requests to the server of hbase:meta together, once; return their answers.

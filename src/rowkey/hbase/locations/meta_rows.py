@@ -148,8 +148,8 @@ def parse_meta_row(row: RowCells) -> MetaRow | None:
     if not value.startswith(b"PBUF"):
         return None
     info = ProtoMessage(value[4:])
-    table_name = info.get_message(2)
-    if table_name is None or info.get_uint(7):
+    table_name = info.require_message(2)
+    if info.get_uint(7):
         return None
     _check_region_id(row.row)
     return MetaRow(

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
+
 if TYPE_CHECKING:
     from rowkey.hbase.wire.frames import Response
 
@@ -35,6 +37,9 @@ class Request(ABC, Generic[A]):
     is_slow: ClassVar[bool] = False
     """Whether one attempt may take the whole time of its operation: the server itself waits."""
 
+    has_cells: ClassVar[bool] = False
+    """Whether the answer may have a cell block; `parse_answer` then decodes all of it."""
+
     __slots__ = ()
 
     @property
@@ -55,10 +60,28 @@ class Request(ABC, Generic[A]):
             region: full name of its region; b"" for requests without one.
         """
 
-    @abstractmethod
     def decode(self, response: Response) -> A:
         """Decode the answer to the request, which is not an error.
 
+        The whole answer is parsed, also where the request needs nothing of it.
+
         Raises:
             WireFormatError: the bytes are not an answer to this request.
+        """
+        answer = ProtoMessage(response.message)
+        if response.cells and not self.has_cells:
+            what = f"{len(response.cells):,} bytes of cells follow the answer to {self.method}"
+            raise WireFormatError(what, "an answer without cells")
+        return self.parse_answer(answer, response.cells)
+
+    @abstractmethod
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> A:
+        """Return what an answer says.
+
+        Args:
+            answer: its message.
+            cells: its cell block; empty unless `has_cells`.
+
+        Raises:
+            WireFormatError: it is not an answer to this request.
         """

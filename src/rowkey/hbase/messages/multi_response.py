@@ -13,8 +13,6 @@ from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rowkey.hbase.errors import HBaseError
 
 _DONE_ACTION = re.compile(
@@ -31,17 +29,17 @@ _DONE_ACTIONS = re.compile(
 )
 
 
-def split_region_answers(message: bytes, count: int) -> list[bytes]:
+def split_region_answers(answer: ProtoMessage, count: int) -> list[bytes]:
     """Return the protobuf messages RegionActionResult, one for each region, of a MultiResponse.
 
     Args:
-        message: the message `MultiResponse`.
+        answer: the message `MultiResponse`.
         count: how many `RegionAction` were sent.
 
     Raises:
         WireFormatError: the response has another number of results.
     """
-    results = ProtoMessage(message).list_bytes(1)
+    results = answer.list_bytes(1)
     if len(results) != count:
         what = f"the answer to Multi has results for {pluralize(len(results), 'region')}"
         raise WireFormatError(what, f"results for {count}")
@@ -72,17 +70,34 @@ def is_all_done(answer: bytes, count: int) -> bool:
     return len(set(_DONE_ACTION.findall(answer))) == count
 
 
-def iter_results(answer: bytes) -> Iterator[tuple[int, bytes | HBaseError]]:
-    """Yield (index, result or error) of each action in a RegionActionResult.
+def parse_results(answer: bytes, count: int) -> dict[int, bytes | HBaseError]:
+    """Return the result or error of each action in a RegionActionResult by its index.
 
     The caller has checked `find_region_error` before.
+
+    Args:
+        answer: the message.
+        count: how many actions there were, with the indexes 1..count.
+
+    Returns:
+        At most `count` results, in the order of the answer.
+
+    Raises:
+        WireFormatError: an index is another one or occurs twice, or there is neither a result nor
+            an error.
 
     Source: Client.proto of HBase 2.6: RegionActionResult 1 resultOrException, 2 exception,
         3 processed; ResultOrException 1 index, 2 result, 3 exception.
     """
-    for one in ProtoMessage(answer).list_messages(1):
+    results: dict[int, bytes | HBaseError] = {}
+    for one in ProtoMessage(answer).iter_messages(1):
+        index = one.require_fields(1).get_uint(1)
+        if index in results or not 0 < index <= count:
+            what = f"the answer to Multi has a result for the action {index}"
+            raise WireFormatError(what, f"one for each action from 1 to {count}")
         fault = one.get_message(3)
-        yield one.get_uint(1), parse_fault(fault) if fault else one.get_bytes(2)
+        results[index] = parse_fault(fault) if fault else one.require_fields(2).get_bytes(2)
+    return results
 
 
 def find_region_error(answer: bytes) -> HBaseError | None:
@@ -99,7 +114,9 @@ def parse_fault(fault: ProtoMessage) -> HBaseError:
     Only its class says whether a retry helps.
     """
     return parse_remote_error(
-        fault.get_text(1), fault.get_bytes(2).decode(errors="replace"), do_not_retry=False
+        fault.require_fields(1).get_text(1),
+        fault.get_bytes(2).decode(errors="replace"),
+        do_not_retry=False,
     )
 
 
@@ -108,15 +125,15 @@ def build_unanswered_error() -> HBaseError:
     return MalformedAnswer("the answer to Multi", "the answer has no result for one of the actions")
 
 
-def parse_atomic_response(message: bytes) -> bool:
+def parse_atomic_response(answer: ProtoMessage) -> bool:
     """Return whether a MultiResponse says that its one atomic RegionAction was applied.
 
     Raises:
         HBaseError: it failed, as a whole or in one of its actions.
         WireFormatError: the answer is not about one region.
     """
-    (answer,) = split_region_answers(message, 1)
-    return parse_atomic_result(answer)
+    (result,) = split_region_answers(answer, 1)
+    return parse_atomic_result(result)
 
 
 def parse_atomic_result(answer: bytes) -> bool:
@@ -124,10 +141,17 @@ def parse_atomic_result(answer: bytes) -> bool:
 
     Raises:
         HBaseError: it failed, as a whole or in one of its actions.
+        WireFormatError: it does not say so.
     """
     message = ProtoMessage(answer)
-    faults = [message.get_message(2), *(one.get_message(3) for one in message.list_messages(1))]
+    faults = [message.get_message(2), *(one.get_message(3) for one in message.iter_messages(1))]
     for fault in faults:
         if fault:
             raise parse_fault(fault)
-    return message.get_bool(3)
+    return message.require_fields(3).get_bool(3)
+
+
+def check_applied(is_applied: bool) -> None:
+    """Raise an error unless an answer says that a change without a condition was applied."""
+    if not is_applied:
+        raise WireFormatError("the answer says that a change without a condition was not applied")

@@ -29,7 +29,7 @@ from rowkey.messages import format_value, pluralize
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.cells import Cell
+    from rowkey.cells import Cell, RowCells
 
 APPEND, INCREMENT, PUT, DELETE = range(4)
 """Types of mutations. Source: MutationProto.MutationType of Client.proto."""
@@ -212,19 +212,18 @@ def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
         )
 
 
-def order_cells(
-    row: bytes, columns: Sequence[tuple[str, bytes]], cells: Sequence[Cell]
-) -> list[Cell]:
+def order_cells(row: bytes, columns: Sequence[tuple[str, bytes]], found: RowCells) -> list[Cell]:
     """Sort the cells of an answer into the order of the columns of the request.
 
     Raises:
-        OverwrittenAnswer: they are cells of a request, which has no timestamp yet.
-        WireFormatError: one is missing.
+        OverwrittenAnswer: they are of another row, or of a request, which has no timestamp yet.
+        WireFormatError: they are not one cell of each column.
     """
-    if any(cell.timestamp == LATEST for cell in cells):
+    cells = found.cells
+    if cells and (found.row != row or any(cell.timestamp == LATEST for cell in cells)):
         raise OverwrittenAnswer.from_row(row)
     cells_by_column = {(cell.family, cell.qualifier): cell for cell in cells}
-    if not cells_by_column.keys() >= set(columns):
-        what = f"the answer has new values of {pluralize(len(cells_by_column), 'column')}"
-        raise WireFormatError(what, f"values of all {len(columns)}")
+    if len(cells) != len(columns) or cells_by_column.keys() != set(columns):
+        what = f"the answer has {pluralize(len(cells), 'new cell')}"
+        raise WireFormatError(what, f"one of each of {pluralize(len(columns), 'column')}")
     return [cells_by_column[column] for column in columns]

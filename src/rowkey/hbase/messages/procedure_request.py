@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from secrets import randbits
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.proto import ProtoMessage, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 def generate_nonce() -> int:
@@ -35,6 +32,6 @@ class ProcedureRequest(Request[int]):
         """Encode the fields nonce_group and nonce; `number` is the field number of the first."""
         return encode_uint(number, 0) + encode_uint(number + 1, self.nonce)
 
-    def decode(self, response: Response) -> int:
-        """Decode the id of the procedure; 0 if the master started none."""
-        return max(ProtoMessage(response.message).get_int64(1), 0)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> int:
+        """Return the id of the procedure; 0 if the master started none."""
+        return max(answer.require_fields(1).get_int64(1), 0)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rowkey.cells import Cell, CellType
-from rowkey.hbase.errors import OverwrittenAnswer
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rowkey.hbase.wire.frames import Response
 
 
 class Result(NamedTuple):
     """The protobuf Result of one row: its cells, or how many cells of the cell block it has.
 
     Args:
-        cell_count: how many cells of the cell block belong to it.
-        exists: whether the row exists, in the answer to an existence check.
-        cells: the cells in the message; empty if they are in the cell block.
+        block_cell_count: how many cells of the cell block belong to it; None if it does not say.
+        exists: whether the row exists, in the answer to an existence check; else None.
+        cells: the cells in the message, and their row key; empty if they are in the cell block.
     """
 
-    cell_count: int
-    exists: bool
-    cells: Sequence[Cell]
+    block_cell_count: int | None
+    exists: bool | None
+    cells: RowCells
+
+    @property
+    def has_cell_count(self) -> bool:
+        """Whether it says how many cells it has, as the result of a read always does."""
+        return self.block_cell_count is not None or bool(self.cells.cells)
 
 
-EMPTY_RESULT = Result(0, False, ())
+NO_CELLS = RowCells(b"", ())
+EMPTY_RESULT = Result(None, None, NO_CELLS)
 """The answer to a put."""
 
 _CELL_TYPES = {int(cell_type): cell_type for cell_type in CellType}
@@ -43,18 +43,28 @@ def parse_result(message: bytes) -> Result:
 
     Source: Client.proto of HBase 2.6: 1 cell, 2 associated_cell_count, 3 exists, 4 stale.
 
-    >>> parse_result(b"\x10\x02\x20\x00").cell_count
+    >>> parse_result(b"\x10\x02\x20\x00").block_cell_count
     2
     """
     if not message:
         return EMPTY_RESULT
     # The answer to nearly every get: a count below 128, and "not stale".
     if len(message) == 4 and message[0] == 0x10 and message[1] < 128 and message[2] == 0x20:
-        return Result(message[1], False, ())
+        return Result(message[1], None, NO_CELLS)
     sent = ProtoMessage(message)
     return Result(
-        sent.get_uint(2), sent.get_bool(3), [_parse_cell(one) for one in sent.list_messages(1)]
+        sent.get_uint(2) if sent.has_field(2) else None,
+        sent.get_bool(3) if sent.has_field(3) else None,
+        _parse_row_cells(list(sent.iter_messages(1))),
     )
+
+
+def _parse_row_cells(messages: list[ProtoMessage]) -> RowCells:
+    """Parse the cells in a Result, which are all of one row."""
+    rows = {one.get_bytes(1) for one in messages}
+    if len(rows) > 1:
+        raise WireFormatError(f"a result has cells of {len(rows):,} rows", "cells of one row")
+    return RowCells(rows.pop(), [_parse_cell(one) for one in messages]) if rows else NO_CELLS
 
 
 def _parse_cell(msg: ProtoMessage) -> Cell:
@@ -69,23 +79,12 @@ def _parse_cell(msg: ProtoMessage) -> Cell:
     return Cell(msg.get_text(2), msg.get_bytes(3), msg.get_int64(4), msg.get_bytes(6), cell_type)
 
 
-def parse_single_result(
-    response: Response, row: bytes | None = None
-) -> tuple[Result, Sequence[Cell]]:
-    """Parse an answer with one Result; return it and its cells.
-
-    Args:
-        response: the answer.
-        row: the row key of a changed row, whose cells the answer must have.
+def parse_single_result(answer: ProtoMessage, cells: bytes | memoryview) -> tuple[Result, RowCells]:
+    """Parse an answer with one Result; return it, and its row key and cells.
 
     Raises:
-        OverwrittenAnswer: it has the cells of another row.
+        WireFormatError: it has no Result, or other cells than it counts.
     """
-    sent = ProtoMessage(response.message)
-    result = parse_result(sent.get_bytes(1))
-    if result.cells or not result.cell_count:
-        return result, result.cells
-    (found,) = decode_rows(bytes(response.cells), [result.cell_count])
-    if row not in (None, found.row):
-        raise OverwrittenAnswer.from_row(row)
-    return result, found.cells
+    result = parse_result(answer.require_fields(1).get_bytes(1))
+    (found,) = decode_rows(cells, [result.block_cell_count or 0])
+    return result, found if found.cells else result.cells

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_bool
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
+from rowkey.messages import pluralize
 
 CLIENT_CAPABILITIES = encode_bool(7, True) + encode_bool(8, True)
 """The client accepts partial rows, and answers without rows.
@@ -46,21 +44,32 @@ class ScanResponse(NamedTuple):
     mvcc: int | None
 
 
-def parse_scan_response(response: Response) -> ScanResponse:
+def parse_scan_response(
+    message: ProtoMessage, cells: bytes | memoryview, max_results: int = 0
+) -> ScanResponse:
     """Parse the answer of a server to a request of a scanner.
 
+    Args:
+        message: its message.
+        cells: its cell block.
+        max_results: the most rows, or pieces of rows, that were requested.
+
     Raises:
-        WireFormatError: it is malformed, or its cells are in the message.
+        WireFormatError: it is malformed, has more rows, or its cells are in the message.
 
     Source: Client.proto of HBase 2.6, ScanResponse: 1 cells_per_result, 2 scanner_id,
         3 more_results, 4 ttl, 5 results, 7 partial_flag_per_result, 8 more_results_in_region,
         9 heartbeat_message, 11 mvcc_read_point, 12 cursor.
     """
-    message = ProtoMessage(response.message)
     if message.has_field(5):
         what = "the scan answer has cells inside the protobuf message"
         raise WireFormatError(what, "cells in a cell block")
     counts = message.list_uints(1)
+    if len(counts) > max_results:
+        what = f"the scan answer has {pluralize(len(counts), 'row')}"
+        raise WireFormatError(what, f"at most {max_results:,}, as requested")
+    if cells and not counts:
+        raise WireFormatError(f"{len(cells):,} bytes of cells belong to no row")
     partials = list(map(bool, message.list_uints(7)))
     if len(partials) < len(counts):
         partials += [False] * (len(counts) - len(partials))
@@ -72,7 +81,7 @@ def parse_scan_response(response: Response) -> ScanResponse:
         heartbeat=message.get_bool(9),
         counts=counts,
         partials=partials,
-        cells=response.cells,
+        cells=cells,
         cursor_row=cursor.get_bytes(1) if cursor else None,
         ttl_ms=message.get_uint(4) if message.has_field(4) else None,
         mvcc=message.get_uint(11) if message.has_field(11) else None,

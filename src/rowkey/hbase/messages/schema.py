@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self
 from rowkey.hbase.wire.names import encode_table_name, parse_table_name
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
-    WireFormatError,
     encode_bytes,
     encode_message,
     encode_text,
@@ -49,7 +48,7 @@ class FamilySchema:
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
         """Convert a protobuf ColumnFamilySchema."""
-        name = msg.get_bytes(1).decode(*_TEXT_CODEC)
+        name = msg.require_fields(1).get_bytes(1).decode(*_TEXT_CODEC)
         return cls(name, _decode_pairs(msg, 2), _decode_pairs(msg, 3))
 
 
@@ -88,10 +87,8 @@ class TableSchema:
         Raises:
             WireFormatError: it has no name.
         """
-        name = msg.get_message(1)
-        if name is None:
-            raise WireFormatError("a table schema has no table name")
-        families = tuple(FamilySchema.from_message(one) for one in msg.list_messages(3))
+        name = msg.require_message(1)
+        families = tuple(FamilySchema.from_message(one) for one in msg.iter_messages(3))
         return cls(parse_table_name(name), families, _decode_pairs(msg, 2), _decode_pairs(msg, 4))
 
 
@@ -117,7 +114,7 @@ def _encode_string_pairs(number: int, settings: Mapping[str, str]) -> bytes:
 
 def _decode_pairs(msg: ProtoMessage, number: int) -> dict[str, str]:
     """Decode a repeated protobuf field of name-value pairs to a dict."""
-    pairs = msg.list_messages(number)
+    pairs = [one.require_fields(1, 2) for one in msg.iter_messages(number)]
     return {
         one.get_bytes(1).decode(*_TEXT_CODEC): one.get_bytes(2).decode(*_TEXT_CODEC)
         for one in pairs

@@ -24,8 +24,9 @@ from rowkey.messages import format_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rowkey.cells import RowCells
     from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Append(Request[list[bytes]]):
     """
 
     method: ClassVar[str] = "Mutate"
+    has_cells: ClassVar[bool] = True
     row: bytes
     pieces: Sequence[tuple[str, bytes, bytes]]
     nonce: int = 0
@@ -72,16 +74,16 @@ class Append(Request[list[bytes]]):
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
-    def decode(self, response: Response) -> list[bytes]:
-        """Decode the new values of the cells."""
-        return self.parse_outcome(*parse_single_result(response, self.row))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[bytes]:
+        """Return the new values of the cells."""
+        return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_message(2, mutation), cells
 
-    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[bytes]:
+    def parse_outcome(self, result: Result, found: RowCells) -> list[bytes]:
         """Return the new values of the cells from the request's result in a batch.
 
         Raises:
@@ -89,12 +91,12 @@ class Append(Request[list[bytes]]):
             WireFormatError: a cell is missing.
         """
         del result
-        return [cell.value for cell in self.order_new_cells(cells)]
+        return [cell.value for cell in self.order_new_cells(found)]
 
-    def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+    def order_new_cells(self, found: RowCells) -> list[Cell]:
         """Return the new cells in the order of the pieces."""
         columns = [(family, qualifier) for family, qualifier, _ in self.pieces]
-        return order_cells(self.row, columns, cells)
+        return order_cells(self.row, columns, found)
 
     def _encode_mutation(self) -> tuple[bytes, bytes]:
         """Encode the protobuf MutationProto and the cell block of the appended bytes."""

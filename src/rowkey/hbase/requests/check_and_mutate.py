@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rowkey.cells import Cell
-    from rowkey.hbase.wire.frames import Response
 
 _MIRRORED_OPERATORS = {"<": 5, "<=": 4, "=": 2, "!=": 3, ">=": 1, ">": 0}
 """The number of each operator's mirror image, since a server compares *value OP cell*.
@@ -91,11 +90,11 @@ class CheckAndMutate(Request[bool]):
         param = encode_mutate_request(region, mutation, condition=self._encode_condition())
         return param, encode_cells(self.row, self.cells)
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the comparison was true, so that the cells were applied."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the comparison was true, so that the cells were applied."""
         if is_mixed(self.cells):
-            return parse_atomic_response(response.message)
-        return ProtoMessage(response.message).get_bool(2)
+            return parse_atomic_response(answer)
+        return answer.require_fields(2).get_bool(2)
 
     def _encode_condition(self) -> bytes:
         """Encode the protobuf Condition that the cell must meet.

@@ -10,12 +10,10 @@ from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.requests.region_info import RegionInfo
 from rowkey.hbase.requests.region_load import RegionLoad
 from rowkey.hbase.wire.names import ServerName, parse_table_name
-from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_uint
+from rowkey.hbase.wire.proto import ProtoMessage, encode_uint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from rowkey.hbase.wire.frames import Response
 
 
 class StatusOption(IntEnum):
@@ -87,10 +85,8 @@ class ServerLoad(NamedTuple):
 
         Source: ClusterStatus.proto, ServerLoad.
         """
-        name, load = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
-        if name is None:
-            raise WireFormatError("the cluster status has a server without a name")
-        regions = tuple(RegionLoad.from_message(one) for one in load.list_messages(5))
+        name, load = msg.require_message(1), msg.require_message(2)
+        regions = tuple(RegionLoad.from_message(one) for one in load.iter_messages(5))
         return cls(
             ServerName.from_message(name), load.get_uint(1), load.get_uint(2), load.get_uint(3),
             load.get_uint(4), regions, load.get_uint(7), load.get_uint(8),
@@ -113,10 +109,8 @@ class RegionInTransition(NamedTuple):
     @classmethod
     def from_message(cls, msg: ProtoMessage) -> Self:
         """Convert a protobuf RegionInTransition {2:region_state{1, 2, 3}}."""
-        state = msg.get_message(2) or ProtoMessage(b"")
-        region = state.get_message(1)
-        if region is None:
-            raise WireFormatError("the cluster status has a region in transition without a region")
+        state = msg.require_message(2).require_fields(2)
+        region = state.require_message(1)
         return cls(RegionInfo.from_message(region), state.get_uint(2), state.get_uint(3))
 
 
@@ -155,31 +149,29 @@ class ClusterStatus:
         """Convert a protobuf ClusterStatus."""
         version, cluster_id, master = msg.get_message(1), msg.get_message(5), msg.get_message(7)
         return cls(
-            version=version.get_text(1) if version else "",
-            cluster_id=cluster_id.get_text(1) if cluster_id else "",
+            version=version.require_fields(1).get_text(1) if version else "",
+            cluster_id=cluster_id.require_fields(1).get_text(1) if cluster_id else "",
             master=ServerName.from_message(master) if master else None,
             backup_masters=_parse_servers(msg, 8),
             servers=_parse_servers(msg, 11),
-            server_loads=tuple(ServerLoad.from_message(one) for one in msg.list_messages(2)),
+            server_loads=tuple(ServerLoad.from_message(one) for one in msg.iter_messages(2)),
             dead_servers=_parse_servers(msg, 3),
             regions_in_transition=tuple(
-                RegionInTransition.from_message(one) for one in msg.list_messages(4)
+                RegionInTransition.from_message(one) for one in msg.iter_messages(4)
             ),
             is_balancer_on=msg.get_bool(9),
-            tables=dict(_parse_table_regions(one) for one in msg.list_messages(12)),
+            tables=dict(_parse_table_regions(one) for one in msg.iter_messages(12)),
         )
 
 
 def _parse_servers(msg: ProtoMessage, number: int) -> tuple[ServerName, ...]:
     """Convert a repeated protobuf field of servers."""
-    return tuple(ServerName.from_message(one) for one in msg.list_messages(number))
+    return tuple(ServerName.from_message(one) for one in msg.iter_messages(number))
 
 
 def _parse_table_regions(msg: ProtoMessage) -> tuple[str, OpenRegionCount]:
     """Convert a protobuf TableRegionStatesCount to a table name and its region counts."""
-    name, states = msg.get_message(1), msg.get_message(2) or ProtoMessage(b"")
-    if name is None:
-        raise WireFormatError("the cluster status has region counts without a table name")
+    name, states = msg.require_message(1), msg.require_message(2).require_fields(1, 5)
     return parse_table_name(name), OpenRegionCount(states.get_uint(1), states.get_uint(5))
 
 
@@ -201,7 +193,6 @@ class GetClusterStatus(Request[ClusterStatus]):
         """Encode the request as protobuf; it has no cell block."""
         return b"".join(encode_uint(1, option) for option in self.options), b""
 
-    def decode(self, response: Response) -> ClusterStatus:
-        """Decode the status of the cluster."""
-        status = ProtoMessage(response.message).get_message(1)
-        return ClusterStatus.from_message(status) if status else ClusterStatus()
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ClusterStatus:
+        """Return the status of the cluster."""
+        return ClusterStatus.from_message(answer.require_message(1))

@@ -11,14 +11,12 @@ from rowkey.hbase.messages.read_messages import encode_get
 from rowkey.hbase.messages.results import parse_single_result
 from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import encode_message
+from rowkey.hbase.wire.proto import WireFormatError, encode_message
+from rowkey.messages import pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rowkey.cells import Cell
     from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +32,7 @@ class Get(Request[RowCells]):
     """
 
     method: ClassVar[str] = "Get"
+    has_cells: ClassVar[bool] = True
     row: bytes
     read: ReadSpec = ALL_COLUMNS
 
@@ -45,17 +44,25 @@ class Get(Request[RowCells]):
         message = encode_message(2, encode_get(self.row, self.read))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
-    def decode(self, response: Response) -> RowCells:
-        """Decode the cells of the row."""
-        return self.parse_outcome(*parse_single_result(response))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> RowCells:
+        """Return the cells of the row."""
+        return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(3, encode_get(self.row, self.read)), b""
 
-    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> RowCells:
-        """Return the cells of the row from the request's result in a batch."""
-        return RowCells(self.row, cells)
+    def parse_outcome(self, result: Result, found: RowCells) -> RowCells:
+        """Return the cells of the row from the request's result in a batch.
+
+        Raises:
+            WireFormatError: it does not count its cells, or they are of another row.
+        """
+        if not result.has_cell_count:
+            raise WireFormatError("the result of a get does not say how many cells it has")
+        if found.cells and found.row != self.row:
+            raise WireFormatError(f"a get has cells of the row {found.row!r}", f"{self.row!r}")
+        return RowCells(self.row, found.cells or [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Exists(Request[bool]):
     """
 
     method: ClassVar[str] = "Get"
+    has_cells: ClassVar[bool] = True
     row: bytes
     read: ReadSpec = ALL_COLUMNS
 
@@ -82,14 +90,21 @@ class Exists(Request[bool]):
         message = encode_message(2, encode_get(self.row, self.read, existence_only=True))
         return encode_message(1, encode_region_specifier(region)) + message, b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the row has any of the selected cells."""
-        return self.parse_outcome(*parse_single_result(response))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the row has any of the selected cells."""
+        return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(3, encode_get(self.row, self.read, existence_only=True)), b""
 
-    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> bool:
-        """Return whether cells exist, from the request's result in a batch."""
+    def parse_outcome(self, result: Result, found: RowCells) -> bool:
+        """Return whether cells exist, from the request's result in a batch.
+
+        Raises:
+            WireFormatError: it does not say so, or it has cells.
+        """
+        if result.exists is None or found.cells:
+            what = f"the result of an existence check has {pluralize(len(found.cells), 'cell')}"
+            raise WireFormatError(what, "whether the row exists, and no cells")
         return result.exists

@@ -22,8 +22,9 @@ from rowkey.hbase.wire.proto import WireFormatError, encode_message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rowkey.cells import RowCells
     from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Increment(Request[list[int]]):
     """
 
     method: ClassVar[str] = "Mutate"
+    has_cells: ClassVar[bool] = True
     row: bytes
     amounts: Sequence[tuple[str, bytes, int]]
     nonce: int = 0
@@ -67,16 +69,16 @@ class Increment(Request[list[int]]):
         mutation, cells = self._encode_mutation()
         return encode_mutate_request(region, mutation, nonce_group=self.nonce_group), cells
 
-    def decode(self, response: Response) -> list[int]:
-        """Decode the new values of the counters."""
-        return self.parse_outcome(*parse_single_result(response, self.row))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[int]:
+        """Return the new values of the counters."""
+        return self.parse_outcome(*parse_single_result(answer, cells))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
         mutation, cells = self._encode_mutation()
         return encode_message(2, mutation), cells
 
-    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> list[int]:
+    def parse_outcome(self, result: Result, found: RowCells) -> list[int]:
         """Return the new values of the counters from the request's result in a batch.
 
         Raises:
@@ -85,13 +87,13 @@ class Increment(Request[list[int]]):
         """
         del result
         return [
-            int.from_bytes(cell.value, "big", signed=True) for cell in self.order_new_cells(cells)
+            int.from_bytes(cell.value, "big", signed=True) for cell in self.order_new_cells(found)
         ]
 
-    def order_new_cells(self, cells: Sequence[Cell]) -> list[Cell]:
+    def order_new_cells(self, found: RowCells) -> list[Cell]:
         """Return the cells of the counters, in the order of the amounts."""
         columns = [(family, qualifier) for family, qualifier, _ in self.amounts]
-        ordered = order_cells(self.row, columns, cells)
+        ordered = order_cells(self.row, columns, found)
         if any(len(cell.value) != COUNTER_BYTES for cell in ordered):
             raise WireFormatError("the new value of a counter is not 8 bytes long")
         return ordered

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from rowkey.cells import RowCells
 from rowkey.errors import InvalidArgument
-from rowkey.hbase.errors import HBaseError, OverwrittenAnswer
+from rowkey.hbase.errors import HBaseError, MalformedAnswer, OverwrittenAnswer
 from rowkey.hbase.messages.action_encoder import encode_actions
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.multi_response import (
     build_unanswered_error,
+    check_applied,
     find_region_error,
     is_all_done,
-    iter_results,
     parse_atomic_result,
+    parse_results,
     split_region_answers,
 )
 from rowkey.hbase.messages.mutations import encode_atomic_action, get_idempotence, is_mixed
@@ -26,13 +27,13 @@ from rowkey.hbase.requests.increment import Increment
 from rowkey.hbase.requests.mutate import DeleteRow
 from rowkey.hbase.wire.cellblocks import decode_rows
 from rowkey.hbase.wire.names import encode_region_specifier
-from rowkey.hbase.wire.proto import encode_message, encode_uint
+from rowkey.hbase.wire.proto import WireFormatError, encode_message, encode_uint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 RowRequest: TypeAlias = Get | Exists | Increment | Append | DeleteRow
 """A request about one row that may be an action of a batch."""
@@ -91,6 +92,7 @@ class Multi(Request[list[Outcome]]):
     """
 
     method: ClassVar[str] = "Multi"
+    has_cells: ClassVar[bool] = True
     regions: Sequence[tuple[bytes, Sequence[Action]]]
     nonce_group: int = 0
     sync: bool = False
@@ -129,22 +131,19 @@ class Multi(Request[list[Outcome]]):
             params.append(encode_uint(2, self.nonce_group))
         return b"".join(params), b"".join(blocks)
 
-    def decode(self, response: Response) -> list[Outcome]:
-        """Decode the outcome of each action, in the order of the batch."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[Outcome]:
+        """Return the outcome of each action, in the order of the batch."""
         actions = self._list_actions()
         outcomes: list[Outcome] = [None] * len(actions)
         results: list[tuple[int, Result]] = []
-        answers = split_region_answers(response.message, len(self._groups))
-        for group, answer in zip(self._groups, answers, strict=True):
-            if not (group.has_no_results and is_all_done(answer, group.stop - group.start)):
-                results += _read_group_answer(group, answer, outcomes)
-        if not results:
-            return outcomes
+        answers = split_region_answers(answer, len(self._groups))
+        for group, group_answer in zip(self._groups, answers, strict=True):
+            if not (group.has_no_results and is_all_done(group_answer, group.stop - group.start)):
+                results += _read_group_answer(group, group_answer, outcomes)
         # Cells are in the order of the answer, which differs from that of the actions.
-        cell_counts = [result.cell_count for _, result in results]
-        rows = iter(decode_rows(bytes(response.cells), cell_counts))
-        for index, result in results:
-            found = next(rows)
+        cell_counts = [result.block_cell_count or 0 for _, result in results]
+        rows = decode_rows(cells, cell_counts)
+        for (index, result), found in zip(results, rows, strict=True):
             action = actions[index]
             if not isinstance(action, RowCells):
                 outcomes[index] = _parse_outcome(action, result, found)
@@ -156,13 +155,13 @@ class Multi(Request[list[Outcome]]):
 
 
 def _parse_outcome(action: RowRequest, result: Result, found: RowCells) -> Outcome:
-    """Return the outcome of an action, or the error of an answer with cells of another one."""
-    if found.cells and found.row != action.row:
-        return OverwrittenAnswer.from_row(action.row)
+    """Return the outcome of an action, or the error of an answer that is not about it."""
     try:
-        return action.parse_outcome(result, result.cells or found.cells)
+        return action.parse_outcome(result, found if found.cells else result.cells)
     except OverwrittenAnswer as error:
         return error
+    except WireFormatError as problem:
+        return MalformedAnswer.from_wire_error("the answer to Multi", problem)
 
 
 def _group_actions(
@@ -201,7 +200,7 @@ def _read_group_answer(
     indexes = range(group.start, group.stop)
     if group.is_atomic:
         try:
-            parse_atomic_result(answer)
+            check_applied(parse_atomic_result(answer))
         except HBaseError as error:
             outcomes[group.start] = error
         return []
@@ -209,17 +208,15 @@ def _read_group_answer(
     if region_error is not None:
         outcomes[group.start : group.stop] = [region_error] * len(indexes)
         return []
-    results: list[tuple[int, bytes]] = []
-    unanswered_indexes = set(indexes)
-    for number, result in iter_results(answer):
+    results: list[tuple[int, Result]] = []
+    answered = parse_results(answer, len(indexes))
+    for number, result in answered.items():
         index = group.start + number - 1
-        if index not in unanswered_indexes:
-            continue
-        unanswered_indexes.discard(index)
         if isinstance(result, HBaseError):
             outcomes[index] = result
         else:
-            results.append((index, result))
-    for index in unanswered_indexes:
-        outcomes[index] = build_unanswered_error()
-    return [(index, parse_result(result)) for index, result in results]
+            results.append((index, parse_result(result)))
+    for number in range(1, len(indexes) + 1):
+        if number not in answered:
+            outcomes[group.start + number - 1] = build_unanswered_error()
+    return results

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import LATEST, check_row, check_timestamp
 from rowkey.hbase.messages.contract import Idempotence, Request
-from rowkey.hbase.messages.multi_response import parse_atomic_response
+from rowkey.hbase.messages.multi_response import check_applied, parse_atomic_response
 from rowkey.hbase.messages.mutations import (
     DELETE,
     encode_atomic_action,
@@ -23,9 +23,9 @@ from rowkey.hbase.wire.proto import encode_message
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rowkey.cells import Cell
+    from rowkey.cells import Cell, RowCells
     from rowkey.hbase.messages.results import Result
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Mutate(Request[None]):
         )
         return param, encode_rows(((self.row, self.cells),))
 
-    def decode(self, response: Response) -> None:
-        """Return None: an answer without an error acknowledges the write."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
+        """Return None: the answer acknowledges the write."""
+        check_applied(answer.require_fields(2).get_bool(2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,9 @@ class MutateRow(Request[None]):
         action, cells = encode_atomic_action(region, self.row, self.cells, sync=self.sync)
         return encode_message(1, action), cells
 
-    def decode(self, response: Response) -> None:
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
         """Raise the error in the answer, if there is one."""
-        parse_atomic_response(response.message)
+        check_applied(parse_atomic_response(answer))
 
 
 def build_mutation(row: bytes, cells: Sequence[Cell], *, sync: bool = False) -> Request[None]:
@@ -120,14 +121,15 @@ class DeleteRow(Request[None]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_mutate_request(region, self._encode_mutation()), b""
 
-    def decode(self, response: Response) -> None:
-        """Return None: an answer without an error acknowledges the write."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
+        """Return None: the answer acknowledges the write."""
+        check_applied(answer.require_fields(2).get_bool(2))
 
     def encode_action(self) -> tuple[bytes, bytes]:
         """Encode the request as an action of a batch: a protobuf field and a cell block."""
         return encode_message(2, self._encode_mutation()), b""
 
-    def parse_outcome(self, result: Result, cells: Sequence[Cell]) -> None:
+    def parse_outcome(self, result: Result, found: RowCells) -> None:
         """Return None: a result without an error acknowledges the delete."""
 
     def _encode_mutation(self) -> bytes:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
 from rowkey.hbase.wire.proto import ProtoMessage, encode_bytes, encode_message, encode_text
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,9 @@ class ListNamespaces(Request[list[str]]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> list[str]:
-        """Decode the names of the namespaces, in ascending order."""
-        namespaces = ProtoMessage(response.message).list_messages(1)
-        return sorted(one.get_bytes(1).decode("utf-8", "replace") for one in namespaces)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[str]:
+        """Return the names of the namespaces, in ascending order."""
+        namespaces = answer.iter_messages(1)
+        return sorted(
+            one.require_fields(1).get_bytes(1).decode("utf-8", "replace") for one in namespaces
+        )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell
     from rowkey.hbase.requests.append import Append
     from rowkey.hbase.requests.increment import Increment
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class NewCells(Request["list[Cell]"]):
     """
 
     method: ClassVar[str] = "Mutate"
+    has_cells: ClassVar[bool] = True
     change: Increment | Append
 
     @property
@@ -35,6 +36,6 @@ class NewCells(Request["list[Cell]"]):
         """Encode the wrapped increment or append."""
         return self.change.encode(region)
 
-    def decode(self, response: Response) -> list[Cell]:
-        """Decode the new cells, in the order of the request."""
-        return self.change.order_new_cells(parse_single_result(response, self.change.row)[1])
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[Cell]:
+        """Return the new cells, in the order of the request."""
+        return self.change.order_new_cells(parse_single_result(answer, cells)[1])

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 class ProcedureState(IntEnum):
@@ -57,11 +54,10 @@ class GetProcedureResult(Request[ProcedureResult]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.number), b""
 
-    def decode(self, response: Response) -> ProcedureResult:
-        """Decode the state of the procedure, and its error."""
-        answer = ProtoMessage(response.message)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ProcedureResult:
+        """Return the state of the procedure, and its error."""
         try:
-            state = ProcedureState(answer.get_uint(1))
+            state = ProcedureState(answer.require_fields(1).get_uint(1))
         except ValueError:
             what = f"a procedure has the state {answer.get_uint(1)}"
             raise WireFormatError(what, "a state from 0 to 2") from None

@@ -11,7 +11,7 @@ from rowkey.hbase.messages.multi_response import (
     build_unanswered_error,
     find_region_error,
     is_all_done,
-    iter_results,
+    parse_results,
     split_region_answers,
 )
 from rowkey.hbase.wire.names import encode_region_specifier
@@ -20,7 +20,7 @@ from rowkey.hbase.wire.proto import encode_message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 class ActionFailure(NamedTuple):
@@ -59,13 +59,13 @@ class RawMulti(Request[list[ActionFailure]]):
         )
         return b"".join(params), self.cells
 
-    def decode(self, response: Response) -> list[ActionFailure]:
-        """Decode the puts that failed."""
-        answers = split_region_answers(response.message, len(self.regions))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[ActionFailure]:
+        """Return the puts that failed."""
+        answers = split_region_answers(answer, len(self.regions))
         return [
             ActionFailure(place, action, error)
-            for place, answer in enumerate(answers)
-            for action, error in _iter_failures(answer, self.regions[place][2])
+            for place, region_answer in enumerate(answers)
+            for action, error in _iter_failures(region_answer, self.regions[place][2])
         ]
 
 
@@ -77,7 +77,7 @@ def _iter_failures(answer: bytes, count: int) -> Iterator[tuple[int, HBaseError]
     if region_error is not None:
         yield from ((action, region_error) for action in range(count))
         return
-    results = dict(iter_results(answer))
+    results = parse_results(answer, count)
     for action in range(count):
         result = results.get(action + 1)
         if result is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import (
@@ -21,9 +21,6 @@ from rowkey.hbase.wire.proto import (
     encode_message,
     encode_uint,
 )
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 class RegionInfo(NamedTuple):
@@ -58,14 +55,12 @@ class RegionInfo(NamedTuple):
         """Convert a protobuf RegionInfo.
 
         Raises:
-            WireFormatError: the message has no table.
+            WireFormatError: the message has no id or no table.
         """
-        table = msg.get_message(2)
-        if table is None:
-            raise WireFormatError("a region has no table name")
+        msg.require_fields(1)
         return cls(
-            parse_table_name(table), msg.get_bytes(3), msg.get_bytes(4), msg.get_uint(1),
-            msg.get_uint(7), msg.get_bool(5) or msg.get_bool(6),
+            parse_table_name(msg.require_message(2)), msg.get_bytes(3), msg.get_bytes(4),
+            msg.get_uint(1), msg.get_uint(7), msg.get_bool(5) or msg.get_bool(6),
         )  # fmt: skip
 
     @classmethod
@@ -82,8 +77,11 @@ class RegionInfo(NamedTuple):
         start, comma, tail = rest.rpartition(b",")
         region_id, _, replica = tail.partition(b".")[0].partition(b"_")
         if not comma or not region_id.isdigit():
-            raise WireFormatError(f"{name!r} is not the name of a region", "TABLE,START,ID.HASH.")
-        return cls(table.decode(), start, stop, int(region_id), int(replica or b"0", 16))
+            raise _build_name_error(name)
+        try:
+            return cls(table.decode(), start, stop, int(region_id), int(replica or b"0", 16))
+        except ValueError:
+            raise _build_name_error(name) from None
 
     def encode(self) -> bytes:
         """Encode the region as a protobuf RegionInfo; the inverse of `from_message`."""
@@ -91,6 +89,11 @@ class RegionInfo(NamedTuple):
         ends = encode_bytes(3, self.start) + encode_bytes(4, self.stop)
         states = encode_bool(5, self.is_offline) + encode_bool(6, self.is_offline)
         return encode_uint(1, self.region_id) + name + ends + states + encode_uint(7, self.replica)
+
+
+def _build_name_error(name: bytes) -> WireFormatError:
+    """Return the error for bytes that are not the full name of a region."""
+    return WireFormatError(f"{name!r} is not the name of a region", "TABLE,START,ID.HASH.")
 
 
 class CompactionState(IntEnum):
@@ -121,9 +124,10 @@ class GetRegionInfo(Request[CompactionState]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, True), b""
 
-    def decode(self, response: Response) -> CompactionState:
-        """Decode the compaction state of the region."""
-        state = ProtoMessage(response.message).get_uint(2)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> CompactionState:
+        """Return the compaction state of the region."""
+        answer.require_message(1)
+        state = answer.require_fields(2).get_uint(2)
         try:
             return CompactionState(state)
         except ValueError:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import encode_table_name
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError, encode_message
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 class RegionLoad(NamedTuple):
@@ -47,8 +44,8 @@ class RegionLoad(NamedTuple):
         Raises:
             WireFormatError: the message names no region.
         """
-        region = msg.get_message(1)
-        if region is None or not region.get_bytes(2):
+        region = msg.require_message(1)
+        if not region.get_bytes(2):
             raise WireFormatError("a region load has no region name")
         return cls(
             region.get_bytes(2), msg.get_uint(8), msg.get_uint(9), msg.get_uint(19),
@@ -75,8 +72,6 @@ class GetRegionLoad(Request[list[RegionLoad]]):
         """Encode the request as protobuf; it has no cell block."""
         return b"" if self.table is None else encode_message(1, encode_table_name(self.table)), b""
 
-    def decode(self, response: Response) -> list[RegionLoad]:
-        """Decode the counters of the regions."""
-        return [
-            RegionLoad.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
-        ]
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[RegionLoad]:
+        """Return the counters of the regions."""
+        return [RegionLoad.from_message(one) for one in answer.iter_messages(1)]

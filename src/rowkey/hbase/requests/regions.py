@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
 from rowkey.hbase.wire.names import encode_region_specifier, extract_encoded_name
-from rowkey.hbase.wire.proto import ProtoMessage, encode_bool, encode_bytes, encode_message
+from rowkey.hbase.wire.proto import encode_bool, encode_bytes, encode_message
 
 if TYPE_CHECKING:
     from rowkey.hbase.requests.region_info import RegionInfo
-    from rowkey.hbase.wire.frames import Response
     from rowkey.hbase.wire.names import ServerName
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class MoveRegion(Request[None]):
         server = encode_message(2, self.server.encode()) if self.server else b""
         return _encode_region(self.name) + server, b""
 
-    def decode(self, response: Response) -> None:
-        """Return None: the answer is empty."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
+        """Return None: the answer says only that it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ class FlushRegion(Request[bool]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)), b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the region was flushed."""
-        return ProtoMessage(response.message).get_bool(2)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the region was flushed."""
+        return answer.require_fields(2).get_bool(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +136,5 @@ class CompactRegion(Request[None]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_region_specifier(region)) + encode_bool(2, self.major), b""
 
-    def decode(self, response: Response) -> None:
-        """Return None: the answer is empty."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
+        """Return None: the answer says only that it is done."""

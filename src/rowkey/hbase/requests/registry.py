@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.names import ServerName
-from rowkey.hbase.wire.proto import ProtoMessage
 
 if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +26,9 @@ class GetClusterId(Request[str]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> str:
-        """Decode the id of the cluster; empty if the server does not know it."""
-        return ProtoMessage(response.message).get_text(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> str:
+        """Return the id of the cluster; empty if the server does not know it."""
+        return answer.get_text(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +47,9 @@ class GetActiveMaster(Request["ServerName | None"]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> ServerName | None:
-        """Decode the active master, or None."""
-        named = ProtoMessage(response.message).get_message(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ServerName | None:
+        """Return the active master, or None."""
+        named = answer.get_message(1)
         return ServerName.from_message(named) if named else None
 
 
@@ -68,11 +67,13 @@ class GetMasters(Request["list[tuple[ServerName, bool]]"]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> list[tuple[ServerName, bool]]:
-        """Decode all masters, each with whether it is the active one."""
-        entries = ProtoMessage(response.message).list_messages(1)
-        named = ((one.get_message(1), one.get_bool(2)) for one in entries)
-        return [(ServerName.from_message(server), active) for server, active in named if server]
+    def parse_answer(
+        self, answer: ProtoMessage, cells: bytes | memoryview
+    ) -> list[tuple[ServerName, bool]]:
+        """Return all masters, each with whether it is the active one."""
+        entries = answer.iter_messages(1)
+        named = ((one.require_message(1), one.require_fields(2).get_bool(2)) for one in entries)
+        return [(ServerName.from_message(server), active) for server, active in named]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,9 @@ class GetBootstrapNodes(Request["list[ServerName]"]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> list[ServerName]:
-        """Decode the region servers."""
-        return [
-            ServerName.from_message(one) for one in ProtoMessage(response.message).list_messages(1)
-        ]
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[ServerName]:
+        """Return the region servers."""
+        return [ServerName.from_message(one) for one in answer.iter_messages(1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +112,13 @@ class GetMetaRegionLocations(Request["dict[int, ServerName]"]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> dict[int, ServerName]:
-        """Decode the servers of hbase:meta by replica number."""
+    def parse_answer(
+        self, answer: ProtoMessage, cells: bytes | memoryview
+    ) -> dict[int, ServerName]:
+        """Return the servers of hbase:meta by replica number."""
         servers = {}
-        for location in ProtoMessage(response.message).list_messages(1):
-            region, server = location.get_message(1), location.get_message(2)
-            if region and server:
+        for location in answer.iter_messages(1):
+            region, server = location.require_message(1), location.get_message(2)
+            if server:
                 servers[region.get_uint(7)] = ServerName.from_message(server)
         return servers

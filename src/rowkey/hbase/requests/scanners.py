@@ -17,7 +17,7 @@ from rowkey.hbase.wire.proto import encode_bool, encode_message, encode_uint
 
 if TYPE_CHECKING:
     from rowkey.hbase.read_spec import ScanSpec
-    from rowkey.hbase.wire.frames import Response
+    from rowkey.hbase.wire.proto import ProtoMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class OpenScanner(Request[ScanResponse]):
     """
 
     method: ClassVar[str] = "Scan"
+    has_cells: ClassVar[bool] = True
     scan: ScanSpec
     rows: int
     max_result_bytes: int
@@ -63,9 +64,9 @@ class OpenScanner(Request[ScanResponse]):
         )
         return param, b""
 
-    def decode(self, response: Response) -> ScanResponse:
-        """Decode the id of the scanner and its first rows."""
-        return parse_scan_response(response)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
+        """Return the id of the scanner and its first rows."""
+        return parse_scan_response(answer, cells, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class NextRows(Request[ScanResponse]):
     """
 
     method: ClassVar[str] = "Scan"
+    has_cells: ClassVar[bool] = True
     scanner_id: int
     seq: int
     rows: int
@@ -109,9 +111,9 @@ class NextRows(Request[ScanResponse]):
         )
         return param, b""
 
-    def decode(self, response: Response) -> ScanResponse:
-        """Decode the next rows of the scanner."""
-        return parse_scan_response(response)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
+        """Return the next rows of the scanner."""
+        return parse_scan_response(answer, cells, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class RenewScanner(Request[ScanResponse]):
     """
 
     method: ClassVar[str] = "Scan"
+    has_cells: ClassVar[bool] = True
     scanner_id: int
     seq: int
 
@@ -140,9 +143,9 @@ class RenewScanner(Request[ScanResponse]):
         param = encode_uint(3, self.scanner_id) + encode_uint(4, 0) + encode_uint(6, self.seq)
         return param + CLIENT_CAPABILITIES + encode_bool(10, True), b""
 
-    def decode(self, response: Response) -> ScanResponse:
-        """Decode the answer, which has no rows."""
-        return parse_scan_response(response)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
+        """Return the answer, which has no rows."""
+        return parse_scan_response(answer, cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ class CloseScanner(Request[ScanResponse]):
     """
 
     method: ClassVar[str] = "Scan"
+    has_cells: ClassVar[bool] = True
     scanner_id: int
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
@@ -165,6 +169,6 @@ class CloseScanner(Request[ScanResponse]):
             5, True
         ) + CLIENT_CAPABILITIES, b""
 
-    def decode(self, response: Response) -> ScanResponse:
-        """Decode the answer, which has no rows."""
-        return parse_scan_response(response)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> ScanResponse:
+        """Return the answer, which has no rows."""
+        return parse_scan_response(answer, cells)

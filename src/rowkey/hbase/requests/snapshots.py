@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
 from rowkey.hbase.wire.proto import ProtoMessage, encode_message, encode_text, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
-
 
 _FLUSH_TYPE = 1
 """The memstore is flushed first. Source: Snapshot.proto, SnapshotDescription.Type."""
@@ -52,9 +47,10 @@ class TakeSnapshot(ProcedureRequest):
         """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table) + self.encode_nonce(2), b""
 
-    def decode(self, response: Response) -> int:
-        """Decode the procedure id; 0 where the master returns none."""
-        return max(ProtoMessage(response.message).get_int64(2), 0)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> int:
+        """Return the procedure id; 0 where the master returns none."""
+        answer.require_fields(1).get_int64(1)  # sent by every version
+        return max(answer.get_int64(2), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +73,9 @@ class IsSnapshotDone(Request[bool]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name, self.table), b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the snapshot is complete."""
-        return ProtoMessage(response.message).get_bool(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the snapshot is complete."""
+        return answer.require_fields(1).get_bool(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +118,8 @@ class DeleteSnapshot(Request[None]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_snapshot(self.name), b""
 
-    def decode(self, response: Response) -> None:
-        """Return None: the answer is empty."""
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> None:
+        """Return None: the answer says only that it is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +136,9 @@ class ListSnapshots(Request[dict[str, str]]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> dict[str, str]:
-        """Decode the table of each snapshot by the snapshot's name."""
-        snapshots = ProtoMessage(response.message).list_messages(1)
-        return dict(sorted((one.get_text(1), one.get_text(2)) for one in snapshots))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> dict[str, str]:
+        """Return the table of each snapshot by the snapshot's name."""
+        snapshots = answer.iter_messages(1)
+        return dict(
+            sorted((one.require_fields(1).get_text(1), one.get_text(2)) for one in snapshots)
+        )

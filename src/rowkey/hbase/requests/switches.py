@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.wire.proto import ProtoMessage, encode_bool, encode_uint
-
-if TYPE_CHECKING:
-    from rowkey.hbase.wire.frames import Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +33,9 @@ class SetBalancerRunning(Request[bool]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_bool(1, self.enabled) + encode_bool(2, True), b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the balancer was on before."""
-        return ProtoMessage(response.message).get_bool(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the balancer was on before."""
+        return answer.require_fields(1).get_bool(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,9 @@ class IsBalancerEnabled(Request[bool]):
         """Encode the request as protobuf; it has no cell block."""
         return b"", b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether the balancer is on."""
-        return ProtoMessage(response.message).get_bool(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether the balancer is on."""
+        return answer.require_fields(1).get_bool(1)
 
 
 class MasterSwitch(IntEnum):
@@ -96,9 +93,9 @@ class SetSplitOrMerge(Request[bool]):
             3, self.switch
         ), b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether splits, or merges, were allowed before."""
-        return any(ProtoMessage(response.message).list_uints(1))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether splits, or merges, were allowed before."""
+        return any(answer.require_fields(1).list_uints(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +116,6 @@ class IsSplitOrMergeEnabled(Request[bool]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_uint(1, self.switch), b""
 
-    def decode(self, response: Response) -> bool:
-        """Decode whether splits, or merges, are allowed."""
-        return ProtoMessage(response.message).get_bool(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> bool:
+        """Return whether splits, or merges, are allowed."""
+        return answer.require_fields(1).get_bool(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.procedure_request import ProcedureRequest
 from rowkey.hbase.messages.schema import TableSchema
-from rowkey.hbase.wire.names import encode_table_name, parse_table_name
+from rowkey.hbase.wire.names import encode_table_name, parse_table_name, shorten_table_name
 from rowkey.hbase.wire.proto import (
     ProtoMessage,
     WireFormatError,
@@ -21,7 +21,6 @@ from rowkey.hbase.wire.proto import (
 
 if TYPE_CHECKING:
     from rowkey.hbase.messages.schema import FamilySchema
-    from rowkey.hbase.wire.frames import Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +240,13 @@ class GetTableDescriptors(Request[TableSchema | None]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)) + encode_bool(3, True), b""
 
-    def decode(self, response: Response) -> TableSchema | None:
-        """Decode the schema of the table, or None for no such table."""
-        schemas = ProtoMessage(response.message).list_messages(1)
-        return TableSchema.from_message(schemas[0]) if schemas else None
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> TableSchema | None:
+        """Return the schema of the table, or None for no such table."""
+        schemas = [TableSchema.from_message(one) for one in answer.iter_messages(1)]
+        names = [schema.name for schema in schemas]
+        if names and names != [shorten_table_name(self.table)]:
+            raise WireFormatError(f"the schemas of {names} were sent", f"that of {self.table}")
+        return schemas[0] if schemas else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +267,9 @@ class GetTableNames(Request[list[str]]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_bool(2, False) + encode_text(3, self.namespace), b""
 
-    def decode(self, response: Response) -> list[str]:
-        """Decode the names of the tables, in ascending order."""
-        return sorted(map(parse_table_name, ProtoMessage(response.message).list_messages(1)))
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> list[str]:
+        """Return the names of the tables, in ascending order."""
+        return sorted(map(parse_table_name, answer.iter_messages(1)))
 
 
 class TableState(IntEnum):
@@ -301,9 +303,9 @@ class GetTableState(Request[TableState]):
         """Encode the request as protobuf; it has no cell block."""
         return encode_message(1, encode_table_name(self.table)), b""
 
-    def decode(self, response: Response) -> TableState:
-        """Decode the state of the table."""
-        state = (ProtoMessage(response.message).get_message(1) or ProtoMessage(b"")).get_uint(1)
+    def parse_answer(self, answer: ProtoMessage, cells: bytes | memoryview) -> TableState:
+        """Return the state of the table."""
+        state = answer.require_message(1).require_fields(1).get_uint(1)
         try:
             return TableState(state)
         except ValueError:

@@ -212,6 +212,8 @@ def _group_cells(rows: list[bytes], cells: list[Cell], counts: Sequence[int]) ->
     """Yield rows from lists of row keys and cells; `counts` is the number of cells of each."""
     at, new = 0, _new_row
     for count in counts:
+        if count > 1 and rows[at : at + count].count(rows[at]) != count:
+            raise WireFormatError(f"cells of other rows are counted as cells of row {rows[at]!r}")
         yield new(RowCells, (rows[at] if count else b"", cells[at : at + count]))
         at += count
 

@@ -173,12 +173,12 @@ def parse_response(frame: bytes) -> Response:
     Source: RPC.proto, ResponseHeader; the cell block is the last bytes of the frame.
     """
     head, at = _read_delimited(frame, 0, len(frame))
-    header = ProtoMessage(head)
+    header = ProtoMessage(head).require_fields(1)
     call_id = header.get_uint(1) & _NO_CALL_ID
     call_id = CONNECTION_FAILURE_ID if call_id == _NO_CALL_ID else call_id
     fault = header.get_message(2)
     block = header.get_message(3)
-    stop = len(frame) - (block.get_uint(1) if block else 0)
+    stop = len(frame) - (block.require_fields(1).get_uint(1) if block else 0)
     if stop < at:
         raise WireFormatError(
             f"the header announces a cell block of {len(frame) - stop:,} bytes,"
@@ -186,7 +186,11 @@ def parse_response(frame: bytes) -> Response:
         )
     if fault:
         return Response(call_id, _parse_fault(fault), b"", b"")
-    answer = _read_delimited(frame, at, stop)[0] if at < stop else b""
+    if at == stop:
+        raise WireFormatError("no message follows the header", "a message, perhaps an empty one")
+    answer, at = _read_delimited(frame, at, stop)
+    if at < stop:
+        raise WireFormatError(f"{stop - at:,} bytes lie between the message and the cell block")
     return Response(call_id, None, answer, frame[stop:])
 
 

@@ -146,7 +146,7 @@ def encode_table_name(name: str) -> bytes:
 
 def parse_table_name(msg: ProtoMessage) -> str:
     """Convert a protobuf TableName to a table name, without the namespace `default`."""
-    return shorten_table_name(f"{msg.get_text(1)}:{msg.get_text(2)}")
+    return shorten_table_name(f"{msg.require_fields(1, 2).get_text(1)}:{msg.get_text(2)}")
 
 
 def build_region_name(table: str, start: bytes, region_id: int | str, replica: int = 0) -> bytes:

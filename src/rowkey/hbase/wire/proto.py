@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from struct import pack, unpack
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from rowkey.errors import InvalidArgument, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -205,6 +208,13 @@ def decode_varint(buffer: Buffer, offset: int) -> tuple[int, int]:
     raise WireFormatError("a varint is longer than 10 bytes", "at most 10 bytes")
 
 
+MAX_FIELD_VALUES = 1 << 20
+"""The most values of one message, so that a small answer cannot fill the memory.
+
+Derivation: a scan's answer has one for each row, and at most 100 MB of cells
+(hbase.server.scanner.max.result.size), each counted by the server with 100 bytes or more.
+"""
+
 _INT_TYPES = frozenset([int])
 
 _REPEATED_FIELD = re.compile(rb"(?s)(.)[\x00-\x7f](?:\1[\x00-\x7f])*")
@@ -217,9 +227,11 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
     Most fields have one byte of tag and one of number or length; only the others need a call.
     """
     fields: dict[int, list[int | bytes]] = {}
-    at, end = 0, len(buffer)
+    at, end, run_values = 0, len(buffer), 0
     value: int | bytes
-    while at + 1 < end:
+    for _ in range(MAX_FIELD_VALUES):
+        if at + 1 >= end:
+            break
         tag, size = buffer[at], buffer[at + 1]
         number, wire = tag >> 3, (tag & 7 if 8 <= tag < 0x80 > size else -1)
         if wire == _BYTES and at + 2 + size <= end:
@@ -228,6 +240,8 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
         elif wire == _VARINT:
             value, at = size, at + 2
             if at < end and buffer[at] == tag and (run := _REPEATED_FIELD.match(buffer, at)):
+                run_values += 1 + (run.end() - at) // 2
+                _check_value_count(run_values)
                 fields.setdefault(number, []).extend((value, *buffer[at + 1 : run.end() : 2]))
                 at = run.end()
                 continue
@@ -237,9 +251,18 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
             fields[number].append(value)
         else:
             fields[number] = [value]
+    else:
+        _check_value_count(MAX_FIELD_VALUES + (at < end))
     if at < end:
         raise WireFormatError("the bytes end within a protobuf field")
     return fields
+
+
+def _check_value_count(count: int) -> None:
+    """Raise an error for a message of more values than any answer of HBase has."""
+    if count > MAX_FIELD_VALUES:
+        what = f"a protobuf message has {count:,} values or more"
+        raise WireFormatError(what, f"at most {MAX_FIELD_VALUES:,}")
 
 
 def _parse_field(buffer: bytes, offset: int) -> tuple[int, int | bytes, int]:
@@ -276,8 +299,8 @@ def _parse_value(buffer: bytes, offset: int, wire: int) -> tuple[int | bytes, in
 class ProtoMessage:
     r"""A parsed protobuf message; each getter takes a field number.
 
-    If a field came twice, the last value counts, as in protobuf; `list_` methods read repeated
-    fields.
+    If a field came twice, the last value counts, as in protobuf; methods that begin with `list_` or
+    `iter_` read repeated fields.
 
     Args:
         buffer: the message, without its length.
@@ -300,6 +323,21 @@ class ProtoMessage:
     def has_field(self, number: int) -> bool:
         """Return whether the message has a field."""
         return number in self._values
+
+    def require_fields(self, *numbers: int) -> Self:
+        """Return the message, which must have these fields.
+
+        Raises:
+            WireFormatError: one of them is missing.
+
+        >>> ProtoMessage(b"").require_fields(2)
+        Traceback (most recent call last):
+        rowkey.hbase.wire.proto.WireFormatError: HBase's answer: protobuf field 2 is missing. ...
+        """
+        for number in numbers:
+            if number not in self._values:
+                raise _build_missing_error(number)
+        return self
 
     def get_uint(self, number: int, default: int = 0) -> int:
         """Return the value of a uint32, uint64 or enum field, 0..2^64-1."""
@@ -352,9 +390,17 @@ class ProtoMessage:
             ProtoMessage(b"".join(_require_bytes(number, one) for one in found)) if found else None
         )
 
-    def list_messages(self, number: int) -> list[ProtoMessage]:
-        """Return every message of a repeated field."""
-        return [ProtoMessage(_require_bytes(number, one)) for one in self._values.get(number, ())]
+    def require_message(self, number: int) -> ProtoMessage:
+        """Return a nested message, which must be there."""
+        found = self.get_message(number)
+        if found is None:
+            raise _build_missing_error(number)
+        return found
+
+    def iter_messages(self, number: int) -> Iterator[ProtoMessage]:
+        """Yield every message of a repeated field; each is parsed when it is yielded."""
+        for one in self._values.get(number, ()):
+            yield ProtoMessage(_require_bytes(number, one))
 
     def list_bytes(self, number: int) -> list[bytes]:
         """Return every value of a repeated bytes field."""
@@ -377,8 +423,14 @@ class ProtoMessage:
             if isinstance(one, int):
                 numbers.append(one)
             else:
+                _check_value_count(len(numbers) + sum(byte < 0x80 for byte in one))
                 numbers.extend(_decode_packed(one))
         return numbers
+
+
+def _build_missing_error(number: int) -> WireFormatError:
+    """Return the error for a protobuf field that a message must have and has not."""
+    return WireFormatError(f"protobuf field {number} is missing")
 
 
 def _require_number(number: int, value: int | bytes) -> int:
