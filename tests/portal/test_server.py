@@ -10,6 +10,8 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,8 @@ from portal.portals import LOGS, run_coroutine
 from portal.test_simulate import wait_until
 from rowkey.errors import Unavailable
 from rowkey.portal import PortalSettings, build_app, run_server
-from rowkey.portal.server import build_server
+from rowkey.portal.listener import PortalListener
+from rowkey.portal.server import bind_listener, build_server
 from rowkey.portal.server_protocol import PortalProtocol
 
 START = """\
@@ -81,6 +84,41 @@ def test_a_portal_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     status = ["git", "-C", str(tmp_path), "status", "--porcelain", "--untracked-files=all"]
     assert b"?? logs.toml\n" == subprocess.run(status, check=True, capture_output=True).stdout
     assert (0o700, 0o600) == tuple(one.stat().st_mode & 0o777 for one in (state, state / "lock"))
+
+
+HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+BODY = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
+
+
+async def answer_slowly(_: Any, receive: Any, send: Any) -> None:
+    """Read a request, and answer it after 200 ms."""
+    while (await receive()).get("more_body"):
+        pass
+    await asyncio.sleep(0.2)
+    headers = [(b"content-length", b"2")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+async def exchange(*pieces: bytes, pause_s: float = 0.0) -> bytes:
+    """Send pieces to a server that answers slowly, and return all that it answers."""
+    config = uvicorn.Config(answer_slowly, lifespan="off", log_config=None)
+    with PortalListener(socket.AF_INET) as listener:
+        listener.bind(("127.0.0.1", 0))
+        protocol = partial(
+            PortalProtocol, listener, config=config, server_state=ServerState(), app_state={}
+        )
+        async with await asyncio.get_running_loop().create_server(protocol, sock=listener):
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            answer = asyncio.create_task(asyncio.wait_for(reader.read(), 20))
+            for piece in pieces:
+                if not answer.done():
+                    writer.write(piece)
+                    await asyncio.sleep(pause_s)
+            try:
+                return await answer
+            finally:
+                writer.close()
 
 
 STREAM = """\
@@ -144,36 +182,25 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     assert [] == links
 
 
-def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client that sends nothing, or not the rest, is not waited for; a slow answer is."""
-    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_IDLE_S", 0.05)
+@pytest.mark.parametrize("pieces", [[], [HEAD], [b"GET"], [BODY], [BODY, b"a"]])
+def test_a_connection_without_a_request_is_closed(
+    monkeypatch: pytest.MonkeyPatch, pieces: list[bytes]
+) -> None:
+    """A client that sends nothing, or not the rest, is not waited for."""
+    for name in ("MAX_HEAD_S", "MAX_SILENCE_S"):
+        monkeypatch.setattr(f"rowkey.portal.server_protocol.{name}", 0.05)
+    assert b"" == run_coroutine(exchange(*pieces))
 
-    async def answer(_: Any, receive: Any, send: Any) -> None:
-        while (await receive()).get("more_body"):
-            pass
-        await asyncio.sleep(0.2)
-        headers = [(b"content-length", b"2")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"ok"})
 
-    async def exchange(*pieces: bytes) -> bytes:
-        protocol = partial(PortalProtocol, config=config, server_state=ServerState(), app_state={})
-        async with await asyncio.get_running_loop().create_server(protocol, "127.0.0.1") as server:
-            port = server.sockets[0].getsockname()[1]
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            for piece in pieces:
-                writer.write(piece)
-            try:
-                return await asyncio.wait_for(reader.read(), 20)
-            finally:
-                writer.close()
-
-    config = uvicorn.Config(answer, lifespan="off", log_config=None)
-    head = b"GET / HTTP/1.1\r\nHost: a\r\n"
-    body = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
-    for pieces in ([], [head], [b"GET"], [body], [body, b"a"]):
-        assert b"" == run_coroutine(exchange(*pieces))
-    assert run_coroutine(exchange(head, b"\r\n", head)).endswith(b"ok")
+def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head ends in its time, also the second one of a connection; a slow answer is waited for."""
+    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_HEAD_S", 0.1)
+    drops = [b"X-Part: 1\r\n"] * 500
+    begin_s = time.monotonic()
+    assert b"" == run_coroutine(exchange(HEAD, *drops, pause_s=0.02))
+    answer = run_coroutine(exchange(HEAD, b"\r\n", HEAD, *drops, pause_s=0.02))
+    assert (1, b"ok") == (answer.count(b"HTTP/1.1 200"), answer[-2:])
+    assert time.monotonic() - begin_s < 5
 
 
 def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
@@ -182,7 +209,8 @@ def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
     settings = PortalSettings(
         tmp_path, certificate_file=here / "tls_certificate.pem", key_file=here / "tls_key.pem"
     )
-    server = build_server(build_app(settings), settings)
+    with bind_listener(replace(settings, port=0)) as listener:
+        server = build_server(build_app(settings), settings, listener)
     context = server.config.ssl
     assert context is not None
     assert context.minimum_version >= ssl.TLSVersion.TLSv1_2

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from collections import Counter, OrderedDict
 from contextlib import contextmanager
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from rowkey.portal.client_networks import find_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -124,25 +125,6 @@ class LoginThrottle:
         """Return how many passwords were wrong, if the last was not long ago."""
         count, last_s = self._failures.get(key, (0, 0.0))
         return count if last_s > self._clock() - FAILURE_WINDOW_S else 0
-
-
-def find_network(address: str) -> str:
-    """Return what stands for one client: an IPv4 address, or the network of an IPv6 one.
-
-    A client has all addresses of its /64. Source: RFC 6177, section 2.
-
-    >>> find_network("::ffff:10.0.0.5"), find_network("2001:db8::1"), find_network("")
-    ('10.0.0.5', '2001:db8::/64', '')
-    """
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def _hash_key(*parts: str) -> bytes:

@@ -10,6 +10,7 @@ import threading
 import webbrowser
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -17,6 +18,7 @@ import uvicorn
 from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
+from rowkey.portal.listener import MAX_CONNECTIONS, PortalListener
 from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
     from rowkey.portal.settings import PortalSettings
 
-MAX_CONNECTIONS = 256
 MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -60,21 +61,21 @@ def run_server(
         url = f"{settings.origin}/login"
         if settings.users_file is None:
             url = f"{url}?token={app.state.portal.sessions.create_login_token()}"
-        server = build_server(app, settings)
+        server = build_server(app, settings, listener)
         (report or _print_url)(url)
         if opens_browser:
             threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
         server.run([listener])
 
 
-def bind_listener(settings: PortalSettings) -> socket.socket:
+def bind_listener(settings: PortalSettings) -> PortalListener:
     """Return a socket that accepts connections, so that no browser is opened too early.
 
     Raises:
         Unavailable: the port is in use, or the address is not of this machine.
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = PortalListener(family)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.host, settings.port))
@@ -121,15 +122,26 @@ def _lock_state(settings: PortalSettings) -> Iterator[None]:
         os.close(number)
 
 
-def build_server(app: Starlette, settings: PortalSettings) -> uvicorn.Server:
+def build_server(
+    app: Starlette, settings: PortalSettings, listener: PortalListener
+) -> uvicorn.Server:
     """Return the server of an app; it logs no URL, as one has the login token.
+
+    Args:
+        app: the app.
+        settings: where it listens.
+        listener: the socket that accepts its connections.
 
     Raises:
         Unavailable: the TLS files cannot be read.
     """
+    users = app.state.portal.sessions.users
+    if users is not None and users.proxy is not None:
+        listener.proxy_address = users.proxy.address
     config = uvicorn.Config(
         app,
-        http=PortalProtocol,
+        http=partial(PortalProtocol, listener),  # type: ignore[arg-type]
+        loop="asyncio",  # others do not call `accept` of the listener
         ws="none",
         access_log=False,
         log_level="warning",

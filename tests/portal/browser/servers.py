@@ -45,7 +45,7 @@ def serve_portal(settings: PortalSettings) -> Iterator[ServedPortal]:
     with bind_listener(replace(settings, port=0)) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         app = build_app(settings)
-        server = build_server(app, settings)
+        server = build_server(app, settings, listener)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         try:
