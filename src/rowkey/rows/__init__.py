@@ -12,11 +12,14 @@ from rowkey.rows.placement_interface import (
     Placement,
 )
 from rowkey.rows.placements import PLACEMENTS as PLACEMENTS
-from rowkey.rows.qualifier_prefix import QualifierPrefix
+from rowkey.rows.qualifier_prefix import QualifierPrefix, find_next_prefix
 from rowkey.rows.undeclared_cells import (
+    UNDECLARED_NAME,
     CellSample,
+    RowWithUndeclared,
     UndeclaredCell,
     UndeclaredCells,
+    check_undeclared_name,
     format_column,
 )
 from rowkey.rows.value_sizes import estimate_mean_bytes
@@ -25,6 +28,7 @@ __all__ = [
     "DEFAULT_FAMILY",
     "PACK_FORMATS",
     "PLACEMENTS",
+    "UNDECLARED_NAME",
     "CellAction",
     "CellEstimate",
     "CellSample",
@@ -35,9 +39,12 @@ __all__ = [
     "PackFormat",
     "Placement",
     "QualifierPrefix",
+    "RowWithUndeclared",
     "UndeclaredCell",
     "UndeclaredCells",
     "build_layout",
+    "check_undeclared_name",
     "estimate_mean_bytes",
+    "find_next_prefix",
     "format_column",
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import CellType
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.keys import FieldType
-from rowkey.rows.undeclared_cells import UndeclaredCell, format_column
+from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell, format_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,10 +55,14 @@ class EventReader:
         """Return the event of a row whose key fields are known; None if it has no cell."""
         event = self._build_event(row_key, cells, strict=False)
         if event is not None:
-            for name, normal in self.key_normalizers:
-                value = row.get(name)
-                event[name] = None if value is None else normal(value)
+            self._add_key_values(event, row)
         return event
+
+    def _add_key_values(self, event: Event, row: Mapping[str, Any]) -> None:
+        """Add the normal values of the fields that the key has whole to an event."""
+        for name, normal in self.key_normalizers:
+            value = row.get(name)
+            event[name] = None if value is None else normal(value)
 
     def decode_rows(
         self, row_keys: Sequence[bytes], cells: Sequence[Sequence[Cell]]
@@ -205,6 +209,47 @@ class EventReader:
             else:
                 event_prefixes.add(front)
         return event_prefixes, undeclared
+
+    def decode_with_undeclared(
+        self, row_key: bytes, cells: Sequence[Cell], known: Mapping[str, Any] | None
+    ) -> list[RowWithUndeclared]:
+        """Return all that is stored in a row; see `Layout.decode_with_undeclared`."""
+        if known is None:
+            key_values = self.key.decode(row_key)
+        else:
+            key_values = {}
+            self._add_key_values(key_values, known)
+        event_prefixes, undeclared = self.split_cells(row_key, cells)
+        events = self._build_events(key_values, row_key, cells, strict=False)
+        cells_by_prefix: dict[bytes | None, list[UndeclaredCell]] = {}
+        for one in undeclared:
+            cells_by_prefix.setdefault(one.event_prefix, []).append(one)
+        # `_build_events` returns the events in the order of their prefixes.
+        rows = [
+            RowWithUndeclared(event, True, prefix, cells_by_prefix.pop(prefix, []))
+            for prefix, event in zip(sorted(event_prefixes), events, strict=True)
+        ]
+        for prefix, its_cells in cells_by_prefix.items():
+            values = {**self.blank_event, **key_values}
+            if prefix and self.qualifier_prefix is not None:
+                starts = self._find_slice_starts(self.qualifier_prefix, row_key)
+                values |= self.qualifier_prefix.decode(prefix, starts)
+            rows.append(RowWithUndeclared(values, False, prefix, its_cells))
+        return sorted(rows, key=lambda row: row.event_prefix or b"")
+
+    def find_event_prefixes(
+        self, row_key: bytes, qualifiers: Iterable[bytes]
+    ) -> list[bytes | None]:
+        """Return the prefix of the event that each qualifier of a shared row names, or None.
+
+        Raises:
+            RowError: the key has a time slice that cannot be decoded.
+        """
+        prefix = self.qualifier_prefix
+        assert prefix is not None
+        starts = self._find_slice_starts(prefix, row_key)
+        known_prefixes: dict[bytes, bool] = {}
+        return [_find_event_prefix(prefix, one, starts, known_prefixes) for one in qualifiers]
 
     def _find_slice_starts(
         self, qualifier_prefix: QualifierPrefix, row_key: bytes

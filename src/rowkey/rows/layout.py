@@ -17,7 +17,7 @@ from rowkey.rows.undeclared_cells import UndeclaredCells
 from rowkey.rows.value_sizes import estimate_mean_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rowkey.rows.batches.field_cells import EventFields
     from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.rows.placement_interface import CellEstimate, CellSlot, Placement
-    from rowkey.rows.undeclared_cells import UndeclaredCell
+    from rowkey.rows.undeclared_cells import RowWithUndeclared, UndeclaredCell
     from rowkey.schema import Bounds, FieldFacts
 
 DEFAULT_FAMILY = "d"
@@ -77,10 +77,15 @@ class Layout:
         stored = {name for slot in self.slots for name in slot.field_names}
         return tuple(name for name in self.lossy_key_fields if name in stored)
 
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The families in which the cells of an event lie."""
+        return frozenset(slot.family for slot in self.slots)
+
     @property
     def has_one_family(self) -> bool:
         """Whether all cells of an event lie in one family."""
-        return len({slot.family for slot in self.slots}) == 1
+        return len(self.families) == 1
 
     @cached_property
     def slots(self) -> tuple[CellSlot, ...]:
@@ -218,6 +223,50 @@ class Layout:
         Cost: about 0.3 µs a cell.
         """
         return self._event_reader.split_cells(row_key, cells)[1]
+
+    def decode_with_undeclared(
+        self, row_key: bytes, cells: Sequence[Cell], *, known: Mapping[str, Any] | None = None
+    ) -> list[RowWithUndeclared]:
+        """Return the events in one row with their undeclared cells, and what is no event.
+
+        Args:
+            row_key: its key.
+            cells: its puts, in their order.
+            known: the fields of the key, if they are known, so that it is not decoded.
+
+        Returns:
+            First the cells that belong to no event of a shared row, together; then each event, and
+            each that has undeclared cells only, in the order of the qualifiers.
+
+        Raises:
+            RowError: as `decode_events`.
+
+        Cost: about 8 µs with three parts and three columns.
+        """
+        return self._event_reader.decode_with_undeclared(row_key, cells, known)
+
+    def find_event_prefixes(
+        self, row_key: bytes, qualifiers: Iterable[bytes]
+    ) -> list[bytes | None]:
+        """Return the prefix of the event that each qualifier of a shared row names, or None.
+
+        Raises:
+            RowError: the key has a time slice that cannot be decoded.
+        """
+        return self._event_reader.find_event_prefixes(row_key, qualifiers)
+
+    def select_decodable_rows(
+        self, cells: pa.RecordBatch, report_row: Callable[[bytes, RowError], None]
+    ) -> pa.RecordBatch:
+        """Return those of the cells of many rows whose rows can be decoded.
+
+        Args:
+            cells: as for `decode_batch`; each row holds one event.
+            report_row: called with the key of each other row, and why it cannot be decoded.
+        """
+        from rowkey.rows.batches.undecodable import select_decodable_rows
+
+        return select_decodable_rows(self, cells, report_row)
 
     def count_undeclared_cells(self, rows: Iterable[RowCells]) -> UndeclaredCells:
         """Return a summary of the undeclared cells of some rows.

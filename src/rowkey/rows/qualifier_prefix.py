@@ -342,12 +342,12 @@ class QualifierPrefix:
                 start += images.points[0]
                 continue
             if images.points is not None:
-                return start + images.points[0], _find_next_prefix(start + images.points[-1])
+                return start + images.points[0], find_next_prefix(start + images.points[-1])
             low = min(interval.low for interval in images.intervals)
             highs = [interval.high for interval in images.intervals]
             high = max(highs) if all(highs) else b""
-            return start + low, _find_next_prefix(start + high)
-        return start, _find_next_prefix(start)
+            return start + low, find_next_prefix(start + high)
+        return start, find_next_prefix(start)
 
 
 def find_time_slices(key: Key) -> list[KeyTimeSlice]:
@@ -387,10 +387,10 @@ def _estimate_mean_bytes(field: Field, part: Part, value_size: ValueSize) -> flo
     return isinstance(part, NullablePart) + each * value_size.present_share
 
 
-def _find_next_prefix(prefix: bytes) -> bytes:
+def find_next_prefix(prefix: bytes) -> bytes:
     """Return the first byte string after all that start with a prefix; b"" if there is none.
 
-    >>> _find_next_prefix(b"a"), _find_next_prefix(b"a\\xff"), _find_next_prefix(b"\\xff")
+    >>> find_next_prefix(b"a"), find_next_prefix(b"a\\xff"), find_next_prefix(b"\\xff")
     (b'b', b'b', b'')
     """
     kept = prefix.rstrip(b"\xff")

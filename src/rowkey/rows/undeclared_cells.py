@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.errors import DesignRefused
 from rowkey.regions import to_string_binary
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_LISTED_COLUMNS = 100
 """Columns that a summary counts one by one: the first ones in the order of their names."""
+UNDECLARED_NAME = "undeclared"
+"""The name under which a row that is read has its undeclared cells, next to the fields."""
 MAX_SAMPLES = 5
 """Cells that a summary has as a sample: the first ones in the order of the row keys."""
 
@@ -42,6 +45,31 @@ class UndeclaredCell(NamedTuple):
     def column(self) -> Column:
         """Its family, and its qualifier without the prefix of its event."""
         return self.cell.family, self.cell.qualifier[len(self.event_prefix or b"") :]
+
+
+class RowWithUndeclared(NamedTuple):
+    """A row, or an event of a shared row, with its undeclared cells.
+
+    Args:
+        values: its fields; of a row that is not declared those in its key and its qualifiers, and
+            the others None.
+        is_declared: whether it has declared cells, so that it is a row of the design.
+        event_prefix: the prefix of its qualifiers; None if it stands for the cells of a shared row
+            that belong to no event.
+        cells: its undeclared cells, in their order.
+    """
+
+    values: dict[str, Any]
+    is_declared: bool
+    event_prefix: bytes | None
+    cells: list[UndeclaredCell]
+
+    def build_row(self) -> dict[str, Any]:
+        """Return the fields, and the values of undeclared cells by column in HBase's notation."""
+        cells: dict[str, bytes] = {}
+        for one in self.cells:  # the newest version of a column comes first
+            cells.setdefault(format_column(*one.column), one.cell.value)
+        return {**self.values, UNDECLARED_NAME: cells}
 
 
 class CellSample(NamedTuple):
@@ -103,6 +131,11 @@ class UndeclaredCells:
             [CellSample(row_key, one.cell) for one in cells],
         )
 
+    def clear(self) -> None:
+        """Forget all cells, to count again."""
+        self.cell_count = self.row_count = self.undeclared_row_count = 0
+        self.columns, self.samples = {}, []
+
     def merge(self, other: UndeclaredCells) -> None:
         """Add the cells of another summary, which is of other rows."""
         self._add(
@@ -140,3 +173,18 @@ def format_column(family: str, qualifier: bytes) -> str:
     ('d:x', 'd:\\x80')
     """
     return f"{family}:{to_string_binary(qualifier)}"
+
+
+def check_undeclared_name(fields: Collection[str]) -> None:
+    """Raise unless rows can have their undeclared cells under a name that is no field.
+
+    Args:
+        fields: the names of the declared fields.
+
+    Raises:
+        DesignRefused: a field has that name.
+    """
+    if UNDECLARED_NAME in fields:
+        what = "rows that are read with their undeclared cells have them under this name"
+        remedy = "Rename the field, or read without undeclared cells."
+        raise DesignRefused(f"fields.{UNDECLARED_NAME}", what, remedy=remedy)

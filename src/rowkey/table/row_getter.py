@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.cells import MAX_JAVA_INT, RowCells
 from rowkey.engines import NEWEST_CELLS, CellSelection
 from rowkey.errors import Conflict
+from rowkey.rows import check_undeclared_name, find_next_prefix
 from rowkey.table.scans.merge import select_newest_cells
 
 if TYPE_CHECKING:
@@ -41,15 +42,23 @@ class RowGetter:
             (name, design.fields[name]) for name in design.layout.lossy_key_fields
         ]
 
-    def get_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
-        """Return the rows with these keys, None for a missing one."""
+    def get_rows(
+        self, rows: Sequence[Mapping[str, Any]], *, undeclared: bool = False
+    ) -> list[dict[str, Any] | None]:
+        """Return the rows with these keys, None for a missing one.
+
+        Args:
+            rows: the fields of the key of each.
+            undeclared: whether rows have their undeclared cells; see `Table.get`.
+        """
         key = self.key
+        get_rows = self._get_with_undeclared if undeclared else self._get_all_rows
         if not key.has_coded_fields:
-            return self._get_all_rows(rows)
+            return get_rows(rows)
         for values in rows:
             self.writer.require_known_fields(values)
         known = [key.has_known_ids(values) for values in rows]
-        found = iter(self._get_all_rows(list(compress(rows, known))))
+        found = iter(get_rows(list(compress(rows, known))))
         return [next(found) if is_known else None for is_known in known]
 
     def _get_all_rows(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
@@ -65,6 +74,29 @@ class RowGetter:
         places = [self.writer.encode_row_keys(values) for values in rows]
         row_cells = [_merge_copies(copies) for copies in self._read_places(places, NEWEST_CELLS)]
         return list(map(self._decode_event, rows, row_cells))
+
+    def _get_with_undeclared(
+        self, rows: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any] | None]:
+        """Return the rows with these keys and their undeclared cells, None for a missing one."""
+        check_undeclared_name(self.layout.fields)
+        prefix = self.layout.qualifier_prefix
+        found: list[dict[str, Any] | None] = []
+        for values in rows:
+            self.writer.require_known_fields(values)
+            places, selection = [self.writer.encode_row_keys(values)], NEWEST_CELLS
+            start = b""
+            if prefix is not None:
+                start = prefix.encode(values)
+                selection = CellSelection(qualifier_range=(start, find_next_prefix(start)))
+            (copies,) = self._read_places(places, selection)
+            row = _merge_copies(copies)
+            stored = self.layout.decode_with_undeclared(*row, known=values) if row.cells else []
+            one = next((one for one in stored if one.event_prefix == start), None)
+            if one is not None and one.is_declared and not self._is_same_row(one.values, values):
+                one = None
+            found.append(None if one is None else one.build_row())
+        return found
 
     def get_cells(
         self, rows: Sequence[Mapping[str, Any]], *, raw: bool = False

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rowkey.cells import Cell
+from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
 from rowkey.rows.batches.arrays import (
     BoolArray,
@@ -25,7 +25,7 @@ from rowkey.rows.batches.arrays import (
 from rowkey.rows.batches.shared_rows import split_events
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
@@ -222,10 +222,16 @@ def _raise_first_mistake(layout: Layout, cell_columns: Sequence[pa.Array]) -> No
     Raises:
         RowError: a row cannot be read.
     """
+    for row in iterate_rows(cell_columns):
+        layout.decode_events(*row)
+
+
+def iterate_rows(cell_columns: Sequence[pa.Array]) -> Iterator[RowCells]:
+    """Yield the rows of cells, given in the order of `CELL_COLUMNS`."""
     rows, *columns = (column.to_pylist() for column in cell_columns)
     start = 0
     for stop in range(1, len(rows) + 1):
         if stop == len(rows) or rows[stop] != rows[start]:
             cells = [Cell(*one) for one in zip(*(c[start:stop] for c in columns), strict=True)]
-            layout.decode_events(rows[start], cells)
+            yield RowCells(rows[start], cells)
             start = stop

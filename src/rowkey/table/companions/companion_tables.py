@@ -75,11 +75,15 @@ class TableWithCompanions(Table):
     ) -> Scan:
         """Return a scan of the table that reads the least, or of the one that a token names.
 
-        A snapshot is of the main table.
+        A snapshot is of the main table. Undeclared cells are those of the main table: the program
+        that wrote them has not written a companion.
         """
         token, tables = options.get("resume"), self._list_readable()
         name = find_token_table(token)
-        if token is not None and name in tables:
+        table: Table
+        if options.get("undeclared") or options.get("count_undeclared"):
+            table = self
+        elif token is not None and name in tables:
             table = tables[name]
         elif reader is not None:
             table = self

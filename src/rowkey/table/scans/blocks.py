@@ -9,6 +9,7 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from rowkey.rows import UNDECLARED_NAME
 from rowkey.table.scans.prefetch import read_ahead
 from rowkey.table.scans.scan_items import align_to_events
 from rowkey.table.scans.scan_ranges import list_remaining_ranges, open_cursors
@@ -34,9 +35,9 @@ MIN_BLOCK_ROWS = 512
 
 def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a scan as batches, in order, decoded by blocks if that is faster."""
-    if scan.is_faster_by_blocks:
+    if scan.is_faster_by_blocks and scan.can_count_ahead:
         return read_blocks(scan, scan.limit)
-    return _batch_rows(scan, scan.read_remaining_rows(scan.limit))
+    return batch_rows(scan, scan.read_remaining_rows(scan.limit))
 
 
 def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -59,19 +60,26 @@ def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.
 
 
 def build_schema(scan: Scan) -> pa.Schema:
-    """Return the Arrow schema of a scan: every field, in its type."""
+    """Return the Arrow schema of a scan: every field, in its type, then undeclared cells."""
     import pyarrow as pa
 
     fields = scan.design.layout.fields.items()
-    return pa.schema([(name, field.type.build_arrow_type()) for name, field in fields])
+    columns = [(name, field.type.build_arrow_type()) for name, field in fields]
+    if scan.returns_undeclared:
+        columns.append((UNDECLARED_NAME, pa.map_(pa.string(), pa.binary())))
+    return pa.schema(columns)
 
 
-def _batch_rows(scan: Scan, rows: Iterator[dict[str, Value]]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a scan, read one by one, as Arrow batches."""
+def batch_rows(
+    scan: Scan, rows: Iterator[dict[str, Any]], size: int = BLOCK_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a scan, read one by one, as Arrow batches of a number of rows."""
     import pyarrow as pa
 
     schema = build_schema(scan)
-    while some := list(islice(rows, BLOCK_ROWS)):
+    while some := list(islice(rows, size)):
+        if scan.returns_undeclared:
+            some = [{**row, UNDECLARED_NAME: [*row[UNDECLARED_NAME].items()]} for row in some]
         yield pa.RecordBatch.from_pylist(some, schema)
 
 
@@ -98,7 +106,7 @@ def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
             return
     (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
     scan.resume_after(last)
-    yield from _batch_rows(scan, scan.read_remaining_rows(rows_left))
+    yield from batch_rows(scan, scan.read_remaining_rows(rows_left))
 
 
 def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:
@@ -138,6 +146,7 @@ def count_rows(scan: Scan) -> int:
         else:
             return count
     scan.resume_after(None)
+    scan.clear_summaries()
     return sum(1 for _ in scan.read_remaining_rows(None))
 
 
@@ -172,13 +181,13 @@ def _read_keyed_blocks(
 
 def _decode_blocks(scan: Scan, cursor: Cursor, size: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a range that meet the conditions of the scan, decoded by blocks."""
-    layout, keeps = scan.design.layout, scan.residual
+    prefix, keeps = scan.design.layout.qualifier_prefix, scan.residual
     blocks = cursor.read_blocks(size)
     if scan.is_paged:
-        assert layout.qualifier_prefix is not None
-        blocks = align_to_events(blocks, layout.qualifier_prefix)
+        assert prefix is not None
+        blocks = align_to_events(blocks, prefix)
     for block in blocks:
-        rows = layout.decode_batch(block)
+        rows = scan.decode_block(block)
         if keeps:
             rows = rows.filter(keeps.compute_mask(rows))
         if rows.num_rows:

@@ -51,4 +51,6 @@ def _read_merged_blocks(state: GenerationState, stack: ExitStack) -> Iterator[pa
     """Yield the newest cells of all rows, each under the key of its first copy."""
     scan = Scan(lambda: state, state.writer.store, BoundRead({}))
     rows = (RowCells(item.row, item.cells) for item in read_items(scan, stack))
-    yield from build_blocks(rows, list(state.combined_design.families), BLOCK_ROWS)
+    # Undeclared cells may lie in families that the design does not have.
+    families = [family.name for family in state.writer.store.families_and_attributes[0]]
+    yield from build_blocks(rows, families, BLOCK_ROWS)

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rowkey.errors import InvalidArgument
 from rowkey.keys import Determinant
 
 if TYPE_CHECKING:
@@ -222,15 +223,23 @@ class CopyMatcher:
     def extract_front(self, item: ScanItem) -> bytes:
         """Return the bytes after the prefix and before the first part in which copies differ."""
         row, at = item.row, 0
-        for part in self._parts_before_copies:
-            if at == len(row):
-                break
-            at = part.find_end(row, at)
+        try:
+            for part in self._parts_before_copies:
+                if at == len(row):
+                    break
+                at = part.find_end(row, at)
+        except InvalidArgument:
+            self.key.decode(row)  # raises the error that names the row key
+            raise
         return row[len(row) - len(item.suffix) : at]
 
     def extract_identity(self, row: bytes) -> bytes:
         """Return the bytes of a row key that all copies of the row have in common."""
-        pieces = enumerate(self.key.split_pieces(row))
+        try:
+            pieces = enumerate(self.key.split_pieces(row))
+        except InvalidArgument:
+            self.key.decode(row)  # raises the error that names the row key
+            raise
         return b"".join(piece for number, piece in pieces if number not in self._copy_parts)
 
 

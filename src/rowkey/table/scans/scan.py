@@ -7,14 +7,17 @@ from contextlib import ExitStack
 from copy import copy
 from itertools import islice
 from operator import itemgetter
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError, Unavailable
+from rowkey.errors import ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import ResidualFilter
+from rowkey.rows import UndeclaredCells, check_undeclared_name
 from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
+    batch_rows,
     build_schema,
     count_rows,
     read_batches,
@@ -26,14 +29,16 @@ from rowkey.table.scans.merge import ScanItem
 from rowkey.table.scans.row_sort import select_first_rows
 from rowkey.table.scans.scan_ranges import read_items
 from rowkey.table.scans.scan_token import ScanToken, compute_digest, parse_token
+from rowkey.table.scans.undecodable_rows import UndecodableRows, add_skip_hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
     from rowkey.engines import Reader
     from rowkey.plan import BoundRead
+    from rowkey.rows import RowWithUndeclared
     from rowkey.table.generations.generation_tracker import GenerationState
 
 MIN_ROWS_FOR_BLOCKS = 512
@@ -73,6 +78,9 @@ class Scan:
         resume: the token of an earlier scan with the same conditions and order.
         into: the class of each row.
         threads: how many ranges are read at the same time, where rows are decoded by blocks.
+        undeclared: whether rows have their undeclared cells, and rows of such cells come as well.
+        count_undeclared: whether undeclared cells are counted while rows are read.
+        skip_undecodable: whether rows that cannot be decoded are left out and counted.
         token_table: the table's name, if it is one of several that may serve a read.
         follows_table: whether the reader shows later writes, and not the table at one moment: then
             the scan continues in other places once the table's bucket counts have changed.
@@ -88,6 +96,9 @@ class Scan:
         resume: str | None = None,
         into: type[Any] = dict,
         threads: int = 1,
+        undeclared: bool = False,
+        count_undeclared: bool = False,
+        skip_undecodable: bool = False,
         token_table: str = "",
         follows_table: bool = False,
     ) -> None:
@@ -110,6 +121,15 @@ class Scan:
         and the token continues after the last row that it has looked at."""
         self.was_stopped = False
         """Whether `should_stop` has ended the scan."""
+        self.returns_undeclared = undeclared
+        self.counts_undeclared = count_undeclared or undeclared
+        self.skips_undecodable = skip_undecodable
+        self.undeclared_cells = UndeclaredCells()
+        """The undeclared cells of the rows that were read so far, if they are counted: of those
+        that `undeclared=True` would return."""
+        self.undecodable_rows = UndecodableRows()
+        """The rows that were left out so far because they cannot be decoded."""
+        self._lock = Lock()
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
         self._resume_token = resume
@@ -119,9 +139,13 @@ class Scan:
         """Plan the read under a state of the table, and check its resume token."""
         self.state = state
         self.design = design = state.combined_design
+        if self.returns_undeclared:
+            check_undeclared_name(design.fields)
         bounds = self.bound_read.bounds
         self.plan = state.planner.plan(bounds, self.bound_read.order)
-        self.residual = ResidualFilter(self.plan.residual_fields, bounds, design.fields)
+        # What is no row of the design may lie in the ranges of a read and not meet its conditions.
+        tested_fields = [*bounds] if self.counts_undeclared else self.plan.residual_fields
+        self.residual = ResidualFilter(tested_fields, bounds, design.fields)
         self.copy_matcher = state.find_copy_matcher(self.plan.merge_prefix_count)
         self.rank_item = state.rank_item if state.has_several_counts else None
         self.needs_sort = self.plan.needs_sort
@@ -162,6 +186,12 @@ class Scan:
             self._bind_state(state)
         self.start_token = self.last_item = self._parsed_token
         self.was_stopped = False
+        self.clear_summaries()
+
+    def clear_summaries(self) -> None:
+        """Forget what was counted, because rows are read again from the first one."""
+        self.undeclared_cells.clear()
+        self.undecodable_rows.clear()
 
     @property
     def is_outdated(self) -> bool:
@@ -201,10 +231,11 @@ class Scan:
         """Whether rows that several events share are read in pages of cells.
 
         The cells of each event must be neighbours in the order of the read: they are in one family
-        and are read forward.
+        and are read forward. Undeclared cells may be anywhere in a row.
         """
         layout = self.design.layout
-        return layout.has_shared_rows and layout.has_one_family and not self.is_reverse
+        is_ordered = layout.has_one_family and not self.is_reverse
+        return layout.has_shared_rows and is_ordered and not self.counts_undeclared
 
     @property
     def token(self) -> str | None:
@@ -292,6 +323,10 @@ class Scan:
     def _read_batches(self, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows as Arrow batches, and move the token after each batch."""
         self._begin_read()
+        if self.returns_undeclared:
+            # The token is that of the last row that was read, so that no row is read ahead.
+            yield from batch_rows(self, self.read_remaining_rows(self.limit), rows)
+            return
         for batch in resize_batches(read_batches(self), rows):
             self.last_item = batch
             yield batch
@@ -342,15 +377,41 @@ class Scan:
         """Whether rows can be decoded by blocks, in any order."""
         if self.design.key.is_salted or self.state.has_several_counts:
             return False
+        if not self._can_summarize_blocks:
+            return False
         if self.should_stop is not None:  # no block says how far the scan is if no row of it counts
             return False
         is_one = self.plan.fan_out == 1 and not self.is_reverse and self.start_token is None
         return is_one or not self.design.layout.has_shared_rows
 
+    @property
+    def can_count_ahead(self) -> bool:
+        """Whether what is counted stays right if blocks are read that are not returned.
+
+        They are not if the scan continues in other places because bucket counts changed.
+        """
+        return not (self.counts_undeclared or self.skips_undecodable) or not self.follows_table
+
+    @property
+    def _can_summarize_blocks(self) -> bool:
+        """Whether blocks show what is to be counted: all rows of them meet the conditions."""
+        has_shared_rows = self.design.layout.has_shared_rows
+        if self.skips_undecodable and has_shared_rows:
+            return False
+        if not self.counts_undeclared:
+            return True
+        is_whole = self.limit is None and not self.plan.residual_fields and not has_shared_rows
+        return is_whole and not self.returns_undeclared
+
     def _is_block_read(self, limit: int | None) -> bool:
         """Return whether to read rows by blocks: faster for many rows, but the first is later."""
         is_soon = self.plan.fan_out <= MAX_RANGES_FOR_BLOCKS
-        return self._can_decode_blocks and is_soon and self._is_large_read(limit)
+        return (
+            self._can_decode_blocks
+            and self.can_count_ahead
+            and is_soon
+            and self._is_large_read(limit)
+        )
 
     def _is_large_read(self, limit: int | None) -> bool:
         """Return whether each range is expected to give enough rows for blocks."""
@@ -365,9 +426,20 @@ class Scan:
             yield from map(itemgetter(1), self._read_matching_rows(opened))
 
     def _read_matching_rows(self, stack: ExitStack) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
-        """Yield the rows that meet every condition, in the order of the key, with their items."""
+        """Yield the rows that meet every condition, in the order of the key, with their items.
+
+        Raises:
+            RowError: a row cannot be decoded, and such rows are not left out.
+        """
+        try:
+            yield from self._filter_rows(stack)
+        except RowError as problem:
+            raise add_skip_hint(problem) from None
+
+    def _filter_rows(self, stack: ExitStack) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
+        """Yield the rows that meet every condition, with their items."""
         last: ScanItem | None = None
-        for decoded in self._decode_rows(stack):
+        for decoded in self._decode_items(stack):
             for item, row in decoded:
                 last = item
                 if not self.residual or self.residual(row):
@@ -378,20 +450,90 @@ class Scan:
             if self.is_outdated:
                 stack.close()
                 self.resume_after(last)
-                yield from self._read_matching_rows(stack)
+                yield from self._filter_rows(stack)
                 return
 
-    def _decode_rows(self, stack: ExitStack) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
+    def _decode_items(
+        self, stack: ExitStack
+    ) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
         """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
-        layout, size, items = self.design.layout, 1, read_items(self, stack)
+        size, items = 1, read_items(self, stack)
+        decode = self._decode_one_by_one if self._needs_single_rows else self._decode_together
         # No more is read than the limit before it is known that some of these rows do not count:
         # they do not meet a condition, or are not rows of the design.
         batch = sys.maxsize if self.limit is None or self.needs_sort else self.limit
         batch_left = batch
         while some := list(islice(items, min(size, batch_left))):
-            rows = layout.decode_rows([one.row for one in some], [one.cells for one in some])
-            yield ((item, row) for item, events in zip(some, rows, strict=True) for row in events)
+            yield decode(some)
             size = min(2 * size, MAX_DECODED_ROWS)
             batch_left -= len(some)
             if not batch_left:
                 batch = batch_left = 2 * batch
+
+    @property
+    def _needs_single_rows(self) -> bool:
+        """Whether more is wanted of each row than its fields, so that it is decoded by itself."""
+        return self.counts_undeclared or self.skips_undecodable
+
+    def _decode_together(
+        self, items: Sequence[ScanItem]
+    ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
+        """Return the rows of items with their items."""
+        decode = self.design.layout.decode_rows
+        rows = decode([one.row for one in items], [one.cells for one in items])
+        return ((item, row) for item, some in zip(items, rows, strict=True) for row in some)
+
+    def _decode_one_by_one(
+        self, items: Sequence[ScanItem]
+    ) -> Iterator[tuple[ScanItem, dict[str, Any]]]:
+        """Yield the rows of items, count undeclared cells, and leave out what cannot be decoded."""
+        layout = self.design.layout
+        for item in items:
+            try:
+                if self.counts_undeclared:
+                    rows = layout.decode_with_undeclared(item.row, item.cells)
+                else:
+                    events = layout.decode_events(item.row, item.cells)
+            except RowError as problem:
+                if not self.skips_undecodable:
+                    raise
+                self.undecodable_rows.add(item.row, problem)
+                continue
+            if self.counts_undeclared:
+                events = list(self._count_row(item.row, rows))
+            for row in events:
+                yield item, row
+
+    def _count_row(
+        self, row_key: bytes, rows: Sequence[RowWithUndeclared]
+    ) -> Iterator[dict[str, Any]]:
+        """Count the undeclared cells of rows that meet the conditions; yield those to return."""
+        for row in rows:
+            if row.cells and (not self.residual or self.residual(row.values)):
+                prefixes = {row.event_prefix or b""} if row.is_declared else ()
+                self.undeclared_cells.add_row(row_key, row.cells, prefixes)
+            if self.returns_undeclared:
+                yield row.build_row()
+            elif row.is_declared:
+                yield row.values
+
+    def decode_block(self, block: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows in the cells of a block, and count what they have beyond the design.
+
+        Raises:
+            RowError: a row cannot be decoded, and such rows are not left out.
+        """
+        layout = self.design.layout
+        try:
+            rows = layout.decode_batch(block)
+        except RowError as problem:
+            if not self.skips_undecodable:
+                raise add_skip_hint(problem) from None
+            with self._lock:
+                block = layout.select_decodable_rows(block, self.undecodable_rows.add)
+            rows = layout.decode_batch(block)
+        if self.counts_undeclared:
+            undeclared = layout.count_undeclared_batch(block)
+            with self._lock:  # threads may read ranges at the same time
+                self.undeclared_cells.merge(undeclared)
+        return rows

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from rowkey.cells import Cell
+    from rowkey.cells import Cell, RowCells
     from rowkey.engines import Cursor
     from rowkey.plan import KeyRange
-    from rowkey.rows import QualifierPrefix
+    from rowkey.rows import Layout, QualifierPrefix
     from rowkey.table.scans.merge import CopyMatcher
     from rowkey.table.scans.scan_token import ScanToken
 
@@ -37,12 +37,12 @@ def close_cursors(cursors: Iterable[Cursor]) -> None:
 
 
 def build_row_items(
-    key_range: KeyRange, cursor: Cursor, matcher: CopyMatcher
+    key_range: KeyRange, rows: Iterable[RowCells], matcher: CopyMatcher
 ) -> Iterator[ScanItem]:
     """Return the rows of a range as items, where each row has one event."""
     size = len(key_range.prefix)
     prefix, copy = matcher.split_prefix(key_range.prefix)
-    return (build_item((row[size:], b"", prefix, copy, row, cells)) for row, cells in cursor)
+    return (build_item((row[size:], b"", prefix, copy, row, cells)) for row, cells in rows)
 
 
 def build_event_items(
@@ -54,19 +54,17 @@ def build_event_items(
     return (build_item((row[size:], at, prefix, copy, row, cells)) for row, at, cells in events)
 
 
-def read_paged_events(cursor: Cursor, qualifier_prefix: QualifierPrefix) -> Iterator[EventInRow]:
+def read_paged_events(rows: Iterable[RowCells], layout: Layout) -> Iterator[EventInRow]:
     """Yield the events of shared rows whose cells are neighbours, one event in memory."""
-    for (row, at), event_cells in groupby(
-        _read_event_cells(cursor, qualifier_prefix), key=itemgetter(0, 1)
-    ):
+    for (row, at), event_cells in groupby(_read_event_cells(rows, layout), key=itemgetter(0, 1)):
         yield row, at, [cell for _, _, cell in event_cells]
 
 
 def read_buffered_events(
-    cursor: Cursor, qualifier_prefix: QualifierPrefix, *, is_descending: bool
+    rows: Iterable[RowCells], layout: Layout, *, is_descending: bool
 ) -> Iterator[EventInRow]:
     """Yield the events of shared rows in the order of the read, one row in memory."""
-    for row, same in groupby(_read_event_cells(cursor, qualifier_prefix), key=itemgetter(0)):
+    for row, same in groupby(_read_event_cells(rows, layout), key=itemgetter(0)):
         events: dict[bytes, list[Cell]] = {}
         for _, at, cell in same:
             events.setdefault(at, []).append(cell)
@@ -74,18 +72,41 @@ def read_buffered_events(
             yield row, at, events[at]
 
 
+def read_all_events(
+    rows: Iterable[RowCells], layout: Layout, *, is_descending: bool
+) -> Iterator[EventInRow]:
+    """Yield all cells of shared rows by event, those of no event before the first; a row in memory.
+
+    Raises:
+        RowError: a key has a time slice that cannot be decoded.
+    """
+    for row, cells in rows:
+        prefixes = layout.find_event_prefixes(row, [cell.qualifier for cell in cells])
+        events: dict[bytes, list[Cell]] = {}
+        for prefix, cell in zip(prefixes, cells, strict=True):
+            events.setdefault(prefix or b"", []).append(cell)
+        for at in sorted(events, reverse=is_descending):
+            yield row, at, events[at]
+
+
 def _read_event_cells(
-    cursor: Cursor, qualifier_prefix: QualifierPrefix
+    rows: Iterable[RowCells], layout: Layout
 ) -> Iterator[tuple[bytes, bytes, Cell]]:
-    """Yield the cells of a cursor with their row key and the prefix of their qualifier."""
-    find_end = qualifier_prefix.find_end
-    for row, cells in cursor:
+    """Yield the cells of rows with their row key and the prefix of their qualifier.
+
+    Undeclared cells are left out if their family or their qualifier shows it.
+    """
+    assert layout.qualifier_prefix is not None
+    find_end, families = layout.qualifier_prefix.find_end, layout.families
+    for row, cells in rows:
         for cell in cells:
             qualifier = cell.qualifier
+            if cell.family not in families:
+                continue
             try:
                 end = find_end(qualifier)
             except InvalidArgument:
-                continue  # a cell of another program
+                continue
             yield row, qualifier[:end], cell
 
 
@@ -113,7 +134,7 @@ def _find_last_event(block: pa.RecordBatch, qualifier_prefix: QualifierPrefix) -
     try:
         start = last[: qualifier_prefix.find_end(last)]
     except InvalidArgument:
-        return index  # a cell of another program
+        return index  # an undeclared cell
     while index and rows[index - 1] == row and qualifiers[index - 1].as_py().startswith(start):
         index -= 1
     return index

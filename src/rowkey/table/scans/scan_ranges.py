@@ -12,12 +12,14 @@ from rowkey.table.scans.scan_items import (
     build_event_items,
     build_row_items,
     close_cursors,
+    read_all_events,
     read_buffered_events,
     read_paged_events,
     skip_past_token,
     split_at_token,
     trim_range,
 )
+from rowkey.table.scans.undecodable_rows import skip_undecodable_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,10 +131,15 @@ def _defer_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[Sc
 
 def _read_range(scan: Scan, key_range: KeyRange, cursor: Cursor) -> Iterator[ScanItem]:
     """Return the items that a cursor reads of one range: rows, or events of shared rows."""
-    prefix = scan.design.layout.qualifier_prefix
-    if prefix is None:
-        return build_row_items(key_range, cursor, scan.copy_matcher)
-    if scan.is_paged:
-        return build_event_items(key_range, read_paged_events(cursor, prefix), scan.copy_matcher)
-    events = read_buffered_events(cursor, prefix, is_descending=scan.is_reverse)
+    layout, rows = scan.design.layout, iter(cursor)
+    if scan.skips_undecodable:
+        rows = skip_undecodable_keys(cursor, scan.design.key, scan.undecodable_rows)
+    if layout.qualifier_prefix is None:
+        return build_row_items(key_range, rows, scan.copy_matcher)
+    if scan.counts_undeclared:
+        events = read_all_events(rows, layout, is_descending=scan.is_reverse)
+    elif scan.is_paged:
+        events = read_paged_events(rows, layout)
+    else:
+        events = read_buffered_events(rows, layout, is_descending=scan.is_reverse)
     return build_event_items(key_range, events, scan.copy_matcher)

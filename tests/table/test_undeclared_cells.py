@@ -1,0 +1,414 @@
+"""Undeclared cells are returned, counted and told apart from rows of the design."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import count, islice
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rowkey
+from ramdisk import RAM_FOLDER
+from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.errors import DesignRefused, RowError
+from rowkey.regions import to_string_binary
+from table import companion_tables
+from table.clients import ManualClock, open_client, set_buckets
+from table.test_scan_order import DEEP, ON_DISK
+from table.worlds import Row, World, draw_reads, draw_worlds, to_plain_row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rowkey.table import Table
+
+NOW_MS = 1_700_000_000_000
+ForeignCells = dict[str, bytes]
+
+
+def put_foreign(table: Table, row: Row, cells: ForeignCells, *, salt: int, timestamp: int) -> None:
+    """Put cells in undeclared columns of a row, as another program does."""
+    key = table.design.key.encode(row, salt=salt)
+    puts = [
+        Cell("d", column.removeprefix("d:").encode(), timestamp, value)
+        for column, value in sorted(cells.items())
+    ]
+    table.store.mutate([RowCells(key, puts)])
+
+
+def fill_table(world: World, table: Table, data: st.DataObject) -> list[Row]:
+    """Store rows with declared cells, undeclared ones or both; return them with both."""
+    stored = []
+    key = table.design.key
+    salts = st.integers(0, key.salt_count - 1 if key.is_salted else 0)
+    for number, row in enumerate(world.rows):
+        kind = data.draw(st.sampled_from(["ours", "both", "theirs"]))
+        foreign: ForeignCells = {}
+        if kind != "theirs":
+            table.put(row)
+        if kind != "ours":
+            for timestamp in range(data.draw(st.integers(1, 2))):
+                cells = {f"d:x{n}": b"%d" % timestamp for n in range(data.draw(st.integers(1, 2)))}
+                put_foreign(table, row, cells, salt=data.draw(salts), timestamp=timestamp + number)
+                foreign |= cells
+        absent = dict.fromkeys(world.design.fields) | {name: row[name] for name in world.names}
+        stored.append((absent if kind == "theirs" else row) | {"undeclared": foreign})
+    return stored
+
+
+def is_declared(row: Row) -> bool:
+    """Return whether a stored row has cells of the design."""
+    return row["size"] is not None
+
+
+def without_undeclared(row: Row) -> Row:
+    """Return the fields of a row."""
+    return {name: value for name, value in row.items() if name != "undeclared"}
+
+
+def check_summary(scan: rowkey.table.Scan, expected: list[Row]) -> None:
+    """Check what a scan has counted against the rows that it should have seen."""
+    found, foreign = scan.undeclared_cells, [row for row in expected if row["undeclared"]]
+    columns: dict[str, int] = {}
+    for row in foreign:
+        for column in row["undeclared"]:
+            columns[column] = columns.get(column, 0) + 1
+    assert dict(sorted(columns.items())) == found.column_counts
+    assert len(foreign) == found.row_count
+    assert sum(not is_declared(row) for row in foreign) == found.undeclared_row_count
+    assert min(5, found.cell_count) == len(found.samples)
+
+
+def check_world(world: World, url: str, data: st.DataObject) -> None:
+    """Check reads of a table that another program writes too."""
+    with rowkey.open(world.design, url, clock=count(NOW_MS).__next__) as table:
+        stored = fill_table(world, table, data)
+        asked = data.draw(draw_reads(world))
+        read = (asked.where, *asked.values)
+        expected = world.sort_rows([row for row in stored if asked.matches(row)])
+        turned = World(world.design, world.names, tuple(not one for one in world.falls), ())
+        ours = [without_undeclared(row) for row in expected if is_declared(row)]
+        for order, rows in (
+            ("", expected),
+            (format_reverse_order(world), turned.sort_rows(expected)),
+        ):
+            scan = table.scan(*read, order=order, undeclared=True)
+            assert rows == list(scan)
+            check_summary(scan, rows)
+            limit = data.draw(st.integers(0, len(rows)))
+            assert rows[:limit] == list(
+                table.scan(*read, order=order, limit=limit, undeclared=True)
+            )
+        columns = table.scan(*read, undeclared=True).to_arrow().to_pylist()
+        assert expected == [
+            to_plain_row(row) | {"undeclared": dict(row["undeclared"])} for row in columns
+        ]
+        check_pieces(table, read, expected, data.draw(st.integers(1, 7)))
+        assert ours == list(table.scan(*read))
+        for collect in (list, rowkey.table.Scan.count, rowkey.table.Scan.to_arrow):
+            scan = table.scan(*read, count_undeclared=True)
+            result = collect(scan)
+            assert len(ours) == (result if isinstance(result, int) else len(result))
+            check_summary(scan, expected)
+        assert stored == table.get_many(world.rows, undeclared=True)
+        known = [without_undeclared(row) if is_declared(row) else None for row in stored]
+        assert known == table.get_many(world.rows)
+
+
+def format_reverse_order(world: World) -> str:
+    """Return the order that reads the key backwards."""
+    return ", ".join(
+        name if falls else f"{name} desc"
+        for name, falls in zip(world.names, world.falls, strict=True)
+    )
+
+
+def check_pieces(table: Table, read: tuple[Any, ...], expected: list[Row], size: int) -> None:
+    """Check that the token after each row and after each batch gives the rest."""
+    found: list[Row] = []
+    token = None
+    while len(found) < len(expected):
+        scan = table.scan(*read, resume=token, undeclared=True)
+        found += islice(scan, size)
+        token = scan.token
+        if token is None:
+            return  # the rows are sorted in memory
+        scan = table.scan(*read, resume=token, undeclared=True)
+        found += [
+            to_plain_row(row) | {"undeclared": dict(row["undeclared"])}
+            for batch in islice(scan.batches(size), 1)
+            for row in batch.to_pylist()
+        ]
+        token = scan.token
+    assert expected == found
+
+
+@settings(max_examples=DEEP)
+@given(world=draw_worlds(), data=st.data())
+def test_a_table_tells_its_undeclared_cells(world: World, data: st.DataObject) -> None:
+    """Scans, counts and gets agree with a dictionary of what two programs have put."""
+    check_world(world, "memory:", data)
+
+
+@settings(max_examples=ON_DISK)
+@given(world=draw_worlds(), data=st.data())
+def test_a_table_on_disk_tells_its_undeclared_cells(world: World, data: st.DataObject) -> None:
+    """The same holds on the embedded engine."""
+    with TemporaryDirectory(dir=RAM_FOLDER) as place:
+        check_world(world, f"rocks:{place}", data)
+
+
+@dataclass(frozen=True)
+class SharedWorld:
+    """A design of rows that several events share, and what may be stored in its table.
+
+    Args:
+        design: the design.
+        item: the field in the qualifier.
+        items: values of the field in the qualifier, in their order.
+        strays: qualifiers that name no event.
+    """
+
+    design: rowkey.Design
+    item: str
+    items: tuple[Any, ...]
+    strays: tuple[bytes, ...]
+
+    def list_identities(self) -> list[list[Row]]:
+        """Return the events that each row may hold, rows and events in their order."""
+        if self.item == "ts":
+            starts = [(host, start) for host in HOSTS for start in (60, 120)]
+            return [[{"host": h, "ts": start + n} for n in self.items] for h, start in starts]
+        return [[{"host": h, self.item: one} for one in self.items] for h in HOSTS]
+
+
+HOSTS = ("a", "ab", "b")
+NOTE = {"type": "text", "nullable": True}
+SHARED_WORLDS = [
+    SharedWorld(
+        rowkey.Design("t", key, fields={"host": "text", item: word, "size": "u8", "note": note},
+                      families={"d": {}, "e": {}}),
+        item, items, strays,
+    )
+    for note in (NOTE, {**NOTE, "family": "e"})
+    for key, item, word, items, strays in (
+        ("[host]", "n", {"type": "u8", "at": "qualifier"}, (0, 7, 255), (b"",)),
+        ("[bucket(host, 3)][host]", "n", {"type": "text", "at": "qualifier"}, ("", "a", "c"),
+         (b"", b"\xff", b"bz")),
+        ("[salt(3)][host]", "n", {"type": "u8", "at": "qualifier"}, (0, 7, 255), (b"",)),
+        ("[host][time_slice(ts, 1m)]", "ts", "timestamp_s", (0, 1, 59),
+         (b"", b"\x3c", b"\x3csize")),
+    )
+]  # fmt: skip
+
+
+def fill_shared_table(world: SharedWorld, table: Table, data: st.DataObject) -> list[Row]:
+    """Store events, their undeclared cells and cells of no event; return them in their order."""
+    stored: list[Row] = []
+    layout, blank = table.design.layout, dict.fromkeys(world.design.fields)
+    salts = st.integers(0, 2 if table.design.key.is_salted else 0)
+    assert layout.qualifier_prefix is not None
+    for identities in world.list_identities():
+        drawn = data.draw(st.sets(st.sampled_from(world.strays), max_size=2))
+        for stray in drawn:
+            put_columns(table, identities[0], {stray: b"s"}, data.draw(salts))
+        if drawn:
+            cells = {f"d:{to_string_binary(one)}": b"s" for one in sorted(drawn)}
+            stored.append(blank | {"host": identities[0]["host"], "undeclared": cells})
+        for identity in identities:
+            kind = data.draw(st.sampled_from(["none", "ours", "both", "theirs"]))
+            row = identity | {"size": 3, "note": None}
+            if kind in ("ours", "both"):
+                table.put(row)
+            if kind in ("theirs", "both"):
+                prefix = layout.qualifier_prefix.encode(identity)
+                put_columns(table, identity, {prefix + b"x": b"f"}, data.draw(salts))
+            if kind != "none":
+                values = blank | (identity if kind == "theirs" else row)
+                foreign = {} if kind == "ours" else {"d:x": b"f"}
+                stored.append(values | {"undeclared": foreign})
+    return stored
+
+
+def put_columns(
+    table: Table, row: Row, columns: dict[bytes, bytes], salt: int, timestamp: int = 1
+) -> None:
+    """Put cells under whole qualifiers in a row, as another program does."""
+    puts = [Cell("d", qualifier, timestamp, value) for qualifier, value in sorted(columns.items())]
+    table.store.mutate([RowCells(table.design.key.encode(row, salt=salt), puts)])
+
+
+def check_shared_world(world: SharedWorld, url: str, data: st.DataObject) -> None:
+    """Check reads of a table of shared rows that another program writes too."""
+    with rowkey.open(world.design, url, clock=count(NOW_MS).__next__) as table:
+        stored = fill_shared_table(world, table, data)
+        reverse = f"host desc, {world.item} desc"
+        for order, rows in (("", stored), (reverse, stored[::-1])):
+            scan = table.scan(order=order, undeclared=True)
+            if table.explain(order=order).order_method == "sorted":
+                # By the other field, which cells of no event do not have.
+                expected = list(scan)
+                assert sorted(map(repr, rows)) == sorted(map(repr, expected))
+            else:
+                expected = rows
+            assert expected == list(scan)
+            check_summary(scan, rows)
+            ours = [without_undeclared(row) for row in expected if is_declared(row)]
+            assert ours == list(table.scan(order=order))
+            scan = table.scan(order=order, count_undeclared=True)
+            for result in (len(list(scan)), scan.count(), len(scan.to_arrow())):
+                assert len(ours) == result
+                check_summary(scan, rows)
+        item = data.draw(st.sampled_from([row[world.item] for row in stored] or [None]))
+        if item is not None:
+            expected = [row for row in stored if row[world.item] == item]
+            scan = table.scan(f"{world.item} = ?", item, undeclared=True)
+            assert expected == list(scan)
+            check_summary(scan, expected)
+        limit = data.draw(st.integers(0, len(stored)))
+        assert stored[:limit] == list(table.scan(limit=limit, undeclared=True))
+        if world.item != "ts":  # Arrow's times are other objects
+            check_pieces(table, (), stored, data.draw(st.integers(1, 5)))
+        identities = [one for some in world.list_identities() for one in some]
+        by_identity = {(row["host"], row[world.item]): row for row in stored}
+        expected_gets = [by_identity.get((one["host"], one[world.item])) for one in identities]
+        assert expected_gets == table.get_many(identities, undeclared=True)
+
+
+@settings(max_examples=DEEP)
+@given(world=st.sampled_from(SHARED_WORLDS), data=st.data())
+def test_shared_rows_tell_their_undeclared_cells(world: SharedWorld, data: st.DataObject) -> None:
+    """Undeclared cells belong to the event that their qualifier names, or to the row."""
+    check_shared_world(world, "memory:", data)
+
+
+@settings(max_examples=ON_DISK)
+@given(world=st.sampled_from(SHARED_WORLDS), data=st.data())
+def test_shared_rows_on_disk_tell_their_undeclared_cells(
+    world: SharedWorld, data: st.DataObject
+) -> None:
+    """The same holds on the embedded engine."""
+    with TemporaryDirectory(dir=RAM_FOLDER) as place:
+        check_shared_world(world, f"rocks:{place}", data)
+
+
+LOGS: dict[str, Any] = {"host": "text", "n": "u16", "v": "u8"}
+
+
+def open_logs(key: str = "[bucket(host, 4)][host][n]", **fields: Any) -> Table:
+    """Open a table in memory, by a clock that advances with each change."""
+    design = rowkey.Design("t", key, fields={**LOGS, **fields})
+    return rowkey.open(design, "memory:", clock=count(NOW_MS).__next__)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_copies_under_several_bucket_counts_are_merged() -> None:
+    """A row whose cells lie under two bucket counts is one row, with the newest cell of each."""
+    with open_client(build_design(), "memory:", ManualClock()) as table:
+        row = {"host": "b", "n": 1}
+        others = [{"host": f"h{n}", "n": n, "v": 0} for n in range(20)]
+        put_columns(table, row, {b"x": b"old", b"y": b"old"}, 0)
+        set_buckets(table, 8)
+        new = rowkey.Design("t", "[bucket(host, 8)][host][n]", fields=LOGS)
+        assert new.key.encode(row) != build_design().key.encode(row)
+        table.store.mutate([RowCells(new.key.encode(row), [Cell("d", b"x", 2, b"new")])])
+        for one in others:
+            table.put(one)
+        expected = row | {"v": None, "undeclared": {"d:x": b"new", "d:y": b"old"}}
+        assert expected == table.get(row, undeclared=True)
+        assert [expected] == [one for one in table.scan(undeclared=True) if one["undeclared"]]
+        scan = table.scan(count_undeclared=True)
+        assert 20 == scan.count()
+        found = scan.undeclared_cells
+        assert (2, 1, 1) == (found.cell_count, found.row_count, found.undeclared_row_count)
+
+
+def build_design() -> rowkey.Design:
+    """Build a design with four buckets."""
+    return rowkey.Design("t", "[bucket(host, 4)][host][n]", fields=LOGS)
+
+
+def test_a_row_of_a_digest_has_no_value_that_only_a_column_holds() -> None:
+    """Of a row with undeclared cells alone, fields that the key has in part are not known."""
+    with open_logs("[digest(host, 4)][n]") as table:
+        put_columns(table, {"host": "a", "n": 1}, {b"\x80x": b"1"}, 0)
+        expected = {"host": None, "n": 1, "v": None, "undeclared": {"d:\\x80x": b"1"}}
+        assert expected == table.get(host="a", n=1, undeclared=True)
+        assert [expected] == list(table.scan(undeclared=True))
+        assert [] == list(table.scan("host = ?", "a", undeclared=True))
+        table.put({"host": "a", "n": 1, "v": 2})
+        put_columns(table, {"host": "a", "n": 1}, {b"\x80x": b"1"}, 0)
+        assert {"d:\\x80x": b"1"} == table.get(host="a", n=1, undeclared=True)["undeclared"]
+        assert table.get(host="b", n=1, undeclared=True) is None
+
+
+def test_a_snapshot_has_the_cells_of_its_moment() -> None:
+    """A scan of a snapshot neither returns nor counts cells that came later."""
+    with open_logs() as table:
+        put_columns(table, {"host": "a", "n": 1}, {b"x": b"1"}, 0)
+        with closing(table.snapshot()) as snapshot:
+            put_columns(table, {"host": "a", "n": 2}, {b"x": b"1"}, 0)
+            assert [1] == [row["n"] for row in table.scan(reader=snapshot, undeclared=True)]
+            scan = table.scan(reader=snapshot, count_undeclared=True)
+            assert 0 == scan.count()
+            assert {"d:x": 1} == scan.undeclared_cells.column_counts
+
+
+def test_undeclared_cells_are_those_of_the_main_table(tmp_path: Path) -> None:
+    """A read that a companion would serve is of the main table if undeclared cells are wanted."""
+    with rowkey.open(companion_tables.write_designs(tmp_path), "memory:") as table:
+        row = {"user": "a", "at": 7, "number": 1, "note": None, "amount": 5}
+        table.put(row)
+        put_columns(table, row, {b"x": b"1"}, 0, LATEST)
+        assert "orders_by_number" == table.explain("number = ?", 1).table
+        scan = table.scan("number = ?", 1, undeclared=True)
+        assert [row | {"undeclared": {"d:x": b"1"}}] == list(scan)
+        scan = table.scan("number = ?", 1, count_undeclared=True)
+        assert (1, 1) == (scan.count(), scan.undeclared_cells.cell_count)
+
+
+def test_a_field_of_the_reserved_name_is_refused_by_name() -> None:
+    """A design with a field `undeclared` reads its rows, but not with their undeclared cells."""
+    with open_logs(undeclared={"type": "text", "nullable": True}) as table:
+        table.put({"host": "a", "n": 1, "v": 2, "undeclared": "mine"})
+        assert ["mine"] == [row["undeclared"] for row in table.scan()]
+        for read in (
+            lambda: table.get(host="a", n=1, undeclared=True),
+            lambda: table.scan(undeclared=True),
+        ):
+            with pytest.raises(DesignRefused, match=r"fields\.undeclared: .* Rename the field"):
+                read()
+
+
+@pytest.mark.parametrize(
+    "key", ["[bucket(host, 4)][host][n]", "[salt(4)][host][n]", "[host][salt(4)][n]"]
+)
+def test_rows_that_cannot_be_decoded_are_left_out_on_request(key: str) -> None:
+    """A foreign key and a foreign value are counted and named; without the option, errors."""
+    with open_logs(key) as table:
+        rows = [{"host": f"h{n:02}", "n": n, "v": 1} for n in range(40)]
+        for row in rows:
+            table.put(row)
+        foreign = table.design.key.encode({"host": "h40", "n": 1}, salt=0)
+        table.store.mutate(
+            [
+                RowCells(b"\x01zz", [Cell("d", b"v", 1, b"\1")]),
+                RowCells(foreign, [Cell("d", b"v", 1, b"12345")]),
+            ]
+        )
+        for read in (list, rowkey.table.Scan.count, rowkey.table.Scan.to_arrow):
+            with pytest.raises(RowError, match=r"skip_undecodable=True \(--skip-undecodable\)"):
+                read(table.scan())
+            for options in ({}, {"count_undeclared": True}, {"undeclared": True}, {"limit": 99}):
+                scan = table.scan(skip_undecodable=True, **options)
+                found = read(scan)
+                assert 40 == (found if isinstance(found, int) else len(found))
+                skipped = scan.undecodable_rows
+                assert 2 == skipped.row_count
+                assert {b"\x01zz", foreign} == {one.row_key for one in skipped.samples}
+        assert 40 == table.count(skip_undecodable=True)
