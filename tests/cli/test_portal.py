@@ -40,7 +40,7 @@ def start_portal(folder: Path, *arguments: str) -> Iterator[str]:
 
 
 def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
-    """The printed link logs in, begins at the page of the design, and Ctrl-C ends with 0."""
+    """Its link logs in and begins at the page of the design, so does a new one; Ctrl-C ends it."""
     (tmp_path / "logs.toml").write_text(LOGS, "utf-8")
     with start_portal(tmp_path, "logs.toml") as link:
         url = urlsplit(link)
@@ -48,6 +48,14 @@ def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
         browser.request("GET", f"{url.path}?{url.query}")
         response = browser.getresponse()
         assert (303, "/designs/logs.toml") == (response.status, response.getheader("location"))
+        response.read()
+        new_link = run("portal", "--new-link", str(tmp_path)).out.strip()
+        assert link.partition("?")[0] == new_link.partition("?")[0]
+        for status in (303, 403):
+            browser.request("GET", new_link.removeprefix(f"http://{url.netloc}"))
+            response = browser.getresponse()
+            assert status == response.status
+            response.read()
         browser.close()
         second = run("portal", str(tmp_path), "--port", "0", "--no-browser")
         assert (4, True) == (second.code, "another portal has this folder" in second.err)

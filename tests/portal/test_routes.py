@@ -46,7 +46,7 @@ def test_every_other_route_needs_a_session(tmp_path: Path) -> None:
             if not route.is_public:
                 response = client.request(route.method, fill_path(route), data={"name": "new"})
                 assert 401 == response.status_code, route.path
-                assert "logs" not in response.text
+                assert "logs" not in response.text.replace(fill_path(route), "")
         assert 401 == client.get("/nowhere").status_code
         assert 401 == client.post("/").status_code
     assert before == digest_files(tmp_path)

@@ -6,6 +6,7 @@ from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
     from rowkey.portal.app import build_app
+    from rowkey.portal.running_portal import create_login_link
     from rowkey.portal.server import run_server
     from rowkey.portal.settings import InvalidPortalSettings, PortalSettings
     from rowkey.portal.users import hash_password
@@ -14,6 +15,7 @@ else:
         __name__,
         {
             "app": "build_app",
+            "running_portal": "create_login_link",
             "server": "run_server",
             "settings": "InvalidPortalSettings PortalSettings",
             "users": "hash_password",
@@ -24,6 +26,7 @@ __all__ = [
     "InvalidPortalSettings",
     "PortalSettings",
     "build_app",
+    "create_login_link",
     "hash_password",
     "run_server",
 ]

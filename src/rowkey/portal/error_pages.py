@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
 
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
@@ -21,6 +20,7 @@ from rowkey.errors import (
     Unavailable,
 )
 from rowkey.messages import escape_text
+from rowkey.portal.login_pages import find_form_page, find_wanted_page, store_wanted_page
 from rowkey.portal.requests import BodyTooLarge
 from rowkey.portal.security import SAFE_METHODS
 from rowkey.portal.workspace import DesignFileMissing
@@ -81,7 +81,7 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
         message = text or str(request.translate(key, **arguments))
         return JSONResponse({"format": 1, "status": status, "message": message}, status)
     if status == 401:
-        return request.render("login.html", 401, has_failed=False, **_describe_origin(request))
+        return _render_login(request)
     title_status = status if status in TITLED_STATUSES else 500
     return request.render(
         "error.html",
@@ -90,16 +90,8 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
         arguments=arguments,
         text=text,
         title_status=title_status,
-        form_path=_find_form_path(request),
+        form_path=find_form_page(request),
     )
-
-
-def _find_form_path(request: PortalRequest) -> str:
-    """Return the path of the portal's page whose form was sent; empty if there is none."""
-    page = urlsplit(request.http.headers.get("referer", ""))
-    if request.http.method in SAFE_METHODS or page.netloc != request.http.url.netloc:
-        return ""
-    return urlunsplit(("", "", "/" + page.path.lstrip("/\\"), page.query, ""))
 
 
 def _describe_problem(problem: Exception) -> tuple[int, str, dict[str, Any], str]:
@@ -116,11 +108,19 @@ def _describe_problem(problem: Exception) -> tuple[int, str, dict[str, Any], str
     return 500, "portal.error.about_500", {}, ""
 
 
-def _describe_origin(request: PortalRequest) -> dict[str, bool]:
-    """Return whether a link of another site was followed, which sends no cookie of the session.
+def _render_login(request: PortalRequest) -> Response:
+    """Return the login form, which leads to the page that was asked for.
 
-    Such a page opens itself again: then the request comes from the portal, with the cookie.
+    Where a link of another site was followed, which sends no cookie of the session, the page opens
+    itself again: then the request comes from the portal, with the cookie.
     """
     headers = request.http.headers
     is_link = headers.get("sec-fetch-mode") == "navigate"
-    return {"opens_again": is_link and headers.get("sec-fetch-site") in ("cross-site", "same-site")}
+    opens_again = is_link and headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    page = find_wanted_page(request)
+    response = request.render(
+        "login.html", 401, has_failed=False, opens_again=opens_again, page=page
+    )
+    if request.portal.settings.users_file is None and not opens_again:
+        store_wanted_page(request, response)
+    return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +18,7 @@ from rowkey.portal.live_alerts import AlertLog, AlertSender
 from rowkey.portal.live_database import LiveDatabase
 from rowkey.portal.live_history import LiveHistory
 from rowkey.portal.live_watch import LiveWatch
+from rowkey.portal.running_portal import take_login_link
 from rowkey.portal.sample_uploads import SampleUploads
 from rowkey.portal.sessions import SessionStore
 from rowkey.portal.simulated_verdicts import SimulatedVerdicts
@@ -88,7 +90,10 @@ class Portal:
             settings=settings,
             workspace=workspace,
             engines=engines,
-            sessions=SessionStore(users),
+            sessions=SessionStore(
+                users,
+                partial(take_login_link, settings.login_link_file) if users is None else None,
+            ),
             audit=audit,
             checker=DesignChecker(workspace),
             steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import socket
 import sys
 import threading
 import webbrowser
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from rowkey.durable_files import make_directory
 from rowkey.errors import Unavailable
 from rowkey.portal.app import build_app
 from rowkey.portal.listener import MAX_CONNECTIONS, PortalListener
+from rowkey.portal.running_portal import lock_state
 from rowkey.portal.server_protocol import PortalProtocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from starlette.applications import Starlette
 
@@ -32,8 +30,6 @@ MAX_HEADER_BYTES = 32 << 10
 KEEP_ALIVE_S, SHUTDOWN_S = 15, 5
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """Ciphers of TLS 1.2; uvicorn has offered others. Older protocols are refused by Python."""
-LOCK_FILE = "lock"
-"""The file that a running portal has locked, in the folder of its own files."""
 
 
 def run_server(
@@ -55,8 +51,10 @@ def run_server(
         Unavailable: the port is in use, the TLS files cannot be read, or another portal has the
             same folder for its own files.
     """
-    with bind_listener(settings) as listener, _lock_state(settings):
+    with ExitStack() as stack:
+        listener = stack.enter_context(bind_listener(settings))
         settings = replace(settings, port=listener.getsockname()[1])
+        stack.enter_context(lock_state(settings))
         app = build_app(settings)
         url = f"{settings.origin}/login"
         if settings.users_file is None:
@@ -87,39 +85,6 @@ def bind_listener(settings: PortalSettings) -> PortalListener:
         remedy = "Choose another port by --port, or --port 0 for any free one."
         raise Unavailable(place, what, remedy=remedy) from problem
     return listener
-
-
-@contextmanager
-def _lock_state(settings: PortalSettings) -> Iterator[None]:
-    """Keep other portals from the folder of this one's files, for a `with` block.
-
-    The lock ends with the process, also after kill -9.
-
-    Raises:
-        Unavailable: another portal has it, or it cannot be written.
-    """
-    folder = settings.storage_folder
-    try:
-        if not folder.is_dir():
-            make_directory(folder)
-            folder.chmod(0o700)  # samples and results may be of production
-            (folder / ".gitignore").write_text("*\n", encoding="ascii")
-        number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as problem:
-        what = f"the portal cannot write there: {problem.strerror}"
-        remedy = "Choose another folder by --state."
-        raise Unavailable(str(folder), what, remedy=remedy) from problem
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        os.close(number)
-        what = "another portal has this folder for its own files"
-        remedy = "Use that one, or choose another folder by --state."
-        raise Unavailable(str(folder), what, remedy=remedy) from problem
-    try:
-        yield
-    finally:
-        os.close(number)
 
 
 def build_server(

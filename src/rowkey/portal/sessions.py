@@ -55,13 +55,19 @@ class SessionStore:
 
     Args:
         users: who may log in by a password; None for one person with a one-time token.
+        take_login_link: returns whether a command has created a link with the token of a hash,
+            once; None without such links.
         clock: seconds that never go back.
     """
 
     def __init__(
-        self, users: UserDirectory | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        users: UserDirectory | None = None,
+        take_login_link: Callable[[bytes], bool] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.users = users
+        self._take_login_link = take_login_link
         self._clock = clock
         self._lock = Lock()
         self._sessions: dict[bytes, Session] = {}
@@ -72,16 +78,17 @@ class SessionStore:
         """Return a new token that opens one session of the local user."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         with self._lock:
-            self._login_tokens.add(_hash_token(token))
+            self._login_tokens.add(hash_token(token))
         return token
 
     def exchange_token(self, token: str) -> str | None:
         """Return the cookie of a new session for a login token; None if it is wrong or used."""
-        digest = _hash_token(token)
+        digest = hash_token(token)
         with self._lock:
-            if digest not in self._login_tokens:
+            if digest in self._login_tokens:
+                self._login_tokens.remove(digest)
+            elif self._take_login_link is None or not self._take_login_link(digest):
                 return None
-            self._login_tokens.remove(digest)
         return self._open_session(LOCAL_USER, Role.OPERATOR)
 
     async def log_in(self, address: str, name: str, password: str) -> str | None:
@@ -112,7 +119,7 @@ class SessionStore:
 
     def find_session(self, cookie: str) -> Session | None:
         """Return the session of a cookie; None if there is none, or it has ended."""
-        digest = _hash_token(cookie)
+        digest = hash_token(cookie)
         with self._lock:
             session = self._sessions.get(digest)
             if session is not None and session.expires_s <= self._clock():
@@ -138,7 +145,7 @@ class SessionStore:
     def end_session(self, cookie: str) -> None:
         """End the session of a cookie, if there is one."""
         with self._lock:
-            self._sessions.pop(_hash_token(cookie), None)
+            self._sessions.pop(hash_token(cookie), None)
 
     def _open_session(self, user: str, role: Role) -> str:
         """Return the cookie of a new session."""
@@ -147,10 +154,10 @@ class SessionStore:
             while len(self._sessions) >= MAX_SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
             expires_s = self._clock() + MAX_SESSION_S
-            self._sessions[_hash_token(cookie)] = Session(user, role, expires_s)
+            self._sessions[hash_token(cookie)] = Session(user, role, expires_s)
         return cookie
 
 
-def _hash_token(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """Return the hash under which a token is stored."""
     return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -116,6 +116,11 @@ class PortalSettings:
         return self.storage_folder / "audit.jsonl"
 
     @property
+    def login_link_file(self) -> Path:
+        """The file with the hash of a login link that a command has created."""
+        return self.storage_folder / "login-link"
+
+    @property
     def storage_folder(self) -> Path:
         """The folder of the portal's own files: audit log, uploaded samples and simulations."""
         return self.state_folder or self.folder / STATE_FOLDER

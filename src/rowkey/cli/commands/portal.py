@@ -68,6 +68,11 @@ LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option(
+    "--new-link", is_flag=True,
+    help="Print a new link that logs in once to the portal that runs with this FOLDER or --state, "
+    "and end.",
+)  # fmt: skip
+@click.option(
     "--hash-password", is_flag=True,
     help="Print the hash of a password for the file of --auth, and end. The password is asked for, "
     "or read from standard input.",
@@ -86,6 +91,7 @@ def command(
     alert_url: str | None,
     metrics_token: str | None,
     no_browser: bool,
+    new_link: bool,
     hash_password: bool,
 ) -> None:
     """Serve the designs of a folder and the tables of an engine as web pages until Ctrl-C.
@@ -111,7 +117,7 @@ def command(
     from rowkey.portal import PortalSettings
 
     try:
-        from rowkey.portal import run_server
+        from rowkey.portal import create_login_link, run_server
     except ModuleNotFoundError as problem:
         from rowkey.errors import Unavailable
 
@@ -136,6 +142,9 @@ def command(
             metrics_token_file=metrics_token,
         ),
     )
+    if new_link:
+        print_lines([create_login_link(settings)])
+        return
     with suppress(KeyboardInterrupt):  # Ctrl-C is how a portal ends
         run_server(
             settings,

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse
 
 from rowkey.portal.error_pages import RefusedRequest
+from rowkey.portal.login_pages import clean_page, forget_wanted_page, read_wanted_page
 from rowkey.portal.login_throttle import TooManyLogins
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sessions import MAX_SESSION_S
@@ -22,12 +24,14 @@ def show_login(request: PortalRequest) -> Response:
     """Show the form for name and password; exchange a token for a session, and remove it."""
     token = request.query.get("token")
     if token is None:
-        return request.render("login.html", has_failed=False, opens_again=False)
+        return request.render("login.html", has_failed=False, opens_again=False, page="")
     cookie = request.portal.sessions.exchange_token(token)
     if cookie is None:
         raise RefusedRequest(403, "portal.error.token")
     session = request.portal.sessions.find_session(cookie)
-    return _open_portal(replace(request, session=session), cookie)
+    response = _open_page(replace(request, session=session), cookie, read_wanted_page(request))
+    forget_wanted_page(request, response)
+    return response
 
 
 async def log_in(request: PortalRequest) -> Response:
@@ -50,9 +54,11 @@ def _answer_login(request: PortalRequest, name: str, cookie: str | None) -> Resp
         assert sessions.users is not None, "a password was verified"
         if name in sessions.users.users:  # others could fill the disk with names
             request.note_action("fail to log in", name)
-        return request.render("login.html", 403, has_failed=True, opens_again=False)
+        page = clean_page(request, request.form.get("page", ""))
+        return request.render("login.html", 403, has_failed=True, opens_again=False, page=page)
     session = sessions.find_session(cookie)
-    return _open_portal(replace(request, session=session), cookie)
+    page = clean_page(request, request.form.get("page", ""))
+    return _open_page(replace(request, session=session), cookie, page)
 
 
 def log_out(request: PortalRequest) -> Response:
@@ -65,10 +71,18 @@ def log_out(request: PortalRequest) -> Response:
     return response
 
 
-def _open_portal(request: PortalRequest, cookie: str) -> Response:
-    """Return the redirection to the start page, with the cookie of a session."""
+def _open_page(request: PortalRequest, cookie: str, page: str) -> Response:
+    """Return the redirection to the page that follows a login, with the cookie of a session.
+
+    Args:
+        request: the request with the session.
+        cookie: the cookie.
+        page: the path of a page of this portal; empty for the start page.
+    """
     request.note_action("log in", "portal")
-    response = request.redirect(*request.portal.settings.start_page)
+    response: Response = request.redirect(*request.portal.settings.start_page)
+    if page:
+        response = RedirectResponse(page, 303)
     # A proxy in front of the portal may end the encryption.
     is_encrypted = request.http.headers.get("origin", "").startswith("https:")
     response.set_cookie(
