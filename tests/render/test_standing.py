@@ -7,10 +7,8 @@ from rowkey.engines import RegionRequestCounts
 from rowkey.explanations import explain_read
 from rowkey.plan import bind_read
 from rowkey.render import (
-    COUNT_FIELDS,
     EXPLANATIONS_FIELDS,
     REGIONS_FIELDS,
-    build_count_document,
     build_explanations_document,
     build_regions_document,
     format_regions,
@@ -28,7 +26,6 @@ COUNTS = [RegionRequestCounts(b"", b"\1", 1_234, 5), RegionRequestCounts(b"\1", 
 
 def test_every_field_of_the_documents_has_a_meaning() -> None:
     """The table of meanings has exactly the paths that occur in documents."""
-    assert set(COUNT_FIELDS) == set(list_paths(build_count_document(DESIGN, 5)))
     assert set(REGIONS_FIELDS) == set(list_paths(build_regions_document(DESIGN, COUNTS)))
     found = explain_read(DESIGN.key, bind_read("ts > 5", "", (), DESIGN.fields), servers=8)
     paths = set(list_paths(build_explanations_document({"tail": found, "": found})))
@@ -57,4 +54,3 @@ def test_regions_are_told_in_hexadecimal() -> None:
     """The first region has an empty start, and the last one an empty stop."""
     document = build_regions_document(DESIGN, COUNTS)
     assert [("", "01"), ("01", "")] == [(r["start"], r["stop"]) for r in document["regions"]]
-    assert {"format": 1, "table": "logs", "rows": 3} == build_count_document(DESIGN, 3)

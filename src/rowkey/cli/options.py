@@ -103,6 +103,19 @@ class _RowLimit(click.IntRange):
     name = "whole number"
 
 
+UNDECLARED_OPTION = click.option(
+    "--undeclared",
+    is_flag=True,
+    help="Show under `undeclared` the cells in columns that the design does not declare, and rows "
+    "that have no other cells.",
+)
+
+SKIP_UNDECODABLE_OPTION = click.option(
+    "--skip-undecodable",
+    is_flag=True,
+    help="Leave out rows whose key or values rowkey cannot decode; count and name them on stderr.",
+)
+
 LIMIT_OPTION = click.option(
     "--limit", type=_RowLimit(0, 2**63 - 1), metavar="N", help="Return at most N rows."
 )

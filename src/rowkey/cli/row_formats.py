@@ -82,7 +82,7 @@ def _write_arrow(scan: Scan, sink: BinaryIO, *, is_stream: bool) -> int:
     """Write the rows of a scan as an Arrow file or stream; return how many."""
     import pyarrow as pa
 
-    schema, make = _build_schema(scan), pa.ipc.new_stream if is_stream else pa.ipc.new_file
+    schema, make = scan.schema, pa.ipc.new_stream if is_stream else pa.ipc.new_file
     count = 0
     with make(sink, schema) as out:
         for batch in scan.batches(GROUP_ROWS):
@@ -101,7 +101,7 @@ def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema, count = _build_schema(scan), 0
+    schema, count = scan.schema, 0
     with parquet.ParquetWriter(sink, schema, compression="zstd") as out:
         for group in _group_batches(scan.batches(GROUP_ROWS), schema):
             try:
@@ -111,13 +111,6 @@ def _write_parquet(scan: Scan, sink: BinaryIO) -> int:
                 raise click.UsageError(f"-f parquet: {what}. Use -f arrow.") from None
             count += group.num_rows
     return count
-
-
-def _build_schema(scan: Scan) -> pa.Schema:
-    """Return the Arrow schema of a scan, with a column for each field."""
-    import pyarrow as pa
-
-    return pa.schema([(name, f.type.build_arrow_type()) for name, f in scan.design.fields.items()])
 
 
 def _group_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -140,7 +133,7 @@ def _group_batches(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iter
 
 def _write_text(scan: Scan, row_format: str, out: TextIO, *, row_by_row: bool) -> int:
     """Write the rows of a scan as JSON, JSON lines or a text table; return how many."""
-    names = list(scan.design.fields)
+    names = scan.column_names
     documents = (
         _read_documents(scan, is_loadable=row_format in DUMP_FORMATS, row_by_row=row_by_row)
         if row_format != "table"
@@ -168,13 +161,18 @@ def _write_csv(scan: Scan, destination: Destination, *, row_by_row: bool) -> int
     text_columns = [
         name for name, field in fields.items() if field.type.build_arrow_type() == pa.string()
     ]
-    rows = _CountedRows(_read_documents(scan, is_loadable=True, row_by_row=row_by_row))
+    rows = _CountedRows(
+        map(
+            _write_undeclared_as_text,
+            _read_documents(scan, is_loadable=True, row_by_row=row_by_row),
+        )
+    )
     with destination.open_text() as out:
         is_terminal = out.isatty()
         if not is_terminal and isinstance(out, io.TextIOWrapper):
             out.reconfigure(encoding="utf-8", errors="strict")  # `load` reads UTF-8 anywhere
         encoder = CsvEncoder(
-            list(fields),
+            scan.column_names,
             text_columns,
             guards_formulas=destination.is_spreadsheet,
             escapes_controls=is_terminal,
@@ -209,7 +207,7 @@ def _read_displayed_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, 
     from rowkey.render import build_displayed_row
 
     return (
-        build_displayed_row(row, scan.design.fields)
+        _write_undeclared_as_text(build_displayed_row(row, scan.design.fields))
         for row in _read_rows(scan, row_by_row=row_by_row)
     )
 
@@ -218,7 +216,14 @@ def format_row(row: Mapping[str, Any], fields: Mapping[str, Field]) -> Iterator[
     """Return the lines of a text table that has one row."""
     from rowkey.render import build_displayed_row
 
-    return _format_columns(list(fields), [build_displayed_row(row, fields)])
+    displayed = _write_undeclared_as_text(build_displayed_row(row, fields))
+    return _format_columns(list(displayed), [displayed])
+
+
+def _write_undeclared_as_text(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its undeclared cells, if it has them, as the text of a JSON object."""
+    texts = {name: json.dumps(value) for name, value in row.items() if isinstance(value, dict)}
+    return row | texts if texts else row
 
 
 def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
@@ -226,7 +231,7 @@ def _read_rows(scan: Scan, *, row_by_row: bool) -> Iterator[dict[str, Any]]:
     fields = scan.design.fields
     if row_by_row:
         for row in scan:
-            yield {name: row.get(name) for name in fields}
+            yield {name: row.get(name) for name in scan.column_names}
         return
     from rowkey.keys import build_field_column
 

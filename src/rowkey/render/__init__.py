@@ -143,6 +143,7 @@ if TYPE_CHECKING:
         print_simulation,
         print_verdict,
     )
+    from rowkey.render.undeclared_cells import format_scan_notes, format_undecodable_rows
     from rowkey.render.verdict import build_verdict_document
 else:
     __getattr__ = build_lazy_getattr(
@@ -204,6 +205,7 @@ else:
                 "build_repair_document format_repair format_saved_table build_verify_document "
                 "build_design_repair_document format_companion_repair"
             ),
+            "undeclared_cells": "format_scan_notes format_undecodable_rows",
             "table_status": (
                 "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
                 "format_buckets build_bucket_change_document format_bucket_change "
@@ -317,9 +319,11 @@ __all__ = [
     "format_rule",
     "format_rule_list",
     "format_saved_table",
+    "format_scan_notes",
     "format_server",
     "format_sizing",
     "format_start_key",
+    "format_undecodable_rows",
     "format_vectors",
     "list_next_commands",
     "list_paths",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.render.findings import FINDINGS_FIELDS
 from rowkey.render.packing import PACKING_FIELDS
+from rowkey.render.undeclared_cells import UNDECLARED_FIELDS, UNDECODABLE_FIELDS
 from rowkey.render.verdict import VERDICT_FIELDS
 
 if TYPE_CHECKING:
@@ -224,6 +225,8 @@ COUNT_FIELDS = {
     "format": "version of this document",
     "table": "name of the table",
     "rows": "rows that meet all conditions",
+    **UNDECLARED_FIELDS,
+    **UNDECODABLE_FIELDS,
 }
 
 

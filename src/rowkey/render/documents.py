@@ -431,8 +431,14 @@ def to_json_value(value: Value) -> Any:
 
 
 def build_row_document(row: Mapping[str, Value]) -> dict[str, Any]:
-    """Return a row as a JSON object: bytes in hexadecimal, decimals and dates as text."""
-    return {name: to_json_value(value) for name, value in row.items()}
+    """Return a row as a JSON object: bytes in hexadecimal, decimals and dates as text.
+
+    Undeclared cells are an object of hexadecimal bytes by column.
+    """
+    return {
+        name: build_row_document(value) if isinstance(value, dict) else to_json_value(value)
+        for name, value in row.items()
+    }
 
 
 def build_displayed_row(row: Mapping[str, Value], fields: Mapping[str, Field]) -> dict[str, Any]:

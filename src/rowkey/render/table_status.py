@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rowkey.render.documents import FORMAT_VERSION
+from rowkey.render.undeclared_cells import build_undeclared_document, build_undecodable_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,12 +14,18 @@ if TYPE_CHECKING:
     from rowkey.catalog import Generation
     from rowkey.design import Design
     from rowkey.engines import RegionRequestCounts
-    from rowkey.table import BucketChangeResult, BucketCounts
+    from rowkey.table import BucketChangeResult, BucketCounts, Scan
 
 
-def build_count_document(design: Design, rows: int) -> dict[str, Any]:
-    """Return a number of rows as `rowkey count -f json` prints it."""
-    return {"format": FORMAT_VERSION, "table": design.table, "rows": rows}
+def build_count_document(scan: Scan, rows: int) -> dict[str, Any]:
+    """Return a number of rows as `rowkey count -f json` prints it, and what else was found."""
+    return {
+        "format": FORMAT_VERSION,
+        "table": scan.design.table,
+        "rows": rows,
+        "undeclared": build_undeclared_document(scan.undeclared_cells),
+        "undecodable": build_undecodable_document(scan.undecodable_rows),
+    }
 
 
 def build_regions_document(design: Design, counts: Sequence[RegionRequestCounts]) -> dict[str, Any]:

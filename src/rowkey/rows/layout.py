@@ -241,7 +241,7 @@ class Layout:
         Raises:
             RowError: as `decode_events`.
 
-        Cost: about 8 µs with three parts and three columns.
+        Cost: two to three times that of `decode_events`.
         """
         return self._event_reader.decode_with_undeclared(row_key, cells, known)
 

@@ -29,7 +29,7 @@ from rowkey.table.repair import (
     save_tables,
     verify_tables,
 )
-from rowkey.table.scans import Scan, read_cell_blocks
+from rowkey.table.scans import Scan, UndecodableRow, UndecodableRows, read_cell_blocks
 from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
 from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation, build_missing_error
@@ -53,6 +53,8 @@ __all__ = [
     "Table",
     "TableLocation",
     "TableWithCompanions",
+    "UndecodableRow",
+    "UndecodableRows",
     "build_missing_error",
     "build_row_mutations",
     "build_table_spec",

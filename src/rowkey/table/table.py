@@ -322,8 +322,8 @@ class Table:
         Raises:
             ReadError: with every mistake in the conditions, the values and the order.
 
-        Cost: rows with `undeclared` are decoded one by one, at about 8 µs each; `count_undeclared`
-            adds 10 to 30 ns a cell where rows are read as columns.
+        Cost: with `undeclared` rows are decoded one by one, which takes two to three times as long;
+            `count_undeclared` takes some percent where rows are decoded as columns.
         """
         bound_read = self._bind_conditions(where, order, values, named_values)
         if reader is not None and not isinstance(reader, Reader):

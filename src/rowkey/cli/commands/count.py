@@ -6,7 +6,14 @@ import click
 
 from rowkey.cli.conditions import WHERE_OPTION
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, OUTPUT_FORMAT_OPTION, print_json, print_lines
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    OUTPUT_FORMAT_OPTION,
+    SKIP_UNDECODABLE_OPTION,
+    print_json,
+    print_lines,
+    print_notes,
+)
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
 
@@ -15,17 +22,34 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 @TABLE_URL_OPTION
 @CATALOG_OPTION
 @WHERE_OPTION
+@SKIP_UNDECODABLE_OPTION
 @click.option("--regions", is_flag=True, help="Show the request counts of each region instead.")
 @OUTPUT_FORMAT_OPTION
-def command(design: str, url: str, where: tuple[str, ...], output: str, *, regions: bool) -> None:
+def command(
+    design: str,
+    url: str,
+    where: tuple[str, ...],
+    output: str,
+    *,
+    regions: bool,
+    skip_undecodable: bool,
+) -> None:
     """Count the rows that meet all conditions, by reading each of them.
+
+    Cells in columns that the design does not declare are counted on stderr, and so are rows that
+    have no other cells: they are no rows of the design.
 
     \b
     rowkey count logs.toml --on rocks:./data --where host=web-1
     rowkey count logs.toml --on rocks:./data --regions -f json
     """
     from rowkey.cli.conditions import parse_conditions
-    from rowkey.render import build_count_document, build_regions_document, format_regions
+    from rowkey.render import (
+        build_count_document,
+        build_regions_document,
+        format_regions,
+        format_scan_notes,
+    )
 
     if regions and where:
         raise click.UsageError(
@@ -39,8 +63,12 @@ def command(design: str, url: str, where: tuple[str, ...], output: str, *, regio
             else:
                 print_lines(format_regions(table.design, counts))
             return
-        count = table.count(parse_conditions(where))
+        scan = table.scan(
+            parse_conditions(where), count_undeclared=True, skip_undecodable=skip_undecodable
+        )
+        count = scan.count()
     if output == "json":
-        print_json(build_count_document(table.design, count))
+        print_json(build_count_document(scan, count))
     else:
         print_lines([str(count)])
+        print_notes(format_scan_notes(scan, outcome="not counted"))

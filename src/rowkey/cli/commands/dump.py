@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from rowkey.cli.grouped_command import define_command
-from rowkey.cli.options import DESIGN_ARGUMENT, format_row_count, print_notes
+from rowkey.cli.options import (
+    DESIGN_ARGUMENT,
+    SKIP_UNDECODABLE_OPTION,
+    format_row_count,
+    print_notes,
+)
 from rowkey.cli.row_formats import DUMP_FORMATS, add_format_options
 from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_table
 
@@ -12,9 +17,16 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 @DESIGN_ARGUMENT
 @TABLE_URL_OPTION
 @CATALOG_OPTION
+@SKIP_UNDECODABLE_OPTION
 @add_format_options(DUMP_FORMATS)
 def command(
-    design: str, url: str, form: str | None, output: str | None, *, spreadsheet: bool
+    design: str,
+    url: str,
+    form: str | None,
+    output: str | None,
+    *,
+    spreadsheet: bool,
+    skip_undecodable: bool,
 ) -> None:
     """Write all rows in key order, ignoring salts and buckets; `load` reads the output back.
 
@@ -22,7 +34,8 @@ def command(
     it is complete: an interrupted dump leaves no file. In CSV a null is nothing between two commas
     and an empty text is two quotes, and `load` reads both the same way. Text that begins with =,
     +, - or @ is written unchanged and counted on stderr, because a spreadsheet may run it as a
-    formula.
+    formula. Cells in columns that the design does not declare are left out and counted on stderr;
+    scan --undeclared writes them.
 
     \b
     rowkey dump logs.toml --on rocks:./data -o rows.parquet
@@ -30,9 +43,12 @@ def command(
     """
     from rowkey.cli.destination import Destination
     from rowkey.cli.row_formats import write_rows
+    from rowkey.render import format_scan_notes
 
     to = Destination.from_options(form, output, DUMP_FORMATS, spreadsheet=spreadsheet)
     with open_existing_table(design, url) as table:
-        count = write_rows(table.scan(), to)
+        scan = table.scan(count_undeclared=True, skip_undecodable=skip_undecodable)
+        count = write_rows(scan, to)
     if to.path is not None:
         print_notes([format_row_count(count, f"written to {to.path}")])
+    print_notes(format_scan_notes(scan, outcome="not written"))

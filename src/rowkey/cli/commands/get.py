@@ -11,6 +11,7 @@ from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     OUTPUT_FORMAT_OPTION,
+    UNDECLARED_OPTION,
     print_lines,
     print_notes,
     to_json,
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 @TABLE_URL_OPTION
 @CATALOG_OPTION
 @click.argument("values", nargs=-1, metavar="FIELD=VALUE…")
+@UNDECLARED_OPTION
 @OUTPUT_FORMAT_OPTION
-def command(design: str, url: str, values: tuple[str, ...], output: str) -> int:
+def command(
+    design: str, url: str, values: tuple[str, ...], output: str, *, undeclared: bool
+) -> int:
     """Print one row; exits with 1 if the table has no such row.
 
     The text shows times in ISO 8601; JSON has the counts of their unit since 1970.
@@ -49,7 +53,7 @@ def command(design: str, url: str, values: tuple[str, ...], output: str) -> int:
         missing_names = [name for name in names if not (name in identity or fields[name].nullable)]
         if missing_names:
             raise click.UsageError(_describe_missing_fields(design, missing_names, values, fields))
-        row = table.get(identity)
+        row = table.get(identity, undeclared=undeclared)
     if row is None:
         print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
         return 1

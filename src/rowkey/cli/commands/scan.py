@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,8 @@ from rowkey.cli.options import (
     DESIGN_ARGUMENT,
     LIMIT_OPTION,
     ORDER_OPTION,
+    SKIP_UNDECODABLE_OPTION,
+    UNDECLARED_OPTION,
     format_row_count,
     print_errors,
     print_notes,
@@ -21,8 +23,6 @@ from rowkey.cli.tables import CATALOG_OPTION, TABLE_URL_OPTION, open_existing_ta
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from rowkey.table import Scan, Table
 
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 @click.option(
     "--token", is_flag=True, help="Print a token for --resume as the last line of stderr."
 )
+@UNDECLARED_OPTION
+@SKIP_UNDECODABLE_OPTION
 @add_format_options(SCAN_FORMATS)
 def command(
     design: str,
@@ -58,6 +60,8 @@ def command(
     output: str | None,
     *,
     token: bool,
+    undeclared: bool,
+    skip_undecodable: bool,
     spreadsheet: bool,
 ) -> None:
     """Print the rows that meet all conditions, or those of a declared read, or write them.
@@ -74,6 +78,7 @@ def command(
     from rowkey.cli.conditions import parse_conditions
     from rowkey.cli.destination import Destination
     from rowkey.cli.row_formats import write_rows
+    from rowkey.render import format_undecodable_rows
 
     to = Destination.from_options(form, output, SCAN_FORMATS, spreadsheet=spreadsheet)
     if read is not None and (where or order):
@@ -86,14 +91,21 @@ def command(
             f"{shorten_text(values[0])!r} is a value for a declared read. Give --read NAME before "
             "it, or a condition as --where FIELD=VALUE."
         )
+    options: dict[str, Any] = {
+        "limit": limit,
+        "resume": resume,
+        "undeclared": undeclared,
+        "skip_undecodable": skip_undecodable,
+    }
     with open_existing_table(design, url) as table:
         if read is None:
-            rows = table.scan(parse_conditions(where), order=order, limit=limit, resume=resume)
+            rows = table.scan(parse_conditions(where), order=order, **options)
         else:
-            rows = _run_declared_read(table, read, values, limit=limit, resume=resume)
+            rows = _run_declared_read(table, read, values, **options)
         count = write_rows(rows, to, row_by_row=True)
         if to.path is not None:
             print_notes([format_row_count(count, f"written to {to.path}")])
+        print_notes(format_undecodable_rows(rows.undecodable_rows))
         if token:
             print_errors([rows.token or "no row was read, so there is no token"])
 

@@ -2,5 +2,6 @@
 
 from rowkey.table.scans.cell_scan import read_cell_blocks
 from rowkey.table.scans.scan import Scan, check_limit
+from rowkey.table.scans.undecodable_rows import UndecodableRow, UndecodableRows
 
-__all__ = ["Scan", "check_limit", "read_cell_blocks"]
+__all__ = ["Scan", "UndecodableRow", "UndecodableRows", "check_limit", "read_cell_blocks"]

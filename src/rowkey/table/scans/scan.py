@@ -14,7 +14,7 @@ from rowkey.errors import ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import ResidualFilter
-from rowkey.rows import UndeclaredCells, check_undeclared_name
+from rowkey.rows import UNDECLARED_NAME, UndeclaredCells, check_undeclared_name
 from rowkey.table.row_classes import build_row_factory
 from rowkey.table.scans.blocks import (
     batch_rows,
@@ -173,6 +173,16 @@ class Scan:
         merged = self.plan.merge_prefix_count
         key = self.state.format_key_without_counts(merged)
         return compute_digest(self.bound_read.bounds, self.bound_read.order, key, merged)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names in each row: the fields, then undeclared cells if they are returned."""
+        return [*self.design.fields, *([UNDECLARED_NAME] if self.returns_undeclared else [])]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of its batches: each field, then undeclared cells if they are returned."""
+        return build_schema(self)
 
     @property
     def can_resume(self) -> bool:

@@ -1,0 +1,125 @@
+"""The commands say what a table holds beyond the rows of its design."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyarrow import parquet
+
+import rowkey
+from cli.command import Outcome, run
+from cli.test_dumping import PLACE_OPTION
+from rowkey.cells import LATEST, Cell, RowCells
+from rowkey.render import COUNT_FIELDS, list_paths
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOTH, ALONE = {"host": "web-1", "ts": 1000}, {"host": "new", "ts": 7}
+FOREIGN_KEY = b"\x01no end"
+
+
+def run_on_things(command: str, *more: object) -> Outcome:
+    """Run a command on the table of the folder."""
+    return run(command, "things.toml", *PLACE_OPTION, *more)
+
+
+@pytest.fixture
+def shared_folder(things_folder: Path) -> Path:
+    """Return the folder, with cells of another program in two rows of its table."""
+    with rowkey.open("things", "rocks:data") as table:
+        for row in (BOTH, ALONE):
+            cells = [Cell("d", name, LATEST, b"\1") for name in (b"x", b"\x80")]
+            table.store.mutate([RowCells(table.design.key.encode(row), cells)])
+    return things_folder
+
+
+def put_undecodable() -> None:
+    """Put a row whose key no row of the design has."""
+    with rowkey.open("things", "rocks:data") as table:
+        table.store.mutate([RowCells(FOREIGN_KEY, [Cell("d", b"hits", LATEST, b"\1")])])
+
+
+@pytest.mark.usefixtures("shared_folder")
+def test_a_count_tells_undeclared_cells_apart() -> None:
+    """Rows are counted as before; the cells of another program are told apart, by column."""
+    found = run_on_things("count")
+    assert (0, "5\n") == (found.code, found.out)
+    assert (
+        "things has 4 cells in columns that its design does not declare, in 2 rows: 2 in d:x, "
+        "2 in d:\\x80\n  1 row with such cells only: not counted\n  such as d:x of row key "
+    ) in found.err
+    document = json.loads(run_on_things("count", "-f", "json").out)
+    sample = document["undeclared"].pop("sample")
+    assert {
+        "cells": 4, "rows": 2, "undeclared_rows": 1, "unlisted_cells": 0,
+        "columns": [{"column": "d:x", "cells": 2}, {"column": "d:\\x80", "cells": 2}],
+    } == document["undeclared"]  # fmt: skip
+    assert {("d:x", "01"), ("d:\\x80", "01")} == {(one["column"], one["value"]) for one in sample}
+    found = run_on_things("count", "--where", "host=new")
+    assert "0\n" == found.out
+    assert "things has 2 cells in columns" in found.err
+    found = run_on_things("count", "--where", "host=db-1")
+    assert ("1\n", "") == (found.out, found.err)
+
+
+@pytest.mark.usefixtures("shared_folder")
+def test_every_field_of_a_count_has_a_meaning() -> None:
+    """The table of meanings has exactly the paths that occur in a document."""
+    put_undecodable()
+    document = json.loads(run_on_things("count", "--skip-undecodable", "-f", "json").out)
+    assert set(COUNT_FIELDS) == set(list_paths(document))
+    assert [FOREIGN_KEY.hex()] == [one["row_key"] for one in document["undecodable"]["sample"]]
+
+
+@pytest.mark.usefixtures("shared_folder")
+def test_a_dump_says_what_it_leaves_out() -> None:
+    """A dump writes the rows of the design, which can be loaded, and names the rest on stderr."""
+    found = run_on_things("dump", "-o", "a.jsonl")
+    assert found.err.startswith("5 rows written to a.jsonl\nthings has 4 cells in columns that ")
+    assert "  1 row with such cells only: not written\n" in found.err
+    assert 0 == run_on_things("load", "a.jsonl").code
+
+
+@pytest.mark.usefixtures("shared_folder")
+def test_undeclared_cells_are_shown_in_every_format() -> None:
+    """With --undeclared, rows have these cells by column, as bytes in hexadecimal."""
+    cells = {"d:x": "01", "d:\\x80": "01"}
+
+    def find_cells(rows: list[Any]) -> list[Any]:
+        return [row["undeclared"] for row in rows if row["undeclared"]]
+
+    scan = ("scan", "--undeclared")
+    assert [cells, cells] == find_cells(json.loads(run_on_things(*scan, "-f", "json").out))
+    lines = run_on_things(*scan, "-f", "jsonl").out.splitlines()
+    assert [cells, cells] == find_cells(list(map(json.loads, lines)))
+    assert 6 == len(lines)
+    assert 2 == run_on_things(*scan).out.count('{"d:x": "01", "d:\\\\x80": "01"}')
+    text = run_on_things(*scan, "-f", "csv").out
+    assert 2 == text.count('"{""d:x"": ""01"", ""d:\\\\x80"": ""01""}"')
+    run_on_things(*scan, "-o", "a.parquet")
+    rows = parquet.read_table("a.parquet").to_pylist()
+    assert [[("d:x", b"\1"), ("d:\\x80", b"\1")]] * 2 == find_cells(rows)
+    found = run_on_things("get", "--undeclared", "host=new", "ts=7", "-f", "json")
+    assert cells == json.loads(found.out)["undeclared"]
+    assert '{"d:x": "01"' in run_on_things("get", "--undeclared", "host=new", "ts=7").out
+    assert 1 == run_on_things("get", "host=new", "ts=7").code
+
+
+@pytest.mark.usefixtures("things_folder")
+def test_one_undecodable_key_does_not_end_every_command() -> None:
+    """With --skip-undecodable such rows are left out and named; without, the error names it."""
+    put_undecodable()
+    for command in ("count", "scan", "dump"):
+        refused, found = run_on_things(command), run_on_things(command, "--skip-undecodable")
+        assert "To leave out such rows" in refused.err.replace("\n", " ")
+        assert "--skip-undecodable" in refused.err
+        assert 0 != refused.code
+        assert 0 == found.code
+        assert (
+            "1 row left out, because rowkey cannot decode their keys or values: \\x01no end\n"
+            in (found.err)
+        )
+        assert "the text with the bytes 6e6f20656e64 has no end" in found.err
