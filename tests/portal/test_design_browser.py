@@ -48,6 +48,7 @@ def open_editor(context: Any, folder: Path, text: str = LOGS) -> Iterator[Any]:
         page.goto("/designs/logs.toml")
     page.wait_for_selector("textarea[aria-autocomplete]")
     yield page
+    page.evaluate("localStorage.clear()")
     page.close()
     assert [] == [one for one in problems if "409" not in one]
 

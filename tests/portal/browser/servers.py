@@ -40,9 +40,14 @@ class ServedPortal:
 
 
 @contextmanager
-def serve_portal(settings: PortalSettings) -> Iterator[ServedPortal]:
-    """Serve a portal on a free port until the `with` block ends."""
-    with bind_listener(replace(settings, port=0)) as listener:
+def serve_portal(settings: PortalSettings, port: int = 0) -> Iterator[ServedPortal]:
+    """Serve a portal until the `with` block ends.
+
+    Args:
+        settings: what it shows.
+        port: where it listens; 0 for a free one.
+    """
+    with bind_listener(replace(settings, port=port)) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         app = build_app(settings)
         server = build_server(app, settings, listener)

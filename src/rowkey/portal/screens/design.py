@@ -108,11 +108,12 @@ def remove_design(request: PortalRequest) -> Response:
 
 
 def _check_draft(request: PortalRequest, name: str, text: str, etag: str) -> Response:
-    """Show what the rules find in a text that is not saved."""
+    """Show what the rules find in a text that is not saved, and its changes if they are wanted."""
     current = request.portal.workspace.read(name)
     draft = DesignFile(name, current.encode_text(text))
     checked = request.portal.checker.check(draft)
-    return _render_design(request, draft, checked, notice="checked", etag=etag)
+    diff = compare_texts(current.text, draft.text) if "compare" in request.form else ()
+    return _render_design(request, draft, checked, notice="checked", etag=etag, diff=diff)
 
 
 def _show_conflict(request: PortalRequest, name: str, text: str) -> Response:

@@ -132,7 +132,7 @@ if (area) {
 
   const open = (isAsked) => {
     close();
-    if (area.selectionStart !== area.selectionEnd) return;
+    if (area.readOnly || area.selectionStart !== area.selectionEnd) return;
     let found;
     [word, found] = suggest();
     if (!word && !isAsked) return;
