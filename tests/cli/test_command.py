@@ -301,6 +301,18 @@ def test_an_unknown_command_suggests_the_one_meant(typed: str, meant: str) -> No
     )
 
 
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_an_option_is_no_value_of_another(verb: str) -> None:
+    """An option that needs a value and is followed by an option says so in one sentence."""
+    command = program.get_command(click.Context(program), verb)
+    assert isinstance(command, GroupedCommand)
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    for option in options:
+        for name in option.opts if not option.is_flag and option.flag_value != "" else ():
+            with pytest.raises(click.UsageError, match=f"^{name} needs a value, but the option -q"):
+                command.make_context(verb, ["x", name, "-q"])
+
+
 def test_an_unknown_command_near_none_lists_all() -> None:
     """An unknown name that resembles no command lists all commands."""
     assert f"Commands: {', '.join(COMMANDS)}." in run("frobnicate").err

@@ -6,7 +6,6 @@ import ssl
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -14,11 +13,12 @@ import pytest
 from argon2 import PasswordHasher
 
 from cli.command import LOGS, run
+from portal.tls_files import create_tls_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-PEM = Path(__file__).parents[1] / "portal"
 """The folder with a certificate of localhost for a hundred years, and its key."""
 
 
@@ -63,12 +63,12 @@ def test_the_portal_begins_at_the_design(tmp_path: Path) -> None:
 
 def test_the_portal_speaks_https(tmp_path: Path) -> None:
     """With a certificate and its key the portal speaks HTTPS only, with a cookie for HTTPS."""
-    files = ("tls_certificate.pem", "tls_key.pem")
-    tls = ("--tls-certificate", str(PEM / files[0]), "--tls-key", str(PEM / files[1]))
+    certificate, key = create_tls_files(tmp_path)
+    tls = ("--tls-certificate", str(certificate), "--tls-key", str(key))
     with start_portal(tmp_path, "--host", "localhost", *tls) as link:
         url = urlsplit(link)
         assert ("https", "localhost") == (url.scheme, url.hostname)
-        trusted = ssl.create_default_context(cafile=PEM / files[0])
+        trusted = ssl.create_default_context(cafile=certificate)
         browser = http.client.HTTPSConnection(url.netloc, timeout=20, context=trusted)
         browser.request("GET", f"{url.path}?{url.query}")
         response = browser.getresponse()

@@ -92,6 +92,16 @@ def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
     assert [] == list_hosts()
 
 
+def test_a_drop_by_name_is_confirmed_by_yes_alone(things_folder: Path) -> None:
+    """--yes without a value repeats the table's name, and is no name where a file was given."""
+    del things_folder
+    assert "Give --yes things." in get_error_line(
+        run("drop", "things.toml", "--yes", *PLACE_OPTION)
+    )
+    dropped = run("drop", "things", "--yes", *PLACE_OPTION)
+    assert (0, "things: dropped\n") == (dropped.code, dropped.out)
+
+
 # Written
 
 

@@ -48,6 +48,9 @@ def test_companions_are_read_from_the_folder_of_the_design(tmp_path: Path) -> No
     assert ["other"] == list(design.companions)
     assert "[number][user][at]" == str(design.companions["other"].key)
     assert {} == Design.loads(path.read_text("utf-8")).companions
+    for folder in (tmp_path, str(tmp_path)):
+        found = Design.loads(path.read_text("utf-8"), directory=folder)
+        assert ["other"] == list(found.companions)
     assert 'companions = { other = "other.toml" }' in design.dumps()
     assert design == Design.loads(design.dumps())
     assert ["other"] == list(pickle.loads(pickle.dumps(design)).read_companions())

@@ -13,8 +13,7 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,11 +22,15 @@ from uvicorn.server import ServerState
 
 from portal.portals import LOGS, run_coroutine
 from portal.test_simulate import wait_until
+from portal.tls_files import create_tls_files
 from rowkey.errors import Unavailable
 from rowkey.portal import PortalSettings, build_app, run_server
 from rowkey.portal.listener import PortalListener
 from rowkey.portal.server import bind_listener, build_server
 from rowkey.portal.server_protocol import PortalProtocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 START = """\
 import sys, json
@@ -205,10 +208,8 @@ def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPat
 
 def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:
     """TLS is of version 1.2 at least, with authenticated encryption and forward secrecy."""
-    here = Path(__file__).parent
-    settings = PortalSettings(
-        tmp_path, certificate_file=here / "tls_certificate.pem", key_file=here / "tls_key.pem"
-    )
+    certificate, key = create_tls_files(tmp_path)
+    settings = PortalSettings(tmp_path, certificate_file=certificate, key_file=key)
     with bind_listener(replace(settings, port=0)) as listener:
         server = build_server(build_app(settings), settings, listener)
     context = server.config.ssl

@@ -1,6 +1,7 @@
 """Rows that resemble each other in a lossy key, and catalogs that two engines share."""
 
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from rowkey.errors import (
     ReadError,
     RowError,
 )
-from rowkey.table import Table, create_table, drop_table, load_file
+from rowkey.move import Move
+from rowkey.table import Table, create_table, drop_table, load_file, verify_tables
 
 LOSSY_FIELDS: dict[str, Any] = {
     "host": "text",
@@ -171,3 +173,25 @@ def test_open_arguments_are_validated() -> None:
     for one, url, splits in [*wrong, (design, "memory:", ["a"]), (design, "memory:", 5)]:
         with pytest.raises(InvalidArgument, match=r"^argument (design|url|splits): "):
             rowkey.open(one, url, splits=splits)
+
+
+@pytest.mark.parametrize("use", [rowkey.open, drop_table, Move, lambda path, _: verify_one(path)])
+@pytest.mark.parametrize("path", ["/x.toml", "./designs/x", "x/y", r"C:\x.toml"])
+def test_a_path_is_no_table_name(use: Callable[[str, str], object], path: str) -> None:
+    """A path in place of a table's name is named as one, with what to write for a design file."""
+    what = f"argument design: {path!r} is a path, not the name of a table"
+    with pytest.raises(InvalidArgument) as problem:
+        use(path, "memory:paths")
+    assert str(problem.value).startswith(what)
+    assert str(problem.value).endswith(f"For a design file write rowkey.Design.read({path!r}).")
+
+
+def verify_one(name: str) -> object:
+    """Verify one table of a directory that does not exist."""
+    return next(verify_tables("rocks:missing", [name]))
+
+
+def test_the_file_of_a_design_is_no_missing_table() -> None:
+    """The error of a missing table whose name ends as a design file says how to read one."""
+    with pytest.raises(InvalidArgument, match=r"write rowkey\.Design\.read\('x\.toml'\)"):
+        rowkey.open("x.toml", "memory:paths")

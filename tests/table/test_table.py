@@ -138,6 +138,19 @@ def test_a_batch_may_delete(logs: Table) -> None:
     assert {**ROW, "message": None, "size": 1, "hits": None} == logs.get(ROW)
 
 
+def test_a_batch_deletes_a_row_by_keywords(logs: Table) -> None:
+    """A batch takes the key fields of a row to delete by name, as `Table.delete` does."""
+    other = {**ROW, "ts": 7}
+    with logs.batch() as batch:
+        batch.put(ROW)
+        batch.put(other)
+        batch.delete(**ROW)
+        batch.delete(ROW, ts=7)
+    assert [] == list(logs.scan())
+    with pytest.raises(BatchError), logs.batch() as batch:
+        batch.delete()
+
+
 @ON_BOTH_ENGINES
 def test_counters(logs: Table) -> None:
     """Increments add to an i64 column, from nothing or from a put value."""

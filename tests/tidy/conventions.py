@@ -242,6 +242,7 @@ def build_plugin_list_check(folders: tuple[frozenset[str], ...]) -> Convention:
 
 
 _UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+_PRIVATE_KEY = re.compile("BEGIN [A-Z ]*PRIVATE KEY")
 _MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|home|root|Users)/[\w.]")
 _REGISTRY = re.compile(
     r"(?:--(?:extra-)?index-url|(?:pypi|pythonhosted|artifactory|nexus|jfrog|maven\.apache|maven\.org)[\w.-]*"
@@ -265,6 +266,11 @@ def check_registries(source: Source) -> Iterator[str]:
     """No file names a package registry: each machine has its own."""
     lowered = replace(source, text=source.text.lower())
     yield from _find_matches(lowered, _REGISTRY, "names a registry")
+
+
+def check_private_keys(source: Source) -> Iterator[str]:
+    """No file holds a private key: tests make theirs when they need one."""
+    yield from _find_matches(source, _PRIVATE_KEY, "is a private key")
 
 
 def _find_matches(source: Source, pattern: re.Pattern[str], what: str) -> Iterator[str]:

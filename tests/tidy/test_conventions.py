@@ -93,6 +93,10 @@ CONVENTIONS: dict[str, tuple[Convention, Source]] = {
         Source("docs/x.md", "see /ho" + "me/me"),
     ),
     "no registry is named": (conventions.check_registries, Source("x.txt", "--index" + "-url x")),
+    "no key is published": (
+        conventions.check_private_keys,
+        Source("tests/x.pem", "-----BEGIN EC PRI" + "VATE KEY-----"),
+    ),
     "fragments are sentences": (
         conventions.check_changelog_fragments,
         Source("changes/x.new.md", "Something was added."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,7 +44,31 @@ class GroupedCommand(click.Command):
         is_run = ctx.parent is not None and not ctx.resilient_parsing
         if is_run and not set(args) & set(ctx.help_option_names):
             ctx.default_map = read_defaults(self, ctx)
+        self._check_values(ctx, args)
         return super().parse_args(ctx, args)
+
+    def _check_values(self, ctx: click.Context, args: list[str]) -> None:
+        """Raise unless every option that needs a value is followed by one, not by an option.
+
+        click takes the option itself as the value, and then misses what belongs to it.
+        """
+        options = {
+            name: option
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option)
+            for name in (*option.opts, *option.secondary_opts)
+        }
+        words = args[: args.index("--")] if "--" in args else args
+        for name, value in pairwise(words):
+            option, next_name = options.get(name), value.partition("=")[0]
+            needs_value = option and not option.is_flag and not isinstance(option.flag_value, str)
+            if option and needs_value and next_name in options:
+                raise click.BadOptionUsage(
+                    name,
+                    f"{name} needs a value, but the option {next_name} follows. Write "
+                    f"{name} {option.make_metavar(ctx)}.",
+                    ctx,
+                )
 
 
 _QUIET_META_KEY = "rowkey.quiet"

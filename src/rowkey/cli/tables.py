@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from rowkey.cli.options import print_errors
 from rowkey.messages import shorten_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rowkey.design import Design
     from rowkey.table import Table
@@ -97,17 +97,28 @@ def find_table_name(design: str) -> str:
     return design_or_name if isinstance(design_or_name, str) else design_or_name.table
 
 
-def confirm_drop(name: str, url: str, typed: str | None) -> None:
+def add_drop_confirmation(purpose: str) -> Callable[[Any], Any]:
+    """Return a decorator that adds --yes, which confirms that a table is dropped.
+
+    Args:
+        purpose: its help, which says what is dropped.
+    """
+    return click.option("--yes", metavar="[NAME]", is_flag=False, flag_value="", help=purpose)
+
+
+def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
     """Have the name of a table typed before it is dropped.
 
     Args:
         name: its name.
         url: the URL of its engine.
-        typed: what was given for the name; None to ask for it on a terminal.
+        argument: what the command line names the table by, which a --yes without a value repeats.
+        typed: the value of --yes, "" without one; None to ask for the name on a terminal.
 
     Raises:
         UsageError: it is not the name.
     """
+    typed = argument if typed == "" else typed
     if typed is None and sys.stdin.isatty():
         print_errors([f"This removes the table {name} on {url} and all its rows."])
         typed = click.prompt("Type the table's name to confirm", err=True)

@@ -88,7 +88,7 @@ class Design:
 
     @classmethod
     @explain_shortage
-    def loads(cls, text: str, *, source: str = "", directory: Path | None = None) -> Design:
+    def loads(cls, text: str, *, source: str = "", directory: str | Path | None = None) -> Design:
         """Read a design from the text of a TOML file.
 
         Args:
@@ -100,7 +100,8 @@ class Design:
         Raises:
             InvalidDesign: with every mistake, each with its line.
         """
-        return cls._load(text, source, directory, reads_companions=directory is not None)
+        folder = None if directory is None else Path(directory)
+        return cls._load(text, source, folder, reads_companions=folder is not None)
 
     @classmethod
     def read_companion(cls, path: Path) -> Design:

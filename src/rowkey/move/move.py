@@ -36,6 +36,7 @@ from rowkey.table import (
     Table,
     TableLocation,
     build_missing_error,
+    check_table_name,
     compute_wait_s,
     find_moving_table,
     find_used_table,
@@ -100,6 +101,7 @@ class Move:
         catalog: str | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
+        check_table_name(table)
         self.url, self.pause, self._catalog_url = url, pause, catalog
         with ExitStack() as stack:
             self.engine = engine or stack.enter_context(open_engine(url, create=False))

@@ -13,6 +13,7 @@ from rowkey.catalog import (
     open_catalog,
     restore_entry,
 )
+from rowkey.cells import find_table_name_mistakes
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.messages import suggest_name
 from rowkey.table import find_replacement
@@ -71,7 +72,7 @@ def find_table(engine: Engine, name: str, url: str) -> Store:
     Raises:
         InvalidArgument: it does not exist; the message lists the tables that do.
     """
-    if not engine.has_table(name):
+    if any(find_table_name_mistakes(name)) or not engine.has_table(name):
         tables = engine.list_tables()
         expected = f"one of {', '.join(tables)}" if tables else ""
         raise InvalidArgument(

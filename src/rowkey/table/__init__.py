@@ -32,7 +32,12 @@ from rowkey.table.repair import (
 from rowkey.table.scans import Scan, UndecodableRow, UndecodableRows, read_cell_blocks
 from rowkey.table.scans.merge import merge_runs
 from rowkey.table.table import Table
-from rowkey.table.table_location import KEEP_ALL_DELETES, TableLocation, build_missing_error
+from rowkey.table.table_location import (
+    KEEP_ALL_DELETES,
+    TableLocation,
+    build_missing_error,
+    check_table_name,
+)
 from rowkey.table.table_spec import build_table_spec
 
 __all__ = [
@@ -58,6 +63,7 @@ __all__ = [
     "build_missing_error",
     "build_row_mutations",
     "build_table_spec",
+    "check_table_name",
     "compute_load_salts",
     "compute_wait_s",
     "create_table",

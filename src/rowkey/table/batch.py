@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import BatchError, DesignRefused, RowError
 from rowkey.messages import format_value
-from rowkey.table.row_classes import to_mapping
+from rowkey.table.row_classes import merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ class Batch:
         """Add a row whose given fields are written and whose other fields are deleted."""
         self._add_row(RowWriter.build_replace, row)
 
-    def delete(self, row: Any) -> None:
-        """Add the delete of a row."""
-        self._add_row(RowWriter.build_delete, row)
+    def delete(self, row: Any = None, /, **fields: Any) -> None:
+        """Add the delete of a row, given as for `Table.delete`."""
+        self._add_row(RowWriter.build_delete, merge_values(row, fields) if fields else row)
 
     def send(self) -> None:
         """Send the pending changes to the engine now."""

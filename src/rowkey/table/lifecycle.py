@@ -22,7 +22,7 @@ from rowkey.table.client_wait import SHARED_STALE_S
 from rowkey.table.companions.companion_opener import CompanionOpener
 from rowkey.table.companions.companion_tables import TableWithCompanions
 from rowkey.table.moves.moved_table import find_moved_table, find_used_table, remove_names_of
-from rowkey.table.table_location import TableLocation, build_missing_error
+from rowkey.table.table_location import TableLocation, build_missing_error, check_table_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -231,6 +231,7 @@ def drop_table(
             rows are being moved.
         Unavailable: the engine cannot be opened, or the table's directory holds other files.
     """
+    check_arguments(table, url, None)
     name = table if isinstance(table, str) else table.table
     declared = {} if isinstance(table, str) else table.read_companions()
     with open_engine(url, create=False) as engine:
@@ -344,14 +345,16 @@ def _open_dropped_catalog(
 
 
 def check_arguments(design: object, url: object, splits: object) -> None:
-    """Raise unless a design, a URL and splits have the right types.
+    """Raise unless a design or table name, a URL and splits have the right types.
 
     Raises:
-        InvalidArgument: one has another type.
+        InvalidArgument: one has another type, or the name cannot be that of a table.
     """
     if not isinstance(design, Design | str):
         what = f"{format_value(design)} is not a design"
         raise InvalidArgument("design", what, "a Design or a table's name")
+    if isinstance(design, str):
+        check_table_name(design)
     if not isinstance(url, str):
         raise InvalidArgument("url", f"{format_value(url)} is not a URL", "text such as rocks:PATH")
     is_list = splits is None or (

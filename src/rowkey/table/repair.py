@@ -27,7 +27,12 @@ from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.table.lifecycle import check_arguments
 from rowkey.table.moves.moved_table import find_moved_table, find_replacement, find_used_table
-from rowkey.table.table_location import TableLocation, build_lost_error, build_missing_error
+from rowkey.table.table_location import (
+    TableLocation,
+    build_lost_error,
+    build_missing_error,
+    check_table_name,
+)
 from rowkey.table.table_spec import has_rows
 
 if TYPE_CHECKING:
@@ -79,6 +84,8 @@ def verify_tables(
         NotSupported: rowkey cannot read the files of this engine.
         Unavailable: another process has it open, or the disk cannot be read.
     """
+    for given in tables:
+        check_table_name(given)
     with open_engine(url, create=False) as engine:
         readable = _require_repairable(engine, url)
         errors_by_table = _find_lost_tables(engine, url)

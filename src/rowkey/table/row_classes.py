@@ -34,6 +34,18 @@ def to_mapping(row: Any) -> Mapping[str, Any]:
     raise RowError("argument row", what, "a mapping, a dataclass or a pydantic model")
 
 
+def merge_values(row: Any, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values of a row that is given as one argument, by name, or as both.
+
+    Args:
+        row: as for `to_mapping`; None if all fields are given by name.
+        fields: values by name, which win over those of the row.
+    """
+    if type(row) is dict and not fields:
+        return row
+    return {**(to_mapping(row) if row is not None else {}), **fields}
+
+
 def build_row_factory(row_class: type[M]) -> Callable[[Mapping[str, Any]], M]:
     """Return a function that builds an instance of a class from the fields of a row.
 

@@ -16,7 +16,7 @@ from rowkey.table.batch import DEFAULT_BATCH_ROWS, Batch
 from rowkey.table.bulk_load import load_blocks
 from rowkey.table.generations.bucket_change import BucketChange
 from rowkey.table.generations.bucket_counts import BucketCounts
-from rowkey.table.row_classes import build_row_factory, to_mapping
+from rowkey.table.row_classes import build_row_factory, merge_values, to_mapping
 from rowkey.table.row_writer import RowWriter
 from rowkey.table.scans import Scan, check_limit
 
@@ -160,7 +160,7 @@ class Table:
             sync: whether the delete is on disk when the call returns; None is as opened.
             fields: the same by name.
         """
-        self._write_row(RowWriter.build_delete, self._merge_values(row, fields), sync=sync)
+        self._write_row(RowWriter.build_delete, merge_values(row, fields), sync=sync)
 
     def increment(self, row: Any, /, **amounts: int) -> dict[str, int]:
         """Add to counters, columns of type i64, atomically; an absent column counts as 0.
@@ -243,7 +243,7 @@ class Table:
             numbers of buckets are live.
         """
         build_row = build_row_factory(into)
-        (values,) = self._get_rows([self._merge_values(row, fields)], undeclared=undeclared)
+        (values,) = self._get_rows([merge_values(row, fields)], undeclared=undeclared)
         return values if values is None or build_row is dict else build_row(values)
 
     def get_many(
@@ -570,12 +570,6 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<table {self.design.table} on {self.engine.name}>"
-
-    def _merge_values(self, row: Any, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the values of a row that is given as one argument, by name, or as both."""
-        if type(row) is dict and not fields:
-            return row
-        return {**(to_mapping(row) if row is not None else {}), **fields}
 
 
 def _collect_read_values(

@@ -37,6 +37,7 @@ from rowkey.errors import (
     RowkeyError,
     Unavailable,
 )
+from rowkey.messages import format_value
 from rowkey.table.companions.companion_tables import ReadOnlyCompanion
 from rowkey.table.generations.activation import MAX_CATALOG_RETRIES, reconcile_attributes
 from rowkey.table.generations.generation_tracker import GenerationTracker
@@ -61,10 +62,29 @@ if TYPE_CHECKING:
     from rowkey.engines import Engine
 
 
+def check_table_name(name: str) -> None:
+    """Raise unless a text can be the name of a table.
+
+    Raises:
+        InvalidArgument: it cannot; for a path the message says how to open a design file.
+    """
+    if any(character in name for character in "/\\"):
+        raise InvalidArgument(
+            "design",
+            f"{format_value(name)} is a path, not the name of a table",
+            "a Design or a table's name",
+            f"For a design file write rowkey.Design.read({format_value(name)}).",
+        )
+    for mistake in find_table_name_mistakes(name):
+        raise mistake
+
+
 def build_missing_error(url: str, name: str, engine: Engine) -> InvalidArgument:
     """Return the error of a table that is opened by its name and does not exist."""
     names = ", ".join(engine.list_tables())
     remedy = "" if names else "No table is stored at this URL. Create one by rowkey create."
+    if name.endswith(".toml"):
+        remedy = f"For a design file write rowkey.Design.read({name!r})."
     return InvalidArgument(url, f"there is no table {name}", names and f"one of {names}", remedy)
 
 

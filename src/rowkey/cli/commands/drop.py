@@ -9,6 +9,7 @@ from rowkey.cli.options import print_lines
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
+    add_drop_confirmation,
     confirm_drop,
     get_catalog_url,
     read_design_or_name,
@@ -19,7 +20,9 @@ from rowkey.cli.tables import (
 @click.argument("table")
 @TABLE_URL_OPTION
 @CATALOG_OPTION
-@click.option("--yes", metavar="NAME", help="The table's name, to confirm without a prompt.")
+@add_drop_confirmation(
+    "Confirm without a prompt; needs the NAME where the table is given by a design file."
+)
 def command(table: str, url: str, yes: str | None) -> None:
     """Remove a table, given by its name or its design file; type its name to confirm.
 
@@ -37,6 +40,6 @@ def command(table: str, url: str, yes: str | None) -> None:
         read_design_or_name(table),
         url,
         catalog=get_catalog_url(),
-        confirm=lambda name: confirm_drop(name, url, yes),
+        confirm=lambda name: confirm_drop(name, url, table, yes),
     )
     print_lines([f"{one}: dropped" for one in dropped])

@@ -22,6 +22,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
+    add_drop_confirmation,
     confirm_drop,
     find_table_name,
     get_catalog_url,
@@ -102,7 +103,9 @@ STDERR = 2
 )
 @click.option("--drop-old", is_flag=True, help="finish: drop the old table, after a cutover.")
 @click.option("--drop-new", is_flag=True, help="finish: drop the new table and stay with the old.")
-@click.option("--yes", metavar="NAME", help="finish: the dropped table's name, to confirm.")
+@add_drop_confirmation(
+    "finish: confirm without a prompt; needs the dropped table's NAME if TABLE is another."
+)
 @PROGRESS_OPTION
 @OUTPUT_FORMAT_OPTION
 def command(
@@ -294,7 +297,7 @@ class _StepRunner:
             case "cutover" | "rollback":
                 self._switch(step)
             case "finish":
-                self._finish()
+                self._finish(table)
             case _:
                 self._change_settings(step)
         return 0
@@ -372,11 +375,15 @@ class _StepRunner:
             print_lines(format_move_switch(result, status))
             self._print_next(status)
 
-    def _finish(self) -> None:
-        """Drop the table that is not read, once its name was typed."""
+    def _finish(self, table: str) -> None:
+        """Drop the table that is not read, once its name was typed.
+
+        Args:
+            table: the moved table, as the command line names it.
+        """
         status = self.move.status
         is_new_read = status.target == status.primary
-        name: str | None = self.options["yes"]
+        name: str | None = self.options["yes"] or None
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
@@ -386,7 +393,7 @@ class _StepRunner:
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
             name = status.source if is_new_read else status.target
-            confirm_drop(name, self.url, self.options["yes"])
+            confirm_drop(name, self.url, table, self.options["yes"])
         with _StepProgress(self.mode) as progress:
             dropped = self.move.finish(drop=name, progress=progress)
         status = self.move.status
