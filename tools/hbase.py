@@ -11,14 +11,14 @@ import re
 import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from cluster import QUICK, Cluster, JudgeError, StartFailed  # noqa: E402 - a package of the tests
+from cluster import QUICK, SESSION_S, START_S, Cluster, JudgeError, StartFailed  # noqa: E402 - a package of the tests
 from oracles.build import OracleUnavailable  # noqa: E402
 
 if TYPE_CHECKING:
@@ -45,8 +45,15 @@ def _build_parser() -> ArgumentParser:
     """Return the parser of the command line."""
     parser = ArgumentParser(description=__doc__)
     parser.set_defaults(act=_start_cluster)
-    _add_directory_option(parser)
+    _add_directory_option(parser, DEFAULT_DIRECTORY)
     parser.add_argument("--servers", type=int, default=3, help="number of region servers")
+    for option, default, says in (
+        ("--patience", START_S, "in which the cluster must be ready"),
+        ("--session", SESSION_S, "after which a silent server is given up, 2 or more"),
+    ):
+        parser.add_argument(
+            option, type=float, default=default, metavar="SECONDS", help=f"seconds {says}"
+        )
     parser.add_argument(
         "--optimise",
         action="store_true",
@@ -81,14 +88,9 @@ def _build_parser() -> ArgumentParser:
     return parser
 
 
-def _add_directory_option(parser: ArgumentParser) -> None:
-    """Add the option --at, the directory of the cluster."""
-    parser.add_argument(
-        "--at",
-        type=Path,
-        default=DEFAULT_DIRECTORY,
-        help="directory of the cluster",
-    )
+def _add_directory_option(parser: ArgumentParser, default: Path | str = SUPPRESS) -> None:
+    """Add the option --at, the directory of the cluster; a command keeps one given before it."""
+    parser.add_argument("--at", type=Path, default=default, help="directory of the cluster")
 
 
 def _parse_row_key(text: str) -> bytes:
@@ -112,10 +114,16 @@ def _start_cluster(arguments: Namespace) -> None:
     flags = () if arguments.optimise else QUICK
     began = time.monotonic()
     print("starting ZooKeeper, a master and", arguments.servers, "region servers", flush=True)
-    with Cluster.start(arguments.at, servers=arguments.servers, flags=flags) as cluster:
+    with Cluster.start(
+        arguments.at,
+        servers=arguments.servers,
+        session_s=arguments.session,
+        flags=flags,
+        patience_s=arguments.patience,
+    ) as cluster:
         print(f"ready after {time.monotonic() - began:.0f} s")
-        print(f"  ZooKeeper  {cluster.zookeeper}")
-        print(f"  master     {cluster.master}")
+        print(f"  ZooKeeper  {cluster.url}")
+        print(f"  master     hbase+master://{cluster.master}")
         for name, server in sorted(cluster.places().items()):
             print(f"  {name:9}  {server.rpartition(',')[0].replace(',', ':')}")
         print(f"  logs       {cluster.directory}/logs")

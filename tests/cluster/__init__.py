@@ -7,10 +7,12 @@ A test takes one of the session's fixtures: `hbase_cluster` to kill, pause, move
 
 from cluster.judge import Judge, JudgeError, Region, SchemaAnswer, Status
 from cluster.judged import JudgedEngine, JudgedReader, JudgedStore
-from cluster.servers import QUICK, Cluster, StartFailed, find_programs
+from cluster.servers import QUICK, SESSION_S, START_S, Cluster, StartFailed, find_programs
 
 __all__ = [
     "QUICK",
+    "SESSION_S",
+    "START_S",
     "Cluster",
     "Judge",
     "JudgeError",

@@ -79,6 +79,8 @@ def build_site(directory: Path, ports: Ports, session_ms: int) -> dict[str, str]
         # The master writes to hbase:meta where it was; it asks again once that server is given up.
         "hbase.rpc.timeout": str(session_ms),
         "hbase.zookeeper.property.tickTime": str(ZK_TICK_MS),
+        # ZooKeeper would shorten sessions of more than 20 ticks.
+        "hbase.zookeeper.property.maxSessionTimeout": str(max(session_ms, 20 * ZK_TICK_MS)),
         "hbase.client.scanner.timeout.period": str(SCANNER_LEASE_MS),
         # A server tells a master that has died some 10,000 times a second that a region is closed,
         # and waits for the new one by the number of those tries: 200 times this pause.

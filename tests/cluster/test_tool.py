@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 from tools.hbase import main
 
 from cluster.archives import WRITERS, Archives
+from cluster.processes import State
 from cluster.servers import Cluster
+from cluster.site import Ports
 from rowkey.cells import Cell, RowCells
+from rowkey.hbase import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,6 +111,78 @@ def test_nothing_runs(tmp_path: Path) -> None:
     done = run_tool("status", "--at", tmp_path / "none")
     assert 1 == done.returncode
     assert "Start one by `make hbase`." in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--at", "DIR", "status"], ["status", "--at", "DIR"]])
+def test_the_directory_may_stand_before_the_command(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--at is obeyed before and after the command."""
+    directory = str(tmp_path / "none")
+    words = [word.replace("DIR", directory) for word in words]
+    monkeypatch.setattr(sys, "argv", ["hbase.py", *words])
+    with pytest.raises(SystemExit, match=f"{directory}: no cluster is running there"):
+        main()
+
+
+def test_stop_ends_the_cluster_of_its_directory_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`stop --at DIR` ends the owner of that cluster and leaves that of another directory."""
+    script = 'trap "rm -r $0; exit" TERM; echo ready; while :; do sleep 0.02; done'
+    directories = [tmp_path / "first", tmp_path / "second"]
+    owners = []
+    for directory in directories:
+        directory.mkdir()
+        owner = subprocess.Popen(["sh", "-c", script, str(directory)], stdout=subprocess.PIPE)
+        owners.append(owner)
+        assert owner.stdout is not None
+        assert b"ready\n" == owner.stdout.readline()
+        State("java", "", Ports(1, 2, ()), owner=owner.pid).write(directory)
+    try:
+        monkeypatch.setattr(sys, "argv", ["hbase.py", "--at", str(directories[1]), "stop"])
+        main()
+        assert 0 == owners[1].wait(20)
+        assert [True, False] == [directory.exists() for directory in directories]
+        assert owners[0].poll() is None
+    finally:
+        for owner in owners:
+            with owner:
+                owner.kill()
+
+
+def test_the_start_obeys_its_options_and_prints_urls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--patience and --session reach the cluster, and the printed addresses are URLs of rowkey."""
+    started: dict[str, object] = {}
+
+    class StartedCluster(Cluster):
+        """A cluster of which only the directory exists."""
+
+        @classmethod
+        def start(cls, directory: Path | None = None, **options: Any) -> Self:
+            assert directory is not None
+            started.update(options)
+            directory.mkdir()
+            State("java", "", Ports(2181, 16000, ())).write(directory)
+            return cls(directory)
+
+        def places(self) -> dict[str, str]:
+            return {}
+
+        def alive(self, name: str) -> bool:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("tools.hbase.Cluster", StartedCluster)
+    options = ["--patience", "5", "--session", "40", "--at", str(tmp_path / "made")]
+    monkeypatch.setattr(sys, "argv", ["hbase.py", *options])
+    main()
+    assert (5, 40) == (started["patience_s"], started["session_s"])
+    urls = [word for word in capsys.readouterr().out.split() if "://" in word]
+    assert ["hbase://127.0.0.1:2181/hbase", "hbase+master://127.0.0.1:16000"] == urls
+    for url in urls:
+        connect(url).close()
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from portal.browser.servers import serve_portal
-from portal.portals import LOGS
+from portal.portals import LOGS, run_coroutine
 from rowkey.portal import PortalSettings, listener
 from rowkey.portal.listener import PortalListener
 
@@ -92,7 +92,7 @@ def open_all(*addresses: str, proxy: str = "", is_answered: bool = False) -> lis
                 client.setblocking(False)
             return [not _has_ended(client) for client in clients]
 
-    return asyncio.run(run())
+    return run_coroutine(run())
 
 
 def _has_ended(client: socket.socket) -> bool:
