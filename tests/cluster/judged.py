@@ -408,8 +408,14 @@ class JudgedEngine(Engine):
 
     @classmethod
     def open(
-        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+        cls,
+        location: str,
+        *,
+        sync: bool = False,
+        clock: Callable[[], int] = get_time_ms,
+        timeout_s: float | None = None,
     ) -> Self:
+        del timeout_s
         if clock is not get_time_ms:
             raise Unavailable("clock", "the servers have their own", remedy="Remove the clock.")
         return cls(Cluster.attach(Path(location)))

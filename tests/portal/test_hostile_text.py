@@ -117,7 +117,7 @@ def test_hostile_text_is_only_shown(tmp_path: Path) -> None:
         (folder / f"t{number}.toml").write_text(f"# {comment}\n{design}", "utf-8")
         page = check_page(client.get(f"/designs/t{number}.toml").text)
         assert comment in page.text
-    names = {table.name for table in list_tables(app.state.portal)[0]}
+    names = {table.name for table in list_tables(app.state.portal).rows}
     assert len(names & {f"t{number}" for number in range(len(HOSTILE_GROUPS))}) >= 30  # valid
     check_page(client.get("/").text)
 

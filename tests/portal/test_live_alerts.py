@@ -12,7 +12,13 @@ import pytest
 from portal.test_simulate import wait_until
 from rowkey.observe import LiveLoad, LoadBalance, TableWatch
 from rowkey.portal import live_alerts
-from rowkey.portal.live_alerts import AlertLog, AlertRule, AlertSender, build_alert_document
+from rowkey.portal.live_alerts import (
+    AlertLog,
+    AlertRule,
+    AlertSender,
+    build_alert_document,
+    judge_load,
+)
 from rowkey.portal.live_database import LiveDatabase
 
 if TYPE_CHECKING:
@@ -36,9 +42,9 @@ def judge_levels(levels: str, step_ms: int = 20_000) -> list[tuple[int, str, int
     found: list[tuple[int, str, int]] = []
     for number, letter in enumerate(levels):
         reads = "unknown" if letter == "?" else "even"
-        event = rule.judge(build_load(names[letter], number * step_ms, reads))
+        event = judge_load(rule, build_load(names[letter], number * step_ms, reads))
         if event is not None:
-            rule.accept(event[0])
+            rule.accept()
             found.append((number, event[0], event[1] // step_ms))
     return found
 
@@ -68,8 +74,8 @@ def test_a_table_must_stay_hot_for_a_minute(
 def test_hot_reads_are_an_alert() -> None:
     """A table whose reads alone are hot is an alert."""
     rule = AlertRule()
-    assert rule.judge(build_load("even", 0, "hot")) is None
-    assert ("hot", 0) == rule.judge(build_load("idle", MINUTE_MS, "hot"))
+    assert judge_load(rule, build_load("even", 0, "hot")) is None
+    assert ("hot", 0) == judge_load(rule, build_load("idle", MINUTE_MS, "hot"))
 
 
 class Receiver:

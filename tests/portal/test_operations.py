@@ -293,7 +293,7 @@ def test_only_the_sensible_steps_are_offered(
         "settings": {"rows_per_s": 20_000.0, "max_p99_ms": None, "paused": False},
         "history": [{"time_ms": 1, "step": "copied", "details": {"rows": 7}}],
     }
-    monkeypatch.setattr("rowkey.portal.screens.operations._read_status", lambda _: status)
+    monkeypatch.setattr("rowkey.portal.stored_tables.build_move_status_document", lambda *_: status)
     for language in ("zh", "en"):
         page = check_page(client.get(PAGE, params={"lang": language}).text)
         actions = [str(one["action"]) for tag, one in page.elements if tag == "form"]

@@ -50,15 +50,15 @@ def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> Non
     (designs / "broken.toml").write_text("key = ", "utf-8")
     (designs / "other_key.toml").write_text(OTHER_KEY, "utf-8")
     (designs / "wider.toml").write_text(WIDER, "utf-8")
-    tables, problem = list_tables(app.state.portal)
-    assert "" == problem
+    page = list_tables(app.state.portal)
+    assert "" == page.problem
     figures = {
         table.checked.name if table.checked else table.name: (
             table.name,
             table.stored and (table.stored.region_count, table.stored.bucket_counts),
             [(one.path, one.is_safe) for one in table.differences],
         )
-        for table in tables
+        for table in page.rows
     }
     assert {
         "broken.toml": ("broken.toml", None, []),
@@ -74,8 +74,8 @@ def test_files_and_tables_are_joined_by_name(tmp_path: Path, scheme: str) -> Non
         for name in ("other_key.toml", "wider.toml", "logs.toml")
     }
     assert {"other_key.toml": True, "wider.toml": False, "logs.toml": False} == links
-    page = PageReader(client.get("/").text).text
-    assert [] == [name for name in ("orders", "differs: 1", "same", "no file") if name not in page]
+    shown = PageReader(client.get("/").text).text
+    assert [] == [name for name in ("orders", "differs: 1", "same", "no file") if name not in shown]
 
 
 def test_the_engine_is_free_between_two_pages(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from rowkey.engines.contract import Cursor, Engine, Operations, Reader, SendChec
 from rowkey.engines.damage import Examination, RepairResult, RowInterval, SalvageResult
 from rowkey.engines.engine_url import anchor_url, open_engine
 from rowkey.engines.ordering.row_clock import RowClock, get_time_ms
-from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
+from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.region_tracker import RegionTracker, SplitLimits
 from rowkey.engines.request_checks import check_cluster_spec
 from rowkey.engines.requests import (
@@ -32,6 +32,7 @@ __all__ = [
     "OpenRegion",
     "Operations",
     "Reader",
+    "RegionAvailability",
     "RegionRequestCounts",
     "RegionTracker",
     "RepairResult",

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rowkey.engines.ordering.row_clock import get_time_ms
-from rowkey.engines.region_counts import OpenRegion
+from rowkey.engines.region_counts import OpenRegion, RegionAvailability
 from rowkey.engines.requests import NEWEST_CELLS, CellCondition, CellSelection, ScanRange, TableSpec
 from rowkey.errors import Closed, NotSupported
 
@@ -142,6 +142,19 @@ class Operations:
         """
         del wait_s
         return [OpenRegion.from_counts(counts) for counts in self.list_regions()]
+
+    def count_open_regions(self, wait_s: float | None = None) -> RegionAvailability:
+        """Return how many regions there are, and how many of them a server has open now.
+
+        Args:
+            wait_s: seconds for the answers of all servers; None is as configured.
+
+        Raises:
+            Unavailable: the regions could not be listed.
+        """
+        del wait_s
+        count = len(self.list_regions())
+        return RegionAvailability(count, count)
 
     def split(self, split_key: bytes) -> None:
         """Split the region that holds a row key, so that a region starts at that key.
@@ -299,7 +312,12 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def open(
-        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+        cls,
+        location: str,
+        *,
+        sync: bool = False,
+        clock: Callable[[], int] = get_time_ms,
+        timeout_s: float | None = None,
     ) -> Self:
         """Open the storage engine at a location.
 
@@ -307,6 +325,7 @@ class Engine(ABC):
             location: the part of the URL after the scheme and its colon.
             sync: whether every write is on disk before the call returns.
             clock: milliseconds since 1970, for `LATEST` and times to live.
+            timeout_s: seconds after which a call to a server fails; None is as the engine has it.
 
         Raises:
             Unavailable: it cannot be reached, or another process has it open.

@@ -22,6 +22,7 @@ def open_engine(
     create: bool = True,
     sync: bool = False,
     clock: Callable[[], int] = get_time_ms,
+    timeout_s: float | None = None,
 ) -> Engine:
     """Open the storage engine that a URL names, such as `memory:` or `rocks:PATH`.
 
@@ -31,6 +32,7 @@ def open_engine(
         create: whether to create the location if it does not exist.
         sync: whether every write is on disk before the call returns.
         clock: milliseconds since 1970, for timestamps and times to live.
+        timeout_s: seconds after which a call to a server fails; None is as the engine has it.
 
     Raises:
         InvalidArgument: the scheme is unknown, or the location does not exist and `create` is
@@ -63,7 +65,7 @@ def open_engine(
     if not create and not engine_class.is_initialized(location):
         remedy = f"Check the URL, or create a table: rowkey create DESIGN --on {url}."
         raise InvalidArgument(url, "no table is stored at this URL", remedy=remedy)
-    return engine_class.open(location, sync=sync, clock=clock)
+    return engine_class.open(location, sync=sync, clock=clock, timeout_s=timeout_s)
 
 
 def anchor_url(url: str, directory: str) -> str:

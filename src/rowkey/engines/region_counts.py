@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -29,6 +29,18 @@ class RegionRequestCounts:
     stop: bytes
     writes: int
     reads: int
+
+
+class RegionAvailability(NamedTuple):
+    """How many regions of a table are open.
+
+    Args:
+        open: regions that a server has open and answers for.
+        total: all regions.
+    """
+
+    open: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

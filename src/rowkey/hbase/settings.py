@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 from rowkey.boottime import read_boottime_s
@@ -90,6 +90,19 @@ class Settings:
         if self.max_retry_pause_s < self.retry_pause_s:
             what = f"{self.max_retry_pause_s:g} is less than retry_pause_s, {self.retry_pause_s:g}"
             raise InvalidArgument("max_retry_pause_s", what, f"at least {self.retry_pause_s:g}")
+
+    def limit_times(self, seconds: float) -> Settings:
+        """Return settings under which no operation takes longer than some seconds.
+
+        >>> Settings().limit_times(3.0).connect_timeout_s
+        3.0
+        """
+        return replace(
+            self,
+            operation_timeout_s=min(self.operation_timeout_s, seconds),
+            call_timeout_s=min(self.call_timeout_s, seconds),
+            connect_timeout_s=min(self.connect_timeout_s, seconds),
+        )
 
 
 def _check_limit(name: str, value: object, *, is_integer: bool) -> None:

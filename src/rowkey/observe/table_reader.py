@@ -57,7 +57,7 @@ class TableReader:
         clock: Callable[[], float] = time.monotonic,
         max_intervals: int = MAX_INTERVALS,
     ) -> None:
-        self.engine, self._store, self._clock = engine, store, clock
+        self.engine, self.store, self._clock = engine, store, clock
         self._given_design = design
         self._servers: list[str] = []
         known_design = design or look_up_entry(engine, store, table).design
@@ -82,7 +82,7 @@ class TableReader:
         self.last_interval = None
         try:
             self._servers = _read_servers(self.engine, wait_s) or self._servers
-            regions = self._store.list_open_regions(wait_s)
+            regions = self.store.list_open_regions(wait_s)
         except Unavailable as problem:
             self.watch.note_failure(str(problem))
         else:
@@ -99,14 +99,14 @@ class TableReader:
             return
         # The bucket count may change meanwhile; rows until then use both counts.
         current_design = (
-            self._given_design or look_up_entry(self.engine, self._store, watch.table).design
+            self._given_design or look_up_entry(self.engine, self.store, watch.table).design
         )
         if watch.set_design(current_design):
             return
         if watch.design is not None and watch.design.key.is_decodable:
             with suppress(Unavailable):  # a server has stopped: only the next interval is sampled
                 watch.add_sample(
-                    interval, sample_writes(self._store, watch.design, interval, get_time_ms())
+                    interval, sample_writes(self.store, watch.design, interval, get_time_ms())
                 )
 
 

@@ -43,9 +43,11 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
 
     @asynccontextmanager
     async def run_lifespan(_: Starlette) -> AsyncIterator[None]:
-        """Read counters while the server runs; end jobs and close the engine when it stops."""
+        """Read tables and check files while the server runs; end all that when it stops."""
         portal.live.start()
+        portal.checker.start()
         yield
+        portal.checker.close()
         portal.live.close()
         portal.jobs.close()
         portal.engines.close()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import cached_property
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from rowkey.advise import JudgedDesign
 from rowkey.errors import InvalidDesign, RowError
 from rowkey.messages import escape_text
 from rowkey.portal.example_rows import EXAMPLE_COUNT, ExampleRows
+from rowkey.portal.workspace import sign_file
 from rowkey.render import (
     Redaction,
     build_check_document,
@@ -27,10 +29,15 @@ if TYPE_CHECKING:
 
     from rowkey.design import Design
     from rowkey.keys import Row
-    from rowkey.portal.workspace import DesignFile, Workspace
+    from rowkey.portal.workspace import DesignFile, Signature, Workspace
 
-MAX_REMEMBERED = 256
-"""Checked texts that are remembered."""
+    Signatures = tuple[Signature, ...]
+
+MAX_REMEMBERED = 2_000
+"""Checked texts that are remembered: 3 to 30 kB each."""
+CHECK_PAUSE_S = 0.005
+"""Seconds between two files that are checked in the background, in which pages are answered."""
+_LOGGER = logging.getLogger("rowkey.portal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,12 @@ class CheckedDesign:
         if not self.document["ok"] or "error" in severities:
             return "poor"
         return "fair" if "warning" in severities else "good"
+
+    @property
+    def badness(self) -> tuple[int, ...]:
+        """How bad the findings are: how many mistakes, errors, warnings and remarks there are."""
+        counts = self.finding_counts
+        return tuple(counts.get(one, 0) for one in ("mistake", "error", "warning", "info"))
 
     @property
     def finding_counts(self) -> dict[str, int]:
@@ -198,7 +211,7 @@ class CheckedDesign:
 
 
 class DesignChecker:
-    """Checks design texts, and remembers the results of those that depend on no other file.
+    """Checks design texts, and remembers the results as long as the files they depend on stay.
 
     Args:
         workspace: the design files.
@@ -208,25 +221,63 @@ class DesignChecker:
         self._workspace = workspace
         self._example_rows = ExampleRows(workspace)
         self._lock = Lock()
-        self._results: OrderedDict[tuple[str, str], CheckedDesign] = OrderedDict()
+        self._closing = Event()
+        self._results: OrderedDict[tuple[str, str], tuple[CheckedDesign, Signatures]] = (
+            OrderedDict()
+        )
+
+    def start(self) -> None:
+        """Check all files of the folder in a thread, so that the first page need not."""
+        Thread(target=self._check_all, name="rowkey check", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop checking; closing twice is harmless."""
+        self._closing.set()
+
+    def _check_all(self) -> None:
+        """Check all files until the checker is closed; a defect is logged."""
+        try:
+            for file in self._workspace.list_files()[:MAX_REMEMBERED]:
+                if self._closing.wait(CHECK_PAUSE_S):
+                    return
+                self.check(file)
+        except Exception:
+            _LOGGER.exception("the design files could not be checked")
+
+    def find(self, file: DesignFile) -> CheckedDesign | None:
+        """Return what was found in a design file before; None if it was not checked as it is."""
+        key = (file.name, file.etag)
+        with self._lock:
+            if key not in self._results:
+                return None
+            checked, signatures = self._results[key]
+            self._results.move_to_end(key)
+        return checked if signatures == self._sign_files(checked.design) else None
 
     def check(self, file: DesignFile) -> CheckedDesign:
         """Return a design file with its mistakes or findings.
 
         Cost: some tens of milliseconds for a text that was not checked before.
         """
-        key = (file.name, file.etag)
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-                return self._results[key]
+        if (found := self.find(file)) is not None:
+            return found
         checked = CheckedDesign(
             file.name, file.text, lambda: self._workspace.read_design(file), self._example_rows
         )
-        design = checked.design
-        if design is not None and not (design.declaration.companions or design.declaration.sample):
+        if checked.design is not None:  # mistakes may be in another file
             with self._lock:
-                self._results[key] = checked
+                signatures = self._sign_files(checked.design)
+                self._results[file.name, file.etag] = (checked, signatures)
                 while len(self._results) > MAX_REMEMBERED:
                     self._results.popitem(last=False)
         return checked
+
+    def _sign_files(self, design: Design | None) -> Signatures:
+        """Return the versions of the other files that the result of a design depends on."""
+        if design is None:
+            return ()
+        paths = [self._workspace.folder / one for one in design.declaration.companions.values()]
+        if design.declaration.sample is not None:
+            sample = self._workspace.find_sample(design)
+            paths += [self._workspace.folder] if sample is None else [sample]
+        return tuple(sign_file(path) for path in paths)

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rowkey.engines import ENGINES, open_engine
-from rowkey.errors import InvalidArgument
+from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.move import Move
 from rowkey.table import create_table, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.table import Table
+
+Result = TypeVar("Result")
+
+QUICK_TIMEOUT_S = 3.0
+"""Seconds that a call of a quick engine may take with all its attempts."""
+ANSWER_LIMIT_S = 5.0
+"""Seconds after which a user who asked for something gets an answer, whatever the engine does."""
+MAX_LATE_CALLS = 16
+"""Calls that may still hang after their users were answered; with more, none is begun."""
+_POLL_S = 0.05
+"""Seconds between two looks at whether the engine has been found not to answer."""
 
 
 class EngineSession:
     """Opens the engine that a portal shows; all pages and steps share it while they use it.
 
     An engine that only one process can have open is closed after its last use, so that commands and
-    long work in other processes can open it. Another one stays open.
+    long work in other processes can open it. Another one stays open, twice: a step waits as long as
+    an engine does by itself, and a quick one fails after seconds, for all that somebody waits for.
 
     Args:
         url: its URL; None for a portal that shows design files only.
@@ -31,28 +46,90 @@ class EngineSession:
 
     def __init__(self, url: str | None) -> None:
         self.url = url
+        self.outage = ""
+        """Since when and why the engine does not answer, as the portal's watch has found."""
         self._lock = Lock()
-        self._engine: Engine | None = None
-        self._user_count = 0
+        self._engines: dict[bool, Engine] = {}
+        self._user_counts: Counter[bool] = Counter()
+        self._late_calls: set[Future[Any]] = set()
+
+    def ask(self, work: Callable[[], Result], limit_s: float = ANSWER_LIMIT_S) -> Result:
+        """Return what some work with the engine returns that a user waits for.
+
+        Args:
+            work: uses the engine; it may still run when the call has ended.
+            limit_s: seconds that it may take.
+
+        Raises:
+            Unavailable: the engine does not answer, or not in time.
+        """
+        self.require_answers()
+        return self.call(work, limit_s, stops=True)
+
+    def require_answers(self) -> None:
+        """Raise if the engine is known not to answer, so that nobody waits for it.
+
+        Raises:
+            Unavailable: it does not.
+        """
+        if self.outage:
+            remedy = "The portal asks again every few seconds: see Live."
+            raise Unavailable(self.require_url(), self.outage, remedy=remedy)
+
+    def call(self, work: Callable[[], Result], limit_s: float, *, stops: bool = False) -> Result:
+        """Return what some work returns, which runs in a thread of its own and may hang.
+
+        Args:
+            work: the work; it may still run when the call has ended.
+            limit_s: seconds that it may take.
+            stops: whether the call ends as soon as an outage is found.
+
+        Raises:
+            Unavailable: it took too long, or other calls that did still run.
+        """
+        if len(self._late_calls) >= MAX_LATE_CALLS:
+            what = f"{MAX_LATE_CALLS} earlier calls have had no answer yet"
+            raise Unavailable(self.require_url(), what, remedy="Try again later.")
+        outcome: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                outcome.set_result(work())
+            except BaseException as problem:  # noqa: BLE001 - raised in the thread that waits
+                outcome.set_exception(problem)
+
+        Thread(target=run, name="rowkey call", daemon=True).start()
+        deadline_s = time.monotonic() + limit_s
+        while not wait([outcome], _POLL_S).done:
+            if is_expired := time.monotonic() >= deadline_s or bool(stops and self.outage):
+                self._late_calls.add(outcome)
+                outcome.add_done_callback(self._late_calls.discard)
+                if stops:
+                    self.require_answers()
+            if is_expired:
+                what = f"there was no answer within {limit_s:g} s"
+                raise Unavailable(self.require_url(), what, remedy="Try again later.")
+        return outcome.result()
 
     @contextmanager
-    def open(self, *, create: bool = False) -> Iterator[Engine]:
+    def open(self, *, create: bool = False, quick: bool = False) -> Iterator[Engine]:
         """Open the engine for the time of a `with` block, which other blocks may share.
 
         Args:
             create: whether its folder is created if nothing is stored there.
+            quick: whether each of its calls fails after seconds, because a user waits.
 
         Raises:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
             Unavailable: the engine cannot be reached, or another process has it open.
         """
-        with self._lend(opens=True, create=create) as engine:
+        with self._lend(opens=True, create=create, quick=quick) as engine:
             assert engine is not None, "it is opened"
             yield engine
 
     @contextmanager
     def share(self) -> Iterator[Engine | None]:
-        """Lend the engine for the time of a `with` block, unless others would be kept from it.
+        """Lend the quick engine for a `with` block, unless others would be kept from it.
 
         Yields:
             The engine; None for one of one process that no other block has open.
@@ -61,51 +138,65 @@ class EngineSession:
             InvalidArgument: the portal has no engine, or nothing is stored at its URL.
             Unavailable: the engine cannot be reached.
         """
-        with self._lend(opens=not self.is_exclusive, create=False) as engine:
+        with self._lend(opens=not self.is_exclusive, create=False, quick=True) as engine:
             yield engine
 
     @contextmanager
-    def _lend(self, *, opens: bool, create: bool) -> Iterator[Engine | None]:
+    def _lend(self, *, opens: bool, create: bool, quick: bool) -> Iterator[Engine | None]:
         """Lend the engine for the time of a `with` block; None if it is not to be opened for it."""
         url = self.require_url()
+        quick = quick and self._engine_class.is_shared  # others are on no server
         with self._lock:
-            if self._engine is None and opens:
-                self._engine = open_engine(url, create=create)
-            engine = self._engine
-            self._user_count += engine is not None
+            if quick not in self._engines and opens:
+                limit_s = QUICK_TIMEOUT_S if quick else None
+                self._engines[quick] = open_engine(url, create=create, timeout_s=limit_s)
+            engine = self._engines.get(quick)
+            self._user_counts[quick] += engine is not None
         try:
             yield engine
         finally:
             with self._lock:
-                self._user_count -= engine is not None
-                is_last = engine is not None and self._engine is engine and not self._user_count
+                self._user_counts[quick] -= engine is not None
+                is_last = engine is not None and self._engines.get(quick) is engine
+                is_last = is_last and not self._user_counts[quick]
                 if engine is not None and is_last and engine.is_exclusive:
-                    self._engine = None
+                    del self._engines[quick]
                     engine.close()  # before another block opens it again
 
     @contextmanager
-    def open_table(self, name: str) -> Iterator[Table]:
+    def open_table(self, name: str, *, quick: bool = False) -> Iterator[Table]:
         """Open a table for the time of a `with` block.
+
+        Args:
+            name: its name.
+            quick: as for `open`.
 
         Raises:
             InvalidArgument: the portal has no engine, or that has no such table.
             Unavailable: as for `open`.
         """
         with (
-            self.open() as engine,
+            self.open(quick=quick) as engine,
             open_table(name, self.require_url(), create=False, engine=engine) as table,
         ):
             yield table
 
     @contextmanager
-    def open_move(self, name: str) -> Iterator[Move]:
+    def open_move(self, name: str, *, quick: bool = False) -> Iterator[Move]:
         """Open the move of a table for the time of a `with` block.
+
+        Args:
+            name: the name of the table.
+            quick: as for `open`.
 
         Raises:
             InvalidArgument: the portal has no engine, or that has no such table.
             Unavailable: as for `open`.
         """
-        with self.open() as engine, Move(name, self.require_url(), engine=engine) as move:
+        with (
+            self.open(quick=quick) as engine,
+            Move(name, self.require_url(), engine=engine) as move,
+        ):
             yield move
 
     @contextmanager
@@ -131,12 +222,16 @@ class EngineSession:
 
         Raises:
             InvalidArgument: the portal has no engine.
-            Unavailable: as for `open`.
+            Unavailable: the engine does not answer, or not in time.
         """
         self.require_url()
-        try:
-            with self.open() as engine:
+
+        def look() -> bool:
+            with self.open(quick=True) as engine:
                 return engine.has_table(name)
+
+        try:
+            return self.ask(look)
         except InvalidArgument:  # nothing is stored at its URL
             return False
 
@@ -170,7 +265,8 @@ class EngineSession:
 
     def close(self) -> None:
         """Close the engine if it is open; closing twice is harmless."""
-        with self._lock:
-            engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.close()
+        if self._lock.acquire(timeout=ANSWER_LIMIT_S):  # which a call that hangs may hold
+            engines, self._engines = self._engines, {}
+            self._lock.release()
+            for engine in engines.values():
+                engine.close()

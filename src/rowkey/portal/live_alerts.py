@@ -1,4 +1,4 @@
-"""Alerts: a table that turns hot and stays so for a minute, or cools, is noted and sent."""
+"""Alerts: a table turns hot or cools, or does not answer or answers again; noted and sent."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from rowkey.portal.links import build_path
-from rowkey.render import build_live_document
+from rowkey.render import FORMAT_VERSION, build_live_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rowkey.engines import RegionAvailability
     from rowkey.observe import LiveLoad
     from rowkey.portal.live_database import LiveDatabase
 
     AlertEvent = Literal["hot", "cool"]
+    OutageEvent = Literal["down", "up"]
 
 STEADY_MS = 60_000
 """Milliseconds that a table is hot, or not hot any more, before that is an alert."""
+DOWN_STEADY_MS = 1_000
+"""Milliseconds that a table or the cluster does not answer, or does again, before that is one."""
 MAX_ALERTS = 1_000
 """Alerts that are kept, beside the last one of each table."""
 MAX_SENDS, TIMEOUT_S, PAUSES_S = 3, 5.0, (1.0, 5.0)
@@ -39,12 +43,12 @@ _LOGGER = logging.getLogger("rowkey.portal")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A table has turned hot, or has cooled.
+    """A table has turned hot or has cooled; or it, or the whole cluster, is down or up again.
 
     Args:
         id: its number; it grows.
-        table: the name of the table.
-        event: hot or cool.
+        table: the name of the table; empty for the cluster.
+        event: `hot`, `cool`, `down` or `up`.
         at_ms: since when, milliseconds since 1970.
         document: what is sent.
         delivery: `none` without a URL, `waiting`, `sent` or `failed`.
@@ -60,12 +64,24 @@ class Alert:
     @property
     def causes(self) -> list[str]:
         """The names of the causes, the strongest first."""
-        return [cause["code"] for cause in self.document["causes"]]
+        return [cause["code"] for cause in self.document.get("causes", ())]
 
     @property
     def loads(self) -> list[str]:
         """Which requests are hot: writes, reads or both."""
-        return [name for name in ("writes", "reads") if self.document[name]["level"] == "hot"]
+        loads = (name for name in ("writes", "reads") if name in self.document)
+        return [name for name in loads if self.document[name]["level"] == "hot"]
+
+    @property
+    def regions(self) -> Mapping[str, int] | None:
+        """How many regions were open, and how many there were; None unless some were closed."""
+        regions: Mapping[str, int] | None = self.document.get("regions")
+        return regions
+
+    @property
+    def reason(self) -> str:
+        """Why the table or the cluster was down, in English; empty for other alerts."""
+        return str(self.document.get("reason", ""))
 
 
 def build_alert_document(
@@ -86,6 +102,35 @@ def build_alert_document(
         "event": event,
         "since_ms": since_ms,
         "url": origin + build_path("tables", live.table, "live"),
+    }
+
+
+def build_outage_document(
+    table: str,
+    event: OutageEvent,
+    since_ms: int,
+    reason: str,
+    regions: RegionAvailability | None,
+    origin: str,
+) -> dict[str, Any]:
+    """Return what is sent of an alert that a table or the cluster is down, or up again.
+
+    Args:
+        table: the name of the table; empty for the cluster.
+        event: down or up.
+        since_ms: since when, milliseconds since 1970.
+        reason: why it is down; empty if it is up.
+        regions: how many regions are open, if some are closed.
+        origin: the begin of the portal's URLs.
+    """
+    return {
+        "format": FORMAT_VERSION,
+        "table": table or None,
+        "event": event,
+        "since_ms": since_ms,
+        "reason": reason,
+        "regions": None if regions is None else {"open": regions.open, "total": regions.total},
+        "url": origin + (build_path("tables", table, "live") if table else build_path("live")),
     }
 
 
@@ -114,8 +159,7 @@ class AlertLog:
                 row,
             ).fetchone()
             connection.execute(
-                "DELETE FROM alerts WHERE id <= ? "
-                "AND id NOT IN (SELECT max(id) FROM alerts GROUP BY table_name)",
+                f"DELETE FROM alerts WHERE id <= ? AND id NOT IN ({_LAST_ALERTS})",  # noqa: S608
                 (number - MAX_ALERTS,),
             )
         return Alert(number, table, event, document["since_ms"], document, delivery)
@@ -137,8 +181,8 @@ class AlertLog:
         return self._select(f"WHERE {where} ORDER BY id DESC LIMIT ?", (table, count))
 
     def list_last(self) -> list[Alert]:
-        """Return the last alert of each table."""
-        return self._select("WHERE id IN (SELECT max(id) FROM alerts GROUP BY table_name)", ())
+        """Return the last alert about the load of each table, and the last about its outages."""
+        return self._select(f"WHERE id IN ({_LAST_ALERTS})", ())
 
     def list_waiting(self, since_ms: int) -> list[Alert]:
         """Return the alerts that wait to be sent and are not older than a time."""
@@ -156,41 +200,54 @@ class AlertLog:
         ]
 
 
+_LAST_ALERTS = "SELECT max(id) FROM alerts GROUP BY table_name, event IN ('down', 'up')"
+"""The numbers of the last alerts of each table."""
 _ALERT_FIELDS = "id, table_name, event, at_ms, document, delivery FROM alerts"
 """What an alert is made of."""
 
 
 class AlertRule:
-    """Decides when a table has turned hot or cool: after a minute in which nothing else was read.
+    """Decides when something has begun or ended: after a time in which nothing else was read.
 
     Args:
-        is_hot: whether the last alert of the table was that it is hot.
+        steady_ms: how long it must last; None for `STEADY_MS`.
+        is_on: whether the last alert was that it has begun.
     """
 
-    def __init__(self, *, is_hot: bool = False) -> None:
-        self.is_hot = is_hot
+    def __init__(self, steady_ms: int | None = None, *, is_on: bool = False) -> None:
+        self.is_on, self._steady_ms = is_on, STEADY_MS if steady_ms is None else steady_ms
         self._changed_ms: int | None = None
 
-    def judge(self, live: LiveLoad) -> tuple[AlertEvent, int] | None:
-        """Return what has happened and since when, if a reading of the counters shows it.
+    def judge(self, is_on: bool, at_ms: int) -> int | None:
+        """Return since when it has begun or ended; None if it has not, or not for long enough.
 
         Args:
-            live: the load after a reading that did not fail.
+            is_on: whether a reading shows it.
+            at_ms: when that was, milliseconds since 1970.
         """
-        if {live.writes.level, live.reads.level} <= _UNKNOWN_LEVELS:
-            return None
-        if live.is_hot == self.is_hot:
+        if is_on == self.is_on:
             self._changed_ms = None
             return None
         if self._changed_ms is None:
-            self._changed_ms = live.at_ms
-        if live.at_ms - self._changed_ms < STEADY_MS:
-            return None
-        return ("hot" if live.is_hot else "cool"), self._changed_ms
+            self._changed_ms = at_ms
+        return self._changed_ms if at_ms - self._changed_ms >= self._steady_ms else None
 
-    def accept(self, event: AlertEvent) -> None:
+    def accept(self) -> None:
         """Note that an alert was stored; until then `judge` returns it again."""
-        self.is_hot, self._changed_ms = event == "hot", None
+        self.is_on, self._changed_ms = not self.is_on, None
+
+
+def judge_load(rule: AlertRule, live: LiveLoad) -> tuple[AlertEvent, int] | None:
+    """Return whether a table has turned hot or cool and since when, if a reading shows it.
+
+    Args:
+        rule: remembers the readings before.
+        live: the load after a reading that did not fail.
+    """
+    if {live.writes.level, live.reads.level} <= _UNKNOWN_LEVELS:
+        return None
+    since_ms = rule.judge(live.is_hot, live.at_ms)
+    return None if since_ms is None else ("hot" if live.is_hot else "cool", since_ms)
 
 
 class AlertSender:

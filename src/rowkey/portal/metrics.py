@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
+from rowkey.portal.watched_table import TableCondition
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.portal.live_watch import LiveWatch, WatchedTable
+    from rowkey.portal.live_watch import LiveWatch
+    from rowkey.portal.watched_table import WatchedTable
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The content type of the text."""
@@ -71,7 +74,8 @@ def _build_families(live: LiveWatch) -> Iterator[MetricFamily]:
     build = MetricFamily("rowkey_build_info", "gauge", "The version of rowkey.")
     build.add(1, version=version("rowkey"))
     yield build
-    yield from _build_table_families([one for one in live.list_tables() if one.live is not None])
+    yield from _build_condition_families(live)
+    yield from _build_table_families(live, [one for one in live.list_tables() if one.live])
     for name in ("writes", "reads"):
         meaning = f"{name.title()} counted since the portal was started, by region server."
         family = MetricFamily(f"rowkey_table_{name}_total", "counter", meaning)
@@ -97,8 +101,34 @@ def _build_families(live: LiveWatch) -> Iterator[MetricFamily]:
     yield size
 
 
-def _build_table_families(tables: list[WatchedTable]) -> Iterator[MetricFamily]:
-    """Yield the gauges of all tables that were read."""
+def _build_condition_families(live: LiveWatch) -> Iterator[MetricFamily]:
+    """Yield the gauges of what is down or stale; an engine that is not watched is neither."""
+    meanings = {
+        TableCondition.DOWN: "does not answer, or some of its regions are open on no server",
+        TableCondition.STALE: "was not read for longer than expected",
+    }
+    tables = [(one, live.find_condition(one)) for one in live.list_tables()]
+    for condition, meaning in meanings.items():
+        cluster = MetricFamily(f"rowkey_cluster_{condition}", "gauge", f"1 if it {meaning}.")
+        cluster.add(live.condition is condition)
+        yield cluster
+        family = MetricFamily(f"rowkey_table_{condition}", "gauge", f"1 if the table {meaning}.")
+        for table, found in tables:
+            family.add(found is condition, table=table.name)
+        yield family
+    closed = MetricFamily(
+        "rowkey_table_closed_regions",
+        "gauge",
+        "Regions that are open on no server that answers, when they were counted last.",
+    )
+    for table, _ in tables:
+        if table.regions is not None:
+            closed.add(table.closed_count, table=table.name)
+    yield closed
+
+
+def _build_table_families(live: LiveWatch, tables: list[WatchedTable]) -> Iterator[MetricFamily]:
+    """Yield the gauges of all tables that were read; an old load has none but its time."""
     hot = MetricFamily("rowkey_table_hot", "gauge", "1 if the load of the last minute is hot.")
     skew = MetricFamily(
         "rowkey_table_skew_ratio",
@@ -112,13 +142,15 @@ def _build_table_families(tables: list[WatchedTable]) -> Iterator[MetricFamily]:
         "When the counters were last read, in seconds since 1970.",
     )
     for table in tables:
-        live = table.live
-        assert live is not None, "only tables that were read are listed"
-        for load, balance in (("writes", live.writes), ("reads", live.reads)):
-            hot.add(balance.is_hot, table=table.name, load=load)
+        load = table.live
+        assert load is not None, "only tables that were read are listed"
+        read.add(load.at_ms / 1_000, table=table.name)
+        if live.find_condition(table) in (TableCondition.DOWN, TableCondition.STALE):
+            continue
+        for name, balance in (("writes", load.writes), ("reads", load.reads)):
+            hot.add(balance.is_hot, table=table.name, load=name)
             if balance.skew is not None:
-                skew.add(balance.skew, table=table.name, load=load)
-        if live.intervals:
-            regions.add(len(live.intervals[-1].regions), table=table.name)
-        read.add(live.at_ms / 1_000, table=table.name)
+                skew.add(balance.skew, table=table.name, load=name)
+        if load.intervals:
+            regions.add(len(load.intervals[-1].regions), table=table.name)
     yield from (hot, skew, regions, read)

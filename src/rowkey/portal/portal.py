@@ -47,7 +47,7 @@ class Portal:
         jobs: runs long work in other processes.
         uploads: files of events that users have uploaded.
         simulations: what was simulated, with the results.
-        live: reads the counters of the tables, and stores what they show.
+        live: keeps the states of the tables, and stores their load.
         verdicts: the verdicts of these simulations, by design file.
         drafts: what was drafted from uploaded files.
         advice: what better keys were searched for.
@@ -85,6 +85,14 @@ class Portal:
         engines = EngineSession(settings.url)
         database = LiveDatabase(settings.live_file)
         alerts = AlertLog(database)
+        live = LiveWatch(
+            engines,
+            LiveHistory(database),
+            alerts,
+            AlertSender(settings.alert_url, alerts),
+            settings.origin,
+            workspace.find_table_design,
+        )
         simulations = SimulationResults(settings.storage_folder / "simulations")
         return cls(
             settings=settings,
@@ -96,17 +104,10 @@ class Portal:
             ),
             audit=audit,
             checker=DesignChecker(workspace),
-            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps")),
+            steps=TableSteps(audit, StepFiles(settings.storage_folder / "steps"), live.follow_end),
             jobs=JobQueue(),
             uploads=SampleUploads(settings.storage_folder / "samples"),
-            live=LiveWatch(
-                engines,
-                LiveHistory(database),
-                alerts,
-                AlertSender(settings.alert_url, alerts),
-                settings.origin,
-                workspace.find_table_design,
-            ),
+            live=live,
             simulations=simulations,
             verdicts=SimulatedVerdicts(simulations),
             drafts=JobResults(settings.storage_folder / "drafts", DraftRequest, write_draft),

@@ -64,6 +64,12 @@ class PortalRequest:
         return self.http.path_params
 
     @property
+    def shown_table(self) -> str:
+        """The name of the table that the page is about; empty for another page."""
+        is_table = self.http.url.path.startswith("/tables/")
+        return self.http.path_params.get("name", "") if is_table else ""
+
+    @property
     def query(self) -> Mapping[str, str]:
         """The values after the question mark of the URL."""
         return self.http.query_params
@@ -148,6 +154,7 @@ class PortalRequest:
             values: the variables of the template.
         """
         page = build_portal_environment(self.language).get_template(template)
+        values = {"shown_table": self.shown_table, **values}
         response = HTMLResponse(
             page.render(request=self, settings=self.portal.settings, **values), status
         )

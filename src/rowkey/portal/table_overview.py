@@ -2,70 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
 
-from rowkey.catalog import CATALOG_TABLE, find_catalog_url, find_differences, open_catalog
-from rowkey.errors import InvalidDesign, RowkeyError
-from rowkey.move import MoveRecord, read_status
-from rowkey.observe import look_up_entry
-from rowkey.render import build_move_status_document
+from rowkey.catalog import find_differences
+from rowkey.portal.links import build_path
+from rowkey.portal.watched_table import TableCondition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from rowkey.catalog import CatalogEntry, Difference
-    from rowkey.design import Design
-    from rowkey.engines import Engine
+    from rowkey.catalog import Difference
     from rowkey.portal.design_check import CheckedDesign
     from rowkey.portal.portal import Portal
+    from rowkey.portal.stored_tables import StoredTable
+    from rowkey.portal.watched_table import WatchedTable
+    from rowkey.portal.workspace import DesignFile
 
-
-@dataclass(frozen=True, slots=True)
-class StoredTable:
-    """A table of the engine.
-
-    Args:
-        name: its name.
-        entry: its catalog entry; None if rowkey does not know its design.
-        origin: where the entry was found, or why there is none.
-        region_count: its regions; None if the engine does not say.
-        move: how far the move of its rows is, as `rowkey move status` prints it; None without one.
-        problem: why it could not be read; empty if it could.
-    """
-
-    name: str
-    entry: CatalogEntry | None = None
-    origin: str = ""
-    region_count: int | None = None
-    move: Mapping[str, Any] | None = None
-    problem: str = ""
-
-    @property
-    def generation(self) -> int | None:
-        """The number of the generation that rows are written under; None if unknown."""
-        return None if self.entry is None else self.entry.active_generation.number
-
-    @property
-    def bucket_counts(self) -> list[int]:
-        """The bucket counts of the parts of the key that have one."""
-        counts = {} if self.entry is None else self.entry.active_generation.counts
-        return [counts[place] for place in sorted(counts)]
-
-    @property
-    def announced_counts(self) -> list[int]:
-        """The bucket counts of the generation that becomes active next; none without one."""
-        announced = None if self.entry is None else self.entry.announced_generation
-        return [] if announced is None else [count for _, count in sorted(announced.counts.items())]
-
-    @property
-    def design(self) -> Design | None:
-        """The stored design as it was declared; None if it is unknown to this version."""
-        try:
-            return None if self.entry is None else self.entry.design
-        except InvalidDesign:
-            return None
+PAGE_ROWS = 50
+"""Tables of a page of the list."""
+CHECK_S = 0.1
+"""Seconds that a page of the list spends on design files that were not checked yet."""
+MAX_PAGE_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +34,22 @@ class TableOverview:
 
     Args:
         name: the name of the table, or of the file if that is no valid design.
-        checked: the design file; None if the folder has none for the table.
-        stored: the table of the engine; None if it is not stored.
+        file: the design file; None if the folder has none for the table.
+        state: what is known of the table of the engine; None if it is not stored.
+        checked: what is found in the file; None if it was not checked yet.
         differences: in what the file and the stored design differ, where stored rows depend on it.
     """
 
     name: str
+    file: DesignFile | None = None
+    state: WatchedTable | None = None
     checked: CheckedDesign | None = None
-    stored: StoredTable | None = None
     differences: tuple[Difference, ...] = ()
+
+    @property
+    def stored(self) -> StoredTable | None:
+        """The stored table; None if it is not stored, or was not read yet."""
+        return None if self.state is None else self.state.stored
 
     @property
     def has_unsafe_differences(self) -> bool:
@@ -90,28 +57,143 @@ class TableOverview:
         return any(not one.is_safe for one in self.differences)
 
 
-def list_tables(portal: Portal) -> tuple[list[TableOverview], str]:
-    """Return all tables in the order of their names, and why the engine could not be read.
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """Which tables of the list are shown, and in which order.
+
+    Args:
+        text: a part of the names of the tables and files.
+        sort: the column that they are sorted by, one of `SORTS`.
+        is_descending: whether the greatest comes first.
+        page: the number of the page, from 1.
+    """
+
+    text: str = ""
+    sort: str = "table"
+    is_descending: bool = False
+    page: int = 1
+
+    @classmethod
+    def parse(cls, query: Mapping[str, str]) -> Self:
+        """Return what the query of a URL asks for; what it says wrongly is as without it.
+
+        >>> TableQuery.parse({"q": "log", "sort": "-regions", "page": "2"}).build_link(page=1)
+        '/?q=log&sort=-regions'
+        """
+        sort, page = query.get("sort", ""), query.get("page", "")
+        is_number = page.isascii() and page.isdecimal() and len(page) <= MAX_PAGE_DIGITS
+        name = sort.removeprefix("-")
+        return cls(
+            query.get("q", "").strip()[:100],
+            name if name in SORTS else "table",
+            name in SORTS and sort.startswith("-"),
+            max(int(page), 1) if is_number else 1,
+        )
+
+    def build_link(self, **changes: Any) -> str:
+        """Return the path of the list with some of these values changed."""
+        changed = replace(self, **changes)
+        sort = f"{'-' * changed.is_descending}{changed.sort}"
+        values: dict[str, Any] = {
+            "q": changed.text,
+            "sort": "" if sort == "table" else sort,
+            "page": "" if changed.page == 1 else changed.page,
+        }
+        given = {name: value for name, value in values.items() if value}
+        return build_path(query=urlencode(given))
+
+    def build_sort_link(self, sort: str) -> str:
+        """Return the path of the list sorted by a column; by the same one, the other way round."""
+        is_descending = not self.is_descending if sort == self.sort else sort != "table"
+        return self.build_link(sort=sort, is_descending=is_descending, page=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """A page of the list of tables.
+
+    Args:
+        rows: its tables.
+        query: what was asked for, with the number of a page that is there.
+        found_count: tables that were found.
+        total_count: tables with and without a file.
+        problem: why the tables of the engine could not be listed, in English; empty if they could.
+    """
+
+    rows: list[TableOverview]
+    query: TableQuery
+    found_count: int
+    total_count: int
+    problem: str
+
+    @property
+    def page_count(self) -> int:
+        """The number of the last page."""
+        return max(-(-self.found_count // PAGE_ROWS), 1)
+
+
+def list_tables(portal: Portal, query: TableQuery | None = None) -> TablePage:
+    """Return a page of the tables; nothing is waited for longer than a moment.
 
     Args:
         portal: the parts of the portal.
+        query: which ones; the first page by name if None.
     """
-    checked_designs = [portal.checker.check(file) for file in portal.workspace.list_files()]
-    stored_tables, problem = read_stored_tables(portal)
-    by_name = {stored.name: stored for stored in stored_tables}
-    rows = [
-        TableOverview(
-            checked.table or checked.name,
-            checked,
-            stored := by_name.get(checked.table),
-            find_design_differences(checked, stored),
-        )
-        for checked in checked_designs
+    query = TableQuery() if query is None else query
+    portal.live.refresh()
+    rows = _join_files(portal)
+    text = query.text.casefold()
+    found = [
+        row
+        for row in rows
+        if text in row.name.casefold() or (row.file and text in row.file.name.casefold())
     ]
-    named = {checked.table for checked in checked_designs}
-    rows += [TableOverview(one.name, stored=one) for one in stored_tables if one.name not in named]
-    order = sorted(rows, key=lambda row: (row.name, row.checked.name if row.checked else ""))
-    return order, problem
+    _sort_rows(portal, found, query)
+    page = TablePage([], query, len(found), len(rows), portal.live.problem)
+    query = replace(query, page=min(query.page, page.page_count))
+    start = (query.page - 1) * PAGE_ROWS
+    shown = found[start : start + PAGE_ROWS]
+    if stored := [row.name for row in shown if row.state is not None]:
+        portal.live.refresh(stored, only_unread=True)
+    return replace(page, query=query, rows=_complete_rows(portal, shown))
+
+
+def _sort_rows(portal: Portal, rows: list[TableOverview], query: TableQuery) -> None:
+    """Sort rows by a column, and those that are equal there or not known by their names."""
+    rows.sort(key=lambda row: (row.name, row.file.name if row.file else ""))
+    values = {id(row): SORTS[query.sort](portal, row) for row in rows}
+    known = [row for row in rows if values[id(row)] is not None]
+    known.sort(key=lambda row: values[id(row)], reverse=query.is_descending)
+    rows[:] = known + [row for row in rows if values[id(row)] is None]
+
+
+def _join_files(portal: Portal) -> list[TableOverview]:
+    """Return all tables, with files that were checked before, without differences."""
+    states = {one.name: one for one in portal.live.list_tables()}
+    rows, named = [], set()
+    for file in portal.workspace.list_files():
+        checked = portal.checker.find(file)
+        table = file.declared_table if checked is None else checked.table
+        rows.append(TableOverview(table or file.name, file, states.get(table), checked))
+        named.add(table)
+    lone = [TableOverview(name, state=one) for name, one in states.items() if name not in named]
+    return rows + lone
+
+
+def _complete_rows(portal: Portal, rows: list[TableOverview]) -> list[TableOverview]:
+    """Return rows with their files checked, as far as there is time, and their differences."""
+    deadline_s = time.monotonic() + CHECK_S
+    completed = []
+    for row in rows:
+        name, checked, state = row.name, row.checked, row.state
+        if row.file is not None and checked is None and time.monotonic() < deadline_s:
+            checked = portal.checker.check(row.file)
+            if not checked.table:  # a file with mistakes belongs to no table
+                name, state = row.file.name, None
+        stored = None if state is None else state.stored
+        differences = () if checked is None else find_design_differences(checked, stored)
+        completed.append(TableOverview(name, row.file, state, checked, differences))
+    return completed
 
 
 def find_design_differences(
@@ -124,63 +206,18 @@ def find_design_differences(
     return tuple(find_differences(checked.design, remembered))
 
 
-def read_stored_tables(portal: Portal) -> tuple[list[StoredTable], str]:
-    """Return the tables of the engine by name, and why it could not be read.
-
-    Without an engine there are no tables and no problem.
-    """
-    if portal.settings.url is None:
-        return [], ""
-    try:
-        if portal.engines.is_empty:
-            return [], ""
-        with portal.engines.open() as engine:
-            return list(_read_tables(engine, portal.settings.url)), ""
-    except RowkeyError as problem:
-        return [], str(problem)
+def _rank_condition(portal: Portal, row: TableOverview) -> int | None:
+    """Return how urgent the condition of a stored table is."""
+    order = (TableCondition.UP, TableCondition.UNKNOWN, TableCondition.STALE, TableCondition.DOWN)
+    return None if row.state is None else order.index(portal.live.find_condition(row.state))
 
 
-def read_stored_table(portal: Portal, name: str) -> StoredTable | None:
-    """Return one table of the engine; None if it has no table of this name, or is none.
-
-    Raises:
-        Unavailable: the engine cannot be reached.
-    """
-    if portal.settings.url is None or not name or portal.engines.is_empty:
-        return None
-    with portal.engines.open() as engine:
-        if name == CATALOG_TABLE or name not in engine.list_tables():
-            return None
-        return _read_table(engine, name, portal.settings.url)
-
-
-def _read_tables(engine: Engine, url: str) -> Iterator[StoredTable]:
-    """Yield the tables of an engine, without that of the catalog."""
-    for name in engine.list_tables():
-        if name != CATALOG_TABLE:
-            yield _read_table(engine, name, url)
-
-
-def _read_table(engine: Engine, name: str, url: str) -> StoredTable:
-    """Return one table; a problem with it is noted, as others may be well."""
-    try:
-        store = engine.open_table(name)
-        lookup = look_up_entry(engine, store, name)
-        entry = lookup.entry
-        return StoredTable(
-            name,
-            entry,
-            lookup.origin,
-            len(store.list_regions()),
-            None if entry is None or entry.move is None else _read_move(engine, name, url),
-        )
-    except RowkeyError as problem:
-        return StoredTable(name, problem=str(problem))
-
-
-def _read_move(engine: Engine, name: str, url: str) -> dict[str, Any]:
-    """Return how far the move of a table is, as `rowkey move status -f json` prints it."""
-    attributes = engine.open_table(name).families_and_attributes[1]
-    where = find_catalog_url(name, attributes, engine)
-    with closing(open_catalog(where, engine, url)) as catalog:
-        return build_move_status_document(read_status(MoveRecord(catalog, name)), url)
+SORTS: Mapping[str, Callable[[Portal, TableOverview], Any]] = {
+    "table": lambda _, row: row.name,
+    "findings": lambda _, row: row.checked and row.checked.badness,
+    "condition": _rank_condition,
+    "regions": lambda _, row: row.stored and row.stored.region_count,
+    "generation": lambda _, row: row.stored and row.stored.generation,
+    "buckets": lambda _, row: (row.stored and row.stored.bucket_counts) or None,
+}
+"""What tables are sorted by, by the name of the column; None comes last."""

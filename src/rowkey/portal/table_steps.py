@@ -143,10 +143,16 @@ class TableSteps:
     Args:
         audit: notes the begin and the end of each step.
         files: keep the last step of each table.
+        follow_end: called with the table of a step when its work is done, before it has ended.
     """
 
-    def __init__(self, audit: AuditLog, files: StepFiles) -> None:
-        self._audit = audit
+    def __init__(
+        self,
+        audit: AuditLog,
+        files: StepFiles,
+        follow_end: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._audit, self._follow_end = audit, follow_end
         self._files = files
         self._steps: dict[str, TableStep] = {}
         self._lock = Lock()
@@ -206,6 +212,7 @@ class TableSteps:
             )
         except OSError:
             _LOGGER.exception("the audit log cannot be written")
+        self._follow_end(step.table)
         step.finished_ms = _get_time_ms()
         self._store(step)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 import unicodedata
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -32,13 +34,28 @@ _FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
 MAX_TABLE_CHARS = 100
 _VISIBLE_BLANKS = "\t\n"
+SETTLED_NS = 2_000_000_000
+"""Nanoseconds after which a file that changes gets another time than before."""
+
+
+Signature = tuple[int, int, int, int]
+"""By what a changed file is told from the one before: its times, size and number."""
+
+
+def sign_file(path: Path) -> Signature:
+    """Return the signature of a file; zeros if there is none."""
+    try:
+        status = path.stat(follow_symlinks=False)
+    except (OSError, ValueError):
+        return 0, 0, 0, 0
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 class DesignFileMissing(InvalidArgument):
     """The name of a file that is no design file of the folder."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DesignFile:
     """A design file as it was read.
 
@@ -50,7 +67,16 @@ class DesignFile:
     name: str
     content: bytes
 
-    @property
+    @cached_property
+    def declared_table(self) -> str:
+        """The name of the table that the text declares, right or wrong; empty if it has none."""
+        try:
+            table = parse_toml(self.text, "")[0].get("table")
+        except InvalidDesign:
+            return ""
+        return table if isinstance(table, str) else ""
+
+    @cached_property
     def etag(self) -> str:
         """The version of the file: a hash of its bytes."""
         return sha256(self.content).hexdigest()[:32]
@@ -115,16 +141,29 @@ class Workspace:
     def __init__(self, folder: Path, hidden_files: frozenset[Path] = frozenset()) -> None:
         self.folder = folder.resolve()
         self.hidden_files = frozenset(path.resolve() for path in hidden_files)
+        self._files: dict[str, tuple[Signature, DesignFile | None]] = {}
 
     def list_files(self) -> list[DesignFile]:
-        """Return the design files by name, ascending, without those that cannot be read."""
+        """Return the design files by name, ascending, without those that cannot be read.
+
+        Cost: a file is read again if its time, size or number has changed, or it is very new.
+        """
         with os.scandir(self.folder) as entries:
             names = sorted(entry.name for entry in entries if self._has_design_name(entry.name))
-        files = []
+        known, listed = self._files, {}
+        settled_ns = time.time_ns() - SETTLED_NS
         for name in names:
+            signature = sign_file(self.folder / name)
+            before = known.get(name)
+            if before is not None and before[0] == signature and max(signature[:2]) < settled_ns:
+                listed[name] = before
+                continue
+            file = None
             with suppress(DesignFileMissing, Unavailable):
-                files.append(self.read(name))
-        return files
+                file = self.read(name)
+            listed[name] = (signature, file)
+        self._files = listed
+        return [file for _, file in listed.values() if file is not None]
 
     def find_table_design(self, table: str) -> Design | None:
         """Return the design of the first file that declares a table; None if no valid one does."""
@@ -135,7 +174,7 @@ class Workspace:
         """Return the name of the first file that declares a table; empty if no valid one does."""
         for file in self.list_files():
             with suppress(InvalidDesign):
-                if self.read_design(file).table == table:
+                if file.declared_table == table and self.read_design(file).table == table:
                     return file.name
         return ""
 

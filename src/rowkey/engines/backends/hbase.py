@@ -36,7 +36,12 @@ class HBaseEngine(Engine):
 
     @classmethod
     def open(
-        cls, location: str, *, sync: bool = False, clock: Callable[[], int] = get_time_ms
+        cls,
+        location: str,
+        *,
+        sync: bool = False,
+        clock: Callable[[], int] = get_time_ms,
+        timeout_s: float | None = None,
     ) -> Self:
         """Open the engine of a cluster, without connecting to the cluster yet.
 
@@ -44,14 +49,16 @@ class HBaseEngine(Engine):
             location: its servers, as `//zk1,zk2:2181/hbase`.
             sync: whether every write is on disk before the call returns.
             clock: milliseconds since 1970, for writes of this process; servers have their own.
+            timeout_s: seconds that each operation may take with all its attempts.
 
         Raises:
             InvalidArgument: the location names no server, or is malformed.
         """
-        from rowkey.hbase import connect  # other engines do not need the HBase client
+        from rowkey.hbase import Settings, connect  # other engines do not need the HBase client
 
         url = f"{cls.scheme}:{location}"
-        return cls(connect(url), url, clock, sync=sync)
+        settings = Settings() if timeout_s is None else Settings().limit_times(timeout_s)
+        return cls(connect(url, settings), url, clock, sync=sync)
 
     @classmethod
     def is_initialized(cls, location: str) -> bool:

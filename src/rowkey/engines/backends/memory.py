@@ -207,14 +207,23 @@ class MemoryEngine(Engine):
         )
 
     @classmethod
-    def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> Self:
+    def open(
+        cls,
+        location: str,
+        *,
+        sync: bool = False,
+        clock: Clock = get_time_ms,
+        timeout_s: float | None = None,
+    ) -> Self:
         """Open the tables of a name in memory, or a new empty set of tables.
 
         Args:
             location: the name; empty for tables that no other engine can open.
             sync: without effect.
             clock: milliseconds since 1970.
+            timeout_s: without effect.
         """
+        del timeout_s
         shared_tables = (
             _SHARED_TABLES.by_name.setdefault(location, _SharedTables())
             if location

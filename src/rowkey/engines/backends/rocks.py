@@ -79,18 +79,27 @@ class RocksEngine(Engine):
         self._closed = False
 
     @classmethod
-    def open(cls, location: str, *, sync: bool = False, clock: Clock = get_time_ms) -> RocksEngine:
+    def open(
+        cls,
+        location: str,
+        *,
+        sync: bool = False,
+        clock: Clock = get_time_ms,
+        timeout_s: float | None = None,
+    ) -> RocksEngine:
         """Open a directory of tables, and create it if it does not exist.
 
         Args:
             location: the path of the directory.
             sync: whether every write is on disk before the call returns.
             clock: milliseconds since 1970.
+            timeout_s: without effect.
 
         Raises:
             InvalidArgument: the path is missing, is not UTF-8, or contains an invalid character.
             Unavailable: the directory cannot be created or read, or another process has it open.
         """
+        del timeout_s
         path = _parse_path(location)
         try:
             make_directory(path)

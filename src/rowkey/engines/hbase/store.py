@@ -18,7 +18,7 @@ from rowkey.cells import (
 from rowkey.engines.contract import Cursor, Reader, Store
 from rowkey.engines.embedded_store import build_closed_error
 from rowkey.engines.hbase.cursor import EmptyCursor, HBaseCursor
-from rowkey.engines.region_counts import OpenRegion, RegionRequestCounts
+from rowkey.engines.region_counts import OpenRegion, RegionAvailability, RegionRequestCounts
 from rowkey.engines.request_checks import (
     check_columns,
     check_family_attributes,
@@ -271,6 +271,12 @@ class HBaseStore(HBaseReader, Store):
             )
             for counters in self.client.admin.get_counters(self.name, wait_s=wait_s)
         ]
+
+    def count_open_regions(self, wait_s: float | None = None) -> RegionAvailability:
+        """Return how many regions hbase:meta lists, and how many a server that answers has open."""
+        self._check_open()
+        counts = self.client.admin.count_open_regions(self.name, wait_s=wait_s)
+        return RegionAvailability(*counts)
 
     def split(self, split_key: bytes) -> None:
         """Ask the cluster to split the region that holds a row key."""

@@ -226,6 +226,28 @@ class RegionLocator:
             else:
                 attempts.pause_or_raise(problem)
 
+    def list_region_rows(self, table: str, deadline: Deadline) -> list[MetaRow]:
+        """Return the rows of hbase:meta about the regions of a table, also those not open.
+
+        Raises:
+            TableNotFound: hbase:meta has no such table.
+            OperationTimedOut: hbase:meta did not answer in time.
+        """
+        table = shorten_table_name(table)
+        attempts = LookupRetry(table, self._settings, deadline, self._close_event)
+        _check_table_name(table)
+        while True:
+            try:
+                rows = self._meta_table.list_regions(table, deadline)
+                if not rows:
+                    self._require_table_enabled(table, deadline)
+            except HBaseError as error:
+                if not error.is_retriable:
+                    raise
+                attempts.pause_or_raise("hbase:meta did not list the regions of the table", error)
+            else:
+                return rows
+
     def _replace_regions(self, table: str, rows: Sequence[MetaRow]) -> list[RegionLocation]:
         """Replace the cached regions of a table, and return them."""
         regions = [region for region in (row.open_region for row in rows) if region is not None]

@@ -55,11 +55,13 @@ def show_creation(request: PortalRequest) -> Response:
     is_ours = step is not None and step.name == STEP
     is_running = step is not None and step.is_running
     tables = {design.table: design, **design.companions}
+    portal.engines.require_url()
+    portal.live.refresh()
     return request.render(
         "create.html",
         file=file,
         design=design,
-        exists=not is_running and portal.engines.has_table(design.table),
+        exists=not is_running and portal.live.find(design.table) is not None,
         planned=[plan_table(name, one, design, file.name) for name, one in tables.items()],
         needs_sample=any(one.splits.needs_sample for one in tables.values()),
         has_declared=portal.workspace.find_sample(design) is not None,

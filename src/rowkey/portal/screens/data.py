@@ -13,12 +13,15 @@ from starlette.background import BackgroundTask
 from starlette.responses import JSONResponse, StreamingResponse
 
 from rowkey.errors import InvalidArgument, ReadError
+from rowkey.portal.engine_session import ANSWER_LIMIT_S
 from rowkey.portal.links import build_path
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import (
+    EXPORT_LIMITS,
     MAX_EXPORTED_ROWS,
     MAX_SHOWN_CELLS,
     PAGE_LIMITS,
+    RowHistory,
     RowPage,
     RowQuery,
     read_history,
@@ -40,13 +43,21 @@ def show_rows(request: PortalRequest) -> Response:
     name = request.path_values["name"]
     query = RowQuery.parse(name, request.query)
     page, problem = RowPage([], [], [], [], "", is_cut=False), ""
-    with request.portal.engines.open_table(name) as table:
-        try:
-            page = read_page(table, query, request.is_abandoned)
-        except (ReadError, InvalidArgument) as refusal:
-            if request.wants_json:
-                raise
-            problem = str(refusal)
+
+    def read() -> RowPage | str:
+        with request.portal.engines.open_table(name, quick=True) as table:
+            try:
+                return read_page(table, query, request.is_abandoned)
+            except (ReadError, InvalidArgument) as refusal:
+                if request.wants_json:
+                    raise
+                return str(refusal)
+
+    found = request.portal.engines.ask(read, PAGE_LIMITS.time_s + ANSWER_LIMIT_S)
+    if isinstance(found, str):
+        problem = found
+    else:
+        page = found
     if request.wants_json:
         return JSONResponse(page.build_document(name))
     return request.render(
@@ -67,8 +78,12 @@ def show_rows(request: PortalRequest) -> Response:
 def show_row(request: PortalRequest) -> Response:
     """Show one row with its cells, their versions and times."""
     name, text = request.path_values["name"], request.query.get("row", "")
-    with request.portal.engines.open_table(name) as table:
-        history = read_history(table, text)
+
+    def read() -> RowHistory:
+        with request.portal.engines.open_table(name, quick=True) as table:
+            return read_history(table, text)
+
+    history = request.portal.engines.ask(read)
     status = 200 if history.cells else 404
     if request.wants_json:
         return JSONResponse(history.build_document(name), status)
@@ -82,8 +97,12 @@ def export_rows(request: PortalRequest) -> Response:
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        with request.portal.engines.open_table(name) as table:
-            write_csv(table, query, text, request.is_abandoned)
+
+        def write() -> None:
+            with request.portal.engines.open_table(name, quick=True) as table:
+                write_csv(table, query, text, request.is_abandoned)
+
+        request.portal.engines.ask(write, EXPORT_LIMITS.time_s + ANSWER_LIMIT_S)
         text.detach()
         file.seek(0)
         stack.pop_all()

@@ -8,17 +8,14 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse
 
 from rowkey.design import Design
-from rowkey.errors import Conflict, InvalidArgument, RowkeyError
+from rowkey.errors import Conflict
 from rowkey.portal.completions import build_completions
 from rowkey.portal.design_check import CheckedDesign, compare_texts
 from rowkey.portal.error_pages import RefusedRequest
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
-from rowkey.portal.table_overview import (
-    StoredTable,
-    find_design_differences,
-    read_stored_table,
-)
+from rowkey.portal.stored_tables import StoredTable
+from rowkey.portal.table_overview import find_design_differences
 from rowkey.portal.workspace import DESIGN_SUFFIX, DesignFile, clean_table_name
 
 if TYPE_CHECKING:
@@ -54,12 +51,15 @@ def show_stored_design(request: PortalRequest) -> Response:
     name = request.path_values["name"]
     if file := request.portal.workspace.find_table_file(name):
         return request.redirect("designs", file)
-    stored = read_stored_table(request.portal, name)
-    if stored is None:
+    request.portal.live.refresh([name])
+    state = request.portal.live.find(name)
+    if state is None:
+        request.portal.engines.require_answers()
         raise RefusedRequest(404)
+    stored = state.stored or StoredTable(name)
     text = "" if stored.entry is None else stored.entry.declaration
     checked = CheckedDesign(stored.name, text, lambda: Design.loads(text)) if text else None
-    return request.render("stored_table.html", stored=stored, checked=checked)
+    return request.render("stored_table.html", stored=stored, state=state, checked=checked)
 
 
 def save_design(request: PortalRequest) -> Response:
@@ -144,7 +144,10 @@ def _render_design(
         etag: the version that the next save replaces; that of the file if empty.
         diff: in what the draft differs from the file.
     """
-    stored, problem = _read_stored(request, checked.table)
+    live = request.portal.live
+    live.refresh([checked.table] if checked.table else (), only_unread=True)
+    state = live.find(checked.table)
+    stored = None if state is None else state.stored
     return request.render(
         "design_file.html",
         409 if notice == "conflict" else 200,
@@ -155,20 +158,12 @@ def _render_design(
         is_draft=bool(etag),
         diff=diff,
         stored=stored,
-        problem=problem,
+        state=state,
+        shown_table=checked.table,
+        problem=live.problem if state is None else "",
         differences=find_design_differences(checked, stored),
         can_write=request.can_act_as(Role.DESIGNER),
     )
-
-
-def _read_stored(request: PortalRequest, table: str) -> tuple[StoredTable | None, str]:
-    """Return the stored table of a design, and why the engine could not be read."""
-    try:
-        return read_stored_table(request.portal, table), ""
-    except InvalidArgument:  # nothing is stored at its URL yet
-        return None, ""
-    except RowkeyError as problem:
-        return None, str(problem)
 
 
 def send_completions(request: PortalRequest) -> Response:

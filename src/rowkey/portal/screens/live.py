@@ -28,6 +28,7 @@ from rowkey.portal.live_page import (
 from rowkey.portal.live_watch import UNWATCHED_S, WATCHED_S
 from rowkey.portal.page_templates import build_portal_environment
 from rowkey.portal.routes import PortalRoute
+from rowkey.portal.watched_table import TableCondition
 from rowkey.render import Translator, build_live_document, format_server
 
 if TYPE_CHECKING:
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from rowkey.portal.live_alerts import Alert
-    from rowkey.portal.live_watch import WatchedTable
+    from rowkey.portal.live_watch import LiveWatch
     from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.watched_table import WatchedTable
 
+OLD_CONDITIONS = (TableCondition.DOWN, TableCondition.STALE)
+"""Conditions in which what is shown is old."""
 MAX_SHOWN_ALERTS = 10
 """Alerts that a page of a table shows; that of all tables shows five times as many."""
 
@@ -48,8 +52,9 @@ def show_overview(request: PortalRequest) -> Response:
     watch = request.portal.live
     tables = watch.list_tables()
     if request.wants_json:
-        loads = [build_live_document(one.live) for one in tables if one.live is not None]
-        return JSONResponse({"format": 1, "tables": loads})
+        loads = [_build_document(watch, one) for one in tables if one.live is not None]
+        cluster = {"condition": watch.condition, "problem": watch.problem or None}
+        return JSONResponse({"format": 1, "cluster": cluster, "tables": loads})
     pages = [(one, None if one.live is None else LivePage.build(one.live)) for one in tables]
     alerts, problem = _read_alerts(request, "", 5 * MAX_SHOWN_ALERTS)
     return request.render(
@@ -57,10 +62,20 @@ def show_overview(request: PortalRequest) -> Response:
         watch=watch,
         pages=pages,
         alerts=alerts,
-        problem=problem or watch.problem or watch.storage_problem,
+        problem=problem or (watch.problem if watch.is_own_load else "") or watch.storage_problem,
         refresh_s=round(WATCHED_S * 5),
         **_build_terms(),
     )
+
+
+def _build_document(watch: LiveWatch, table: WatchedTable) -> dict[str, Any]:
+    """Return the load of a table as `rowkey live` prints it, with its condition."""
+    regions = table.regions
+    return {
+        **build_live_document(watch.get_live_load(table.name)),
+        "condition": watch.find_condition(table),
+        "open_regions": None if regions is None else {"open": regions.open, "total": regions.total},
+    }
 
 
 def show_live(request: PortalRequest) -> Response:
@@ -68,7 +83,9 @@ def show_live(request: PortalRequest) -> Response:
     name = _find_name(request)
     watch = request.portal.live
     if request.wants_json:
-        return JSONResponse(build_live_document(watch.get_live_load(name)))
+        table = watch.find(name)
+        live = build_live_document(watch.get_live_load(name))
+        return JSONResponse(live if table is None else _build_document(watch, table))
     layer, load = (
         find_layer(request.query.get("span", "")),
         find_load(request.query.get("load", "")),
@@ -120,32 +137,28 @@ async def iterate_live_events(request: PortalRequest, name: str) -> AsyncIterato
     with live.view(name) as table:
         yield ": the table is read every two seconds now\n\n"
         while live.is_running and live.find(name) is table and is_followed(request):
-            if last is None or _differ(last, table.state):
-                last = table.state
+            version = live.describe_version(table)
+            if last != version:
+                last = version
                 yield f"data: {await run_in_threadpool(_render_parts, request, table)}\n\n"
             await asyncio.sleep(EVENT_INTERVAL_S)
-
-
-def _differ(before: tuple[object, str], after: tuple[object, str]) -> bool:
-    """Return whether a table was read between two states."""
-    return before[0] is not after[0] or before[1] != after[1]
 
 
 def _render_parts(request: PortalRequest, table: WatchedTable) -> str:
     """Return the parts of a page that change, once for all pages in one language."""
     with table.lock:
-        state, event = table.events.get(request.language, (None, ""))
-        if state is None or _differ(state, table.state):
-            state = table.state
+        version, event = table.events.get(request.language, ((), ""))
+        if version != request.portal.live.describe_version(table):
+            version, shown = request.portal.live.describe_version(table), table.live
             environment = build_portal_environment(request.language)
             values = _build_values(request, table.name)
             parts = {
                 name: environment.get_template(f"live_{name}.html").render(**values)
-                for name in ("verdicts", "tables")
+                for name in ("condition", "verdicts", "tables")
             }
-            minute = 0 if state[0] is None else state[0].at_ms // 60_000
+            minute = 0 if shown is None else shown.at_ms // 60_000
             event = json.dumps({**parts, "minute": minute})
-            table.events[request.language] = (state, event)
+            table.events[request.language] = (version, event)
         return event
 
 
@@ -158,8 +171,12 @@ def _build_values(request: PortalRequest, name: str) -> dict[str, Any]:
         "name": name,
         "page": LivePage.build(watch.get_live_load(name)),
         "watch": watch,
+        "live": watch,
+        "state": table,
+        "shown_table": name,
+        "is_old": table is not None and watch.find_condition(table) in OLD_CONDITIONS,
         "alerts": alerts,
-        "problem": (table.problem if table else "") or problem or watch.storage_problem,
+        "problem": problem or watch.storage_problem,
         **_build_terms(),
     }
 
@@ -190,8 +207,12 @@ def _find_name(request: PortalRequest) -> str:
         RefusedRequest: there is no such table.
         Unavailable: the engine cannot be reached.
     """
-    name = request.path_values["name"]
-    if request.portal.live.find(name) is None and not request.portal.engines.has_table(name):
+    name, live = request.path_values["name"], request.portal.live
+    if live.find(name) is None:
+        live.refresh([name])
+    if live.find(name) is None:
+        request.portal.engines.require_url()
+        request.portal.engines.require_answers()
         raise RefusedRequest(404)
     return name
 

@@ -35,8 +35,12 @@ def show_load(request: PortalRequest) -> Response:
         state = None if step is None else step.build_document()
         return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
     is_running = step is not None and step.is_running
-    if not is_running and not request.portal.engines.has_table(name):
-        raise RefusedRequest(404)
+    if not is_running:
+        request.portal.live.refresh([name], only_unread=True)
+        if request.portal.live.find(name) is None:
+            request.portal.engines.require_url()
+            request.portal.engines.require_answers()
+            raise RefusedRequest(404)
     declared = find_declared_sample(request, name)
     return request.render(
         "load.html",
@@ -62,6 +66,7 @@ def start_load(request: PortalRequest) -> Response:
     """
     name, portal = request.path_values["name"], request.portal
     portal.engines.require_url()
+    portal.engines.require_answers()
     path = require_file(request, find_declared_sample(request, name))
     shuffles, restarts = "shuffle" in request.form, "restart" in request.form
 
@@ -125,7 +130,7 @@ def find_declared_sample(request: PortalRequest, table: str) -> Path | None:
     """Return the sample that the design file of a table declares; None without one."""
     portal = request.portal
     for file in portal.workspace.list_files():
-        design = portal.checker.check(file).design
+        design = portal.checker.check(file).design if file.declared_table == table else None
         if design is not None and design.table == table:
             return portal.workspace.find_sample(design)
     return None

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
 from rowkey.move import Move
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.step_pages import describe_step, send_step_events
+from rowkey.portal.stored_tables import read_operations
+from rowkey.portal.watched_table import Reading
 from rowkey.render import (
     FORMAT_VERSION,
     build_bucket_change_document,
-    build_buckets_document,
     build_move_plan_document,
     build_move_status_document,
     build_move_switch_document,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from rowkey.design import Design
     from rowkey.move import SwitchResult, VerificationResult
     from rowkey.portal.requests import PortalRequest
+    from rowkey.portal.stored_tables import TableOperations
     from rowkey.portal.table_steps import StepResult, TableStep
 
 MAX_COUNT_DIGITS = 6
@@ -55,15 +57,22 @@ def show_operations(request: PortalRequest) -> Response:
     last = request.portal.steps.find(name)
     # Before the status is read: if the step had ended then, the status is that after it.
     step = None if last is None else last.build_document()
-    status, buckets, preview, problem = None, None, None, ""
+    is_running = step is not None and step["running"]
+    known, problem = _find_operations(request, is_running=is_running)
+    status = None if known is None else known.status
+    buckets = None if known is None else known.buckets
+    preview = None
+    if known is not None and known.buckets is None and not is_running:
+        problem = known.problem
     try:
-        status = _read_status(request)
-        buckets, preview = _read_buckets(request, name)
+        if problem is not None:  # a step that runs may keep readers waiting: a switch
+            raise problem
+        preview = _preview_buckets(request, name)
     except RowkeyError as refusal:
-        if step is None or not step["running"]:  # else a switch may keep readers waiting
+        if not is_running:
             if request.wants_json or status is None:
                 raise
-            problem = str(refusal)
+            problem = refusal
     documents = {
         "format": FORMAT_VERSION,
         "table": name,
@@ -88,7 +97,8 @@ def show_operations(request: PortalRequest) -> Response:
         sentence="" if last is None else describe_step(request, last),
         lines=last.lines if last is not None and step is not None and not step["running"] else (),
         mistakes=() if last is None else last.mistakes,
-        problem=problem,
+        problem="" if problem is None else str(problem),
+        state=request.portal.live.find(name),
         query=request.query,
         designs=list_valid_designs(request),
         can_operate=request.can_act_as(Role.OPERATOR),
@@ -125,33 +135,57 @@ def send_events(request: PortalRequest) -> Response:
     return send_step_events(request, request.path_values["name"])
 
 
-def _read_status(request: PortalRequest) -> dict[str, Any]:
-    """Return how far the move of a table is, as `rowkey move status -f json` prints it."""
-    url = request.portal.engines.require_url()
-    with _open_move(request) as move:
-        return build_move_status_document(move.status, url)
+def _find_operations(
+    request: PortalRequest, *, is_running: bool
+) -> tuple[TableOperations | None, RowkeyError | None]:
+    """Return the bucket counts and the move of the table, and why they are not known.
+
+    Of a table that the engine does not have, the move may have ended.
+    """
+    name, portal = request.path_values["name"], request.portal
+    portal.live.refresh([name], Reading.OPERATIONS)
+    state = portal.live.find(name)
+    if state is not None:
+        if state.operations is None and state.operations_problem is None and not is_running:
+            portal.engines.require_answers()
+            what = "it was not read yet"
+            return None, Unavailable(name, what, remedy="Load the page again.")
+        is_known = state.operations is not None
+        return state.operations, None if is_known else state.operations_problem
+    url = portal.engines.require_url()
+
+    def read() -> TableOperations:
+        with portal.engines.open(quick=True) as engine:
+            return read_operations(engine, name, url)
+
+    try:
+        return portal.engines.ask(read), None
+    except RowkeyError as problem:
+        return None, problem
 
 
-def _open_move(request: PortalRequest) -> AbstractContextManager[Move]:
+def _open_move(request: PortalRequest, *, quick: bool = False) -> AbstractContextManager[Move]:
     """Open the move of the table for the time of a `with` block."""
-    return request.portal.engines.open_move(request.path_values["name"])
+    return request.portal.engines.open_move(request.path_values["name"], quick=quick)
 
 
-def _read_buckets(
-    request: PortalRequest, name: str
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Return the bucket counts of a table, and what the count of the query would cost.
+def _preview_buckets(request: PortalRequest, name: str) -> dict[str, Any] | None:
+    """Return what the bucket count of the query would cost; None if it names none.
 
     Raises:
         InvalidDesign: the table cannot have this count.
+        Unavailable: the engine does not answer.
     """
-    with request.portal.engines.open_table(name) as table:
-        buckets = build_buckets_document(table.buckets)
-        if not request.query.get("count"):
-            return buckets, None
-        count, part = _parse_count(request.query)
-        result = BucketChange(table, count, part).preview()
-        return buckets, build_bucket_change_document(table.design.table, result)
+    if not request.query.get("count"):
+        return None
+    count, part = _parse_count(request.query)
+
+    def preview() -> dict[str, Any]:
+        with request.portal.engines.open_table(name, quick=True) as table:
+            result = BucketChange(table, count, part).preview()
+            return build_bucket_change_document(table.design.table, result)
+
+    return request.portal.engines.ask(preview)
 
 
 def _parse_count(values: Mapping[str, str]) -> tuple[int, int | None]:
@@ -295,9 +329,11 @@ def _begin(
     Raises:
         Conflict: another step of the table runs.
         InvalidArgument: the portal has no tables.
+        Unavailable: they are known not to answer.
     """
     table = request.path_values["name"]
     request.portal.engines.require_url()
+    request.portal.engines.require_answers()
     request.portal.steps.start(table, name, request.user, work, details)
     return request.redirect("tables", table, "operations")
 
@@ -324,8 +360,12 @@ def _change_copy(
 ) -> Response:
     """Change how a copy goes on, and show its page again."""
     table = request.path_values["name"]
-    with _open_move(request) as move:
-        change(move)
+
+    def change_move() -> None:
+        with _open_move(request, quick=True) as move:
+            change(move)
+
+    request.portal.engines.ask(change_move)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rowkey.portal.live_watch import FACTS_S, LATE_FACTOR
 from rowkey.portal.roles import Role
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.sample_uploads import MAX_SAMPLE_BYTES, list_sample_suffixes
-from rowkey.portal.table_overview import list_tables
+from rowkey.portal.table_overview import PAGE_ROWS, SORTS, TableQuery, list_tables
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -16,14 +17,16 @@ if TYPE_CHECKING:
 
 
 def show_tables(request: PortalRequest) -> Response:
-    """Show each table with its findings, regions, bucket counts, move and drift."""
-    tables, problem = list_tables(request.portal)
+    """Show a page of the tables with their findings, regions, bucket counts, move and drift."""
+    page = list_tables(request.portal, TableQuery.parse(request.query))
     return request.render(
         "tables.html",
-        tables=tables,
-        problem=problem,
+        page=page,
+        sorts=SORTS,
+        page_rows=PAGE_ROWS,
+        old_s=LATE_FACTOR * FACTS_S,
         can_write=request.can_act_as(Role.DESIGNER),
-        verdicts=request.portal.verdicts.find(request.portal.workspace.list_files()),
+        verdicts=request.portal.verdicts.find(row.file for row in page.rows if row.file),
         max_megabytes=MAX_SAMPLE_BYTES >> 20,
         suffixes=list_sample_suffixes(),
         removed=request.query.get("removed", ""),

@@ -2,7 +2,7 @@
 
 const place = document.getElementById("live");
 const payload = document.getElementById("payload");
-const parts = ["verdicts", "tables"].map((name) => [name, document.getElementById(`live-${name}`)]);
+const parts = ["condition", "verdicts", "tables"].map((name) => [name, document.getElementById(`live-${name}`)]);
 let events = null;
 let minute = 0;
 let isEmpty = false; // the history had no column when the page was opened
@@ -12,6 +12,7 @@ const replace = (part, html) => {
   const regions = () => [...part.querySelectorAll(".scroll")];
   const before = regions().map((one) => [one.scrollLeft, one.scrollTop]);
   const focused = regions().indexOf(document.activeElement);
+  if (part.innerHTML === html) return; // an alert that stays is not read out again
   part.innerHTML = html;
   regions().forEach((one, number) => {
     if (before[number]) [one.scrollLeft, one.scrollTop] = before[number];

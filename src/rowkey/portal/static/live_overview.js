@@ -7,8 +7,10 @@ const refresh = async () => {
   const answer = await fetch(location.href).catch(() => null); // the portal may be stopped
   if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const next = page.getElementById("overview");
-  if (next) overview.replaceChildren(...next.childNodes);
+  for (const id of ["overview", "live-condition"]) {
+    const [shown, next] = [document.getElementById(id), page.getElementById(id)];
+    if (next && shown.innerHTML !== next.innerHTML) shown.replaceChildren(...next.childNodes);
+  }
 };
 
 setInterval(refresh, 1000 * Number(overview.dataset.refreshS));

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import rowkey
+from portal.portals import LOGS, build_portal, create_logs, open_client
+from portal.test_data import JSON
+from portal.test_hostile_text import PageReader
+from portal.test_live_alerts import run_receiver
+from portal.test_live_watch import SteppedWatch
+from portal.test_metrics import parse_metrics
+from portal.test_routes import fill_path, list_routes
+from portal.test_simulate import wait_until
+from rowkey.engines.backends.memory import MemoryEngine
+from rowkey.engines.contract import Store
+from rowkey.errors import Unavailable
+from rowkey.portal import engine_session, live_watch
+from rowkey.render import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    from rowkey.engines import RegionAvailability
+
+PAGE_LIMIT_S = 0.5
+"""Seconds that a page may take while the engine hangs."""
+ENGINE_CALLS = ("list_tables", "list_servers", "has_table", "open_table", "create_table")
+STREAMS = {"/tables/{name}/live/events", "/tables/{name}/operations/events"}
+
+
+class Outage:
+    """Makes the calls of an engine in memory hang or fail, as those of a cluster do.
+
+    Args:
+        patch: replaces the calls.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.is_well = Event()
+        self.is_well.set()
+        self.hangs = True
+        self.closed_count = 0
+        for name in ENGINE_CALLS:
+            patch.setattr(MemoryEngine, name, self._spoil(getattr(MemoryEngine, name)))
+        for name in ("list_open_regions", "count_open_regions"):
+            patch.setattr(Store, name, self._spoil(getattr(Store, name)))
+        count = Store.count_open_regions
+
+        def count_some(store: Any, wait_s: float | None = None) -> RegionAvailability:
+            found = count(store, wait_s)
+            return found._replace(open=found.total - self.closed_count)
+
+        patch.setattr(Store, "count_open_regions", count_some)
+
+    def _spoil(self, call: Any) -> Any:
+        """Return a call that does not answer during the outage."""
+
+        def answer(*arguments: Any, **named: Any) -> Any:
+            if not self.is_well.is_set():
+                if not self.hangs:
+                    raise Unavailable("zk1:2181", "the connection was refused")
+                self.is_well.wait(30)
+            return call(*arguments, **named)
+
+        return answer
+
+    def begin(self, *, hangs: bool) -> None:
+        """Let no call be answered from now on."""
+        self.hangs = hangs
+        self.is_well.clear()
+
+
+@pytest.fixture
+def outage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Outage]:
+    """An engine that can be made to hang; it is well again at the end."""
+    for name, value in (("LIST_LIMIT_S", 0.2), ("READ_LIMIT_S", 0.2), ("LIST_S", 0.1)):
+        monkeypatch.setattr(live_watch, name, value)
+    for name in ("LIST_RETRY_S", "DOWN_STEADY_MS"):
+        monkeypatch.setattr(live_watch, name, 0)
+    monkeypatch.setattr(engine_session, "ANSWER_LIMIT_S", 0.4)
+    found = Outage(monkeypatch)
+    yield found
+    found.is_well.set()
+
+
+@contextmanager
+def run_portal(folder: Path, **settings: Any) -> Iterator[tuple[Starlette, TestClient]]:
+    """Run a portal with its watch, on an engine in memory with one table."""
+    url = f"memory:{folder}"
+    create_logs(url)
+    app = build_portal(folder, url, **settings)
+    with open_client(app) as client:
+        live = app.state.portal.live
+        wait_until(lambda: "regions" in getattr(live.find("logs"), "read_s", ()))
+        wait_until(lambda: "load" in live.find("logs").read_s)
+        yield app, client
+
+
+def test_no_page_waits_for_an_engine_that_hangs(tmp_path: Path, outage: Outage) -> None:
+    """Every page answers within half a second while every call of the engine hangs."""
+    with run_portal(tmp_path) as (app, client):
+        assert 200 == client.get("/tables/logs/operations").status_code  # which is known then
+        outage.begin(hangs=True)
+        wait_until(lambda: app.state.portal.live.condition == "down")
+        found = {}
+        for route in list_routes(app):
+            if route.method != "GET" or route.path in STREAMS:
+                continue
+            name = "logs.toml" if "designs" in route.path else "logs"
+            began_s = time.monotonic()
+            status = client.get(fill_path(route, name)).status_code
+            found[route.path] = (status, time.monotonic() - began_s < PAGE_LIMIT_S)
+        assert {} == {path: one for path, one in found.items() if not one[1]}
+        statuses = {path: status for path, (status, _) in found.items()}
+        shown = ("/", "/live", "/designs/{name}", "/tables/{name}/live", "/tables/{name}/load")
+        assert dict.fromkeys(shown, 200) == {path: statuses[path] for path in shown}
+        assert 200 == statuses["/tables/{name}/operations"] == statuses["/metrics"]
+        assert 503 == statuses["/tables/{name}/rows"] == statuses["/tables/{name}/rows.csv"]
+        assert 500 not in statuses.values()
+
+
+@pytest.mark.parametrize("path", ["/", "/designs/logs.toml", "/live", "/tables/logs/live"])
+def test_no_page_waits_before_the_outage_is_known(
+    tmp_path: Path, outage: Outage, path: str
+) -> None:
+    """A page that shows states answers at once also in the first second of an outage."""
+    with run_portal(tmp_path) as (_, client):
+        outage.begin(hangs=True)
+        began_s = time.monotonic()
+        assert 200 == client.get(path).status_code
+        assert time.monotonic() - began_s < PAGE_LIMIT_S
+
+
+def test_what_a_user_asks_for_ends_with_a_sentence(tmp_path: Path, outage: Outage) -> None:
+    """Rows and the begin of a step end after seconds, and say since when nothing answers."""
+    with run_portal(tmp_path) as (app, client):
+        outage.begin(hangs=True)
+        assert 503 == client.get("/tables/logs/rows").status_code
+        wait_until(lambda: app.state.portal.live.condition == "down")
+        for answer in (
+            client.get("/tables/logs/rows", headers=JSON),
+            client.post("/tables/logs/buckets", data={"count": "32"}, headers=JSON),
+        ):
+            assert 503 == answer.status_code
+            assert "have not answered since 20" in answer.json()["message"]
+        text = client.get("/designs/logs.toml").text
+        etag = re.search(r'name="etag" value="([0-9a-f]+)"', text)
+        assert etag is not None
+        saved = client.post("/designs/logs.toml", data={"etag": etag[1], "text": LOGS})
+        assert 303 == saved.status_code
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_an_outage_is_an_alert_and_a_metric(tmp_path: Path, outage: Outage, hangs: bool) -> None:
+    """Down and up again are shown on top of all pages, in the metrics, and sent once each."""
+    with (
+        run_receiver() as receiver,
+        run_portal(tmp_path, alert_url=receiver.url) as (app, client),
+    ):
+        live = app.state.portal.live
+        assert 0 == parse_metrics(client.get("/metrics").text)["rowkey_cluster_down"][""]
+        outage.begin(hangs=hangs)
+        wait_until(lambda: len(receiver.received) == 1)
+        assert "down" == live.condition
+        metrics = parse_metrics(client.get("/metrics").text)
+        assert 1 == metrics["rowkey_cluster_down"][""]
+        for path in ("/", "/live", "/tables/logs/live", "/tables/logs/operations"):
+            page = PageReader(client.get(path).text).text
+            assert "DOWN The cluster has not answered since" in page
+        assert {"condition": "down", "problem": live.problem} == client.get(
+            "/live", headers=JSON
+        ).json()["cluster"]
+        outage.is_well.set()
+        wait_until(lambda: len(receiver.received) == 2)
+        wait_until(lambda: live.condition == "up")
+        assert "DOWN" not in PageReader(client.get("/").text).text
+        assert "up again" in client.get("/live").text
+    down, up = (body for _, body in receiver.received)
+    assert ("down", "up") == (down["event"], up["event"])
+    assert down["table"] is None
+    assert down["reason"]
+    assert down["url"].endswith("/live")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_closed_regions_are_counted(tmp_path: Path, outage: Outage, language: str) -> None:
+    """A table with closed regions is down, with how many of how many, and not warm any more."""
+    url = f"memory:{tmp_path}"
+    splits = [bytes([number]) for number in range(1, 5)]
+    rowkey.open(rowkey.Design.loads(LOGS), url, splits=splits).close()
+    with run_receiver() as receiver:
+        app = build_portal(tmp_path, url, alert_url=receiver.url)
+        stepped, client = SteppedWatch(app), open_client(app)
+        live = app.state.portal.live
+        stepped.run(3)
+        assert "up" == live.find_condition(live.find("logs"))
+        outage.closed_count = 4
+        stepped.run(15)
+        assert "down" == live.find_condition(live.find("logs"))
+        wait_until(lambda: len(receiver.received) == 1)
+        for path in ("/", "/live", "/tables/logs/live"):
+            page = PageReader(client.get(path, params={"lang": language}).text).text
+            assert re.search(r"4.{1,20}5|5.{1,20}4", page)
+            assert "per second" not in page.partition("Region servers")[0] or path != "/live"
+        metrics = parse_metrics(client.get("/metrics").text)
+        assert 4 == metrics["rowkey_table_closed_regions"]['table="logs"']
+        assert 1 == metrics["rowkey_table_down"]['table="logs"']
+        assert not any("logs" in one for one in metrics["rowkey_table_hot"])
+        outage.closed_count = 0
+        stepped.run(5)
+        wait_until(lambda: len(receiver.received) == 2)
+        assert "up" == live.find_condition(live.find("logs"))
+        live.close()
+    events = [(body["event"], body["table"], body["regions"]) for _, body in receiver.received]
+    assert [("down", "logs", {"open": 1, "total": 5}), ("up", "logs", None)] == events
+
+
+def test_a_state_that_is_not_read_is_stale(tmp_path: Path) -> None:
+    """A portal whose reader stands still says that what it shows is old, and how old."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    stepped, client = SteppedWatch(app), open_client(app)
+    stepped.run(3)
+    stepped.now_s += 300
+    live = app.state.portal.live
+    assert "stale" == live.condition == live.find_condition(live.find("logs"))
+    page = PageReader(client.get("/live").text).text
+    assert "STALE The tables were last read 5 min ago" in page
+    assert "As it was 5 min ago" in page
+    metrics = parse_metrics(client.get("/metrics").text)
+    assert 1 == metrics["rowkey_cluster_stale"][""] == metrics["rowkey_table_stale"]['table="logs"']
+
+
+def test_calls_that_hang_are_bounded(tmp_path: Path, outage: Outage) -> None:
+    """However often users ask an engine that hangs, only so many threads wait for it."""
+    with run_portal(tmp_path) as (app, _):
+        engines = app.state.portal.engines
+        outage.begin(hangs=True)
+        for _ in range(3 * engine_session.MAX_LATE_CALLS):
+            with pytest.raises(Unavailable):
+                engines.call(outage.is_well.wait, 0.001)
+        assert len(engines._late_calls) <= engine_session.MAX_LATE_CALLS + 1  # that of the watch
+        outage.is_well.set()
+        wait_until(lambda: not engines._late_calls)
+        assert 7 == engines.call(lambda: 7, 1.0)
