@@ -22,6 +22,7 @@ from rowkey.regions import (
     split_byte_range,
     to_string_binary,
 )
+from rowkey.rows import format_qualifier, parse_qualifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -200,6 +201,21 @@ def test_printed_rows_are_read(hbase_oracle: JavaOracle) -> None:
     assert [parse_bytes(answer) for answer in answers] == [
         run_or_refuse(from_string_binary, t) for t in texts
     ]
+
+
+def test_qualifiers_of_designs(hbase_oracle: JavaOracle) -> None:
+    """A qualifier in a design has the bytes that the HBase shell reads, and is printed as there."""
+    qualifiers = [blob for blob in draw_blobs(Random("qualifiers")) if not is_text(blob)]
+    answers = hbase_oracle.ask_many([("Bytes.toStringBinary", one) for one in qualifiers])
+    assert [parse_text(answer) for answer in answers] == list(map(format_qualifier, qualifiers))
+    texts = [to_string_binary(one) for one in qualifiers] + ["a\\b", "\\x5Cx41", "\\x80\\x0Bq"]
+    answers = hbase_oracle.ask_many([("Bytes.toBytesBinary", text) for text in texts])
+    assert [parse_bytes(answer) for answer in answers] == list(map(parse_qualifier, texts))
+
+
+def is_text(blob: bytes) -> bool:
+    """Return whether bytes are text in UTF-8 that a design writes as it is."""
+    return format_qualifier(blob).encode() == blob
 
 
 def test_typed_rows(hbase_oracle: JavaOracle) -> None:

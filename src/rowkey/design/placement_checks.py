@@ -8,7 +8,12 @@ from rowkey.cells import FOREVER_S, Family, bind_family, find_family_mistakes
 from rowkey.design.paths import format_path
 from rowkey.errors import InvalidArgument, Mistakes
 from rowkey.messages import suggest_name
-from rowkey.rows import DEFAULT_FAMILY, PACK_FORMATS
+from rowkey.rows import (
+    DEFAULT_FAMILY,
+    PACK_FORMATS,
+    parse_pack_label,
+    parse_qualifier,
+)
 from rowkey.schema import NANOSECONDS, parse_duration
 
 if TYPE_CHECKING:
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
 
     from rowkey.keys import Field
     from rowkey.rows import Layout
-    from rowkey.schema import DesignDeclaration
+    from rowkey.schema import DesignDeclaration, FieldDeclaration
 
 
 def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
@@ -27,7 +32,11 @@ def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
         mistakes: mistakes are added here; a field that already has one gets no other.
     """
     owners: dict[tuple[str, bytes], str] = {}
-    for cell in layout.estimate_cells():
+    try:
+        cells = layout.estimate_cells()
+    except InvalidArgument:
+        return  # `check_placements` notes a qualifier that cannot be read
+    for cell in cells:
         name = cell.fields[0] if cell.fields else ""
         owner_name = owners.setdefault((cell.family, cell.qualifier), name)
         path = format_path(("fields", name or owner_name))
@@ -35,9 +44,8 @@ def check_column_collisions(layout: Layout, mistakes: Mistakes) -> None:
             f"{one.path}.".startswith(f"{path}.") for one in mistakes.mistakes
         ):
             continue
-        column = f"{cell.family}:{cell.qualifier.decode()}"
         owner = f"the cell of {owner_name}" if name else "the marker cell of rows without columns"
-        what = f"the column {column} is already {owner}"
+        what = f"the column {cell.title} is already {owner}"
         mistakes.add(path, what, "another column", "Declare another qualifier.")
 
 
@@ -101,7 +109,7 @@ def check_placements(
         declared: the names of all families, valid or not.
         mistakes: mistakes are added here.
     """
-    column_owners: dict[tuple[str, str], str] = {}
+    column_owners: dict[tuple[str, bytes], str] = {}
     first = next(iter(families))
     stamps = [name for name, field in fields.items() if field.declaration.at == "timestamp"]
     for name in stamps[1:]:
@@ -131,12 +139,27 @@ def check_placements(
             mistakes.add(
                 f"{path}.pack", f"{form!r} is not a format of packed cells", allowed, remedy
             )
-        if words.at is None and words.pack is None and words.qualifier is not None:
-            column = (words.family or first, words.qualifier)
+        qualifier = _parse_qualifiers(words, path, mistakes)
+        if words.at is None and words.pack is None and qualifier is not None:
+            column = (words.family or first, qualifier)
             if column in column_owners:
-                mistakes.add(
-                    f"{path}.qualifier",
-                    f"{column[0]}:{column[1]} is already the column of {column_owners[column]}",
-                    "another qualifier",
-                )
+                owner = column_owners[column]
+                what = f"{column[0]}:{words.qualifier} is already the column of {owner}"
+                mistakes.add(f"{path}.qualifier", what, "another qualifier")
             column_owners[column] = name
+
+
+def _parse_qualifiers(words: FieldDeclaration, path: str, mistakes: Mistakes) -> bytes | None:
+    """Return the declared qualifier of a field, and note if it or that of its pack is no name."""
+    qualifier = None
+    try:
+        if words.pack is not None:
+            parse_pack_label(words.pack)
+    except InvalidArgument as refusal:
+        mistakes.add_invalid_argument(f"{path}.pack", refusal)
+    try:
+        if words.qualifier is not None:
+            qualifier = parse_qualifier(words.qualifier)
+    except InvalidArgument as refusal:
+        mistakes.add_invalid_argument(f"{path}.qualifier", refusal)
+    return qualifier

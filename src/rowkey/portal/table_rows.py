@@ -13,6 +13,7 @@ from rowkey.errors import InvalidArgument, ReadError
 from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
 from rowkey.render import FORMAT_VERSION, CsvEncoder, build_displayed_row, build_row_document
+from rowkey.rows import format_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -223,7 +224,7 @@ class StoredCell:
     @property
     def column(self) -> str:
         """The column, as HBase's shell writes it."""
-        return f"{self.cell.family}:{self.cell.qualifier.decode(errors='backslashreplace')}"
+        return format_column(self.cell.family, self.cell.qualifier)
 
     @property
     def type_name(self) -> str:

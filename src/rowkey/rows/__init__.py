@@ -3,7 +3,7 @@
 from rowkey.rows.cell_timestamp import CellTimestamp
 from rowkey.rows.column_codec import ColumnCodec
 from rowkey.rows.layout import DEFAULT_FAMILY, Layout, build_layout
-from rowkey.rows.pack_formats import PACK_FORMATS
+from rowkey.rows.pack_formats import PACK_FORMATS, parse_pack_label
 from rowkey.rows.placement_interface import (
     CellAction,
     CellEstimate,
@@ -12,6 +12,7 @@ from rowkey.rows.placement_interface import (
     Placement,
 )
 from rowkey.rows.placements import PLACEMENTS as PLACEMENTS
+from rowkey.rows.qualifier_notation import format_qualifier, parse_qualifier
 from rowkey.rows.qualifier_prefix import QualifierPrefix, find_next_prefix
 from rowkey.rows.undeclared_cells import (
     UNDECLARED_NAME,
@@ -47,4 +48,7 @@ __all__ = [
     "estimate_mean_bytes",
     "find_next_prefix",
     "format_column",
+    "format_qualifier",
+    "parse_pack_label",
+    "parse_qualifier",
 ]

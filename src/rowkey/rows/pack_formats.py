@@ -19,6 +19,7 @@ from rowkey.rows.column_codec import (
 )
 from rowkey.rows.placement_interface import PackFormat
 from rowkey.rows.protobuf_format import ProtobufFormat
+from rowkey.rows.qualifier_notation import parse_qualifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,13 +101,16 @@ class MessagePackFormat(PackFormat):
 def parse_pack_label(label: str) -> tuple[bytes, type[PackFormat]]:
     """Return the qualifier and the format of a `pack` option: `p`, or `p:protobuf`.
 
+    Raises:
+        InvalidArgument: as `parse_qualifier`.
+
     >>> parse_pack_label("p")[0], parse_pack_label("p:msgpack")[1].__name__
     (b'p', 'MessagePackFormat')
     """
     qualifier, _, word = label.partition(":")
     if word not in PACK_FORMATS:
-        return label.encode(), MessagePackFormat
-    return qualifier.encode(), PACK_FORMATS[word]
+        return parse_qualifier(label), MessagePackFormat
+    return parse_qualifier(qualifier), PACK_FORMATS[word]
 
 
 PACK_FORMATS: Mapping[str, type[PackFormat]] = {

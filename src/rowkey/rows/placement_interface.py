@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rowkey.keys import Row
+from rowkey.rows.qualifier_notation import format_qualifier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -54,6 +55,11 @@ class CellEstimate:
     optional: bool
     event_share: float = 1.0
 
+    @property
+    def title(self) -> str:
+        """The name of the cell in a message, such as `d:note`."""
+        return f"{self.family}:{format_qualifier(self.qualifier)}"
+
 
 @dataclass(frozen=True, slots=True)
 class ValueSize:
@@ -89,7 +95,7 @@ class CellSlot(ABC):
     @property
     def title(self) -> str:
         """The name of the cell in a message, such as `d:note`."""
-        return f"{self.family}:{self.qualifier.decode(errors='backslashreplace')}"
+        return f"{self.family}:{format_qualifier(self.qualifier)}"
 
     @property
     def field_names(self) -> tuple[str, ...]:

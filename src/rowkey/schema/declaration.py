@@ -94,7 +94,11 @@ class FieldDeclaration(_StrictModel):
         None, alias="from", description="name of the sample's column, if it is not the field's name"
     )
     family: str | None = Field(None, description="column family of the field's column")
-    qualifier: str | None = Field(None, description="column qualifier of the field's column")
+    qualifier: str | None = Field(
+        None,
+        description="column qualifier of the field's column: text, in which \\xNN is one byte and "
+        "\\x5C a backslash, as in HBase's shell",
+    )
     at: Literal["qualifier", "timestamp"] | None = Field(
         None, description="store the value in the qualifier or the timestamp of the row's cells"
     )

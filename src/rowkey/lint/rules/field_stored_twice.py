@@ -67,7 +67,7 @@ line = { type = "text", max_bytes = 500 }
                 yield self.build_finding(
                     subject.format_path("fields", name, word),
                     f"the key holds all of {name}, which is stored again in the cell "
-                    f"{cell.family}:{cell.qualifier.decode()} of every event",
+                    f"{cell.title} of every event",
                     f"Remove {word} from the field, so that the key alone stores it.",
                     value=getattr(field.declaration, word),
                 )

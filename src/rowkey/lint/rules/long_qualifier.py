@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.lint.contract import Rule
+from rowkey.rows import format_qualifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ relative_humidity   = { type = "float32", qualifier = "h" }
         if share <= self.MAX_SHARE:
             return
         longest = max(data_cells, key=lambda cell: len(cell.qualifier))
-        name = longest.qualifier.decode()
+        name = format_qualifier(longest.qualifier)
         yield self.build_finding(
             subject.format_path("fields", longest.fields[0]),
             f"column names take {spent:,.3g} bytes of each event ({share:.0%}), "

@@ -66,7 +66,7 @@ versions = 10
                 continue
             yield self.build_finding(
                 subject.find_nearest_path("families", cell.family, "versions"),
-                f"each of the {versions} versions of {cell.family}:{cell.qualifier.decode()} "
+                f"each of the {versions} versions of {cell.title} "
                 f"repeats all {len(cell.fields)} packed fields, even if only one of them "
                 "changed",
                 "Keep one version, or give the field whose history matters its own cell.",

@@ -82,7 +82,7 @@ limit = 20
                     f"{one.path}.where",
                     f"the read '{one.read.name}' tests {', '.join(tested)}, which is packed "
                     f"with {len(cell.fields) - 1} other fields into "
-                    f"{cell.family}:{cell.qualifier.decode()}, and HBase filters cannot look "
+                    f"{cell.title}, and HBase filters cannot look "
                     "into a packed cell",
                     "Give the tested field a cell of its own.",
                     value=one.read.name,

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import RowkeyError
-from rowkey.observe.description.table_sample import MAX_QUALIFIERS, decode_text
+from rowkey.observe.description.table_sample import MAX_QUALIFIERS
+from rowkey.rows import format_qualifier
 from rowkey.schema import parse_key, parse_where
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def build_fields(
     fields: dict[str, dict[str, Any]] = {}
     field_comments: dict[str, str] = {}
     for column in sample.columns.values():
-        qualifier = decode_text(column.qualifier)
-        if not qualifier or _is_marker_column(column):
+        qualifier = format_qualifier(column.qualifier)
+        if not qualifier:
             continue
         name = _choose_name(qualifier, column.family, {*taken_names, *fields})
         type_, why = _infer_type(column)
@@ -64,11 +65,9 @@ def format_unnamed_columns(sample: TableSample) -> Iterator[str]:
             f"Family {family} has more than {MAX_QUALIFIERS} qualifiers: they probably hold data. "
             f'If they hold values of a field, declare it with at = "qualifier".'
         )
-    unnamed = [column for column in sample.columns.values() if not decode_text(column.qualifier)]
-    for column in unnamed:
-        if not _is_marker_column(column):
-            shown = column.qualifier.hex() or "the empty qualifier"
-            yield f"The column {column.family}:{shown} is not declared: its qualifier is not text."
+    for column in sample.columns.values():
+        if not column.qualifier and not _is_marker_column(column):
+            yield f"The column {column.family}: is not declared: its qualifier is empty."
 
 
 def _is_marker_column(column: SampledColumn) -> bool:

@@ -25,6 +25,7 @@ from rowkey.render.findings import build_findings_document
 from rowkey.render.redaction import NO_REDACTION
 from rowkey.render.report.heat_map import build_heat_map_document
 from rowkey.render.report.key_boxes import build_key_boxes
+from rowkey.rows import format_qualifier
 from rowkey.schema import Parameter
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _build_storage(judged_design: JudgedDesign) -> dict[str, Any]:
     cells = [
         {
             "family": shape.family,
-            "qualifier": shorten_text(shape.qualifier.decode(errors="backslashreplace")),
+            "qualifier": shorten_text(format_qualifier(shape.qualifier)),
             "fields": [shorten_text(name) for name in shape.fields],
             "value_bytes": shape.mean_value_bytes,
             "share": shape.event_share,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidArgument
 from rowkey.rows.column_codec import ColumnCodec, build_missing_value_error
 from rowkey.rows.placement_interface import CellAction, CellEstimate, CellSlot, Placement
+from rowkey.rows.qualifier_notation import parse_qualifier
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,6 +23,9 @@ class ColumnPlacement(Placement):
     """A cell for one field, with the field's name as its qualifier unless `qualifier` is given.
 
     Its value has the field's own bytes: text in UTF-8, numbers big-endian as wide as their type.
+    `qualifier` is text in UTF-8, in which `\\xNN`, two upper-case digits, is one byte and `\\x5C` a
+    backslash, as in HBase's shell; another backslash is itself. In a design file write
+    `'\\x80\\x0B'` in single quotes, or double each backslash.
     """
 
     name = "column"
@@ -128,5 +132,5 @@ class _ColumnSlot(CellSlot):
 
 def _find_qualifier(field: Field) -> bytes:
     """Return the constant part of the qualifier of a field's cell."""
-    name = field.name if field.declaration.qualifier is None else field.declaration.qualifier
-    return name.encode()
+    declared = field.declaration.qualifier
+    return field.name.encode() if declared is None else parse_qualifier(declared)
