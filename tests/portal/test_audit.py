@@ -51,6 +51,17 @@ def test_the_newest_entries_come_first(
         assert list(expected) == found
 
 
+def test_an_entry_after_a_cut_one_is_whole(tmp_path: Path) -> None:
+    """An entry that is appended to a line that a kill has cut begins a line of its own."""
+    log = AuditLog(tmp_path / "audit.jsonl")
+    log.append("ann", "save", "a")
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write('{"time_ms": 1, "user"')
+    for target in ("b", "c"):
+        log.append("ann", "save", target)
+    assert ["c", "b", "a"] == [entry["target"] for entry in log.read_page(9)[0]]
+
+
 def test_operators_read_the_log(tmp_path: Path) -> None:
     """The page and the document show who did what, newest first and paged; others are refused."""
     app = build_portal(tmp_path, users_file=write_users(tmp_path))

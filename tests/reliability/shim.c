@@ -1,4 +1,5 @@
-/* Calls of the C library that fail on demand, or are noted, for files below one directory.
+/* Calls of the C library that fail on demand, kill the process or are noted, for files below one
+ * directory.
  *
  * Loaded by LD_PRELOAD; the test that runs in the process arms it by `shim_arm` and asks `shim_hits`
  * how many calls were counted. What it counts depends on the mode: reads, or changes of the disk.
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { OFF, READS, WRITES, SYNCS, READ_ONLY, NOTE };
+enum { OFF, READS, WRITES, SYNCS, READ_ONLY, NOTE, KILL };
 
 static char prefix[PATH_MAX];
 static volatile int mode = OFF, error_number = 0, sticky = 0;
@@ -90,6 +92,11 @@ static int fails(void) {
     return 1;
 }
 
+/* End the process, as kill -9 does, at the n-th change of the disk. */
+static void die(void) {
+    if (mode == KILL && __sync_add_and_fetch(&hits, 1) == nth) kill(getpid(), SIGKILL);
+}
+
 #define REAL(name) \
     static __typeof__(name) *real; \
     if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
@@ -100,6 +107,7 @@ static int refuses_open(const char *path, int flags) {
     if (mode == READ_ONLY && changes) return fails();
     if (mode == WRITES && (flags & O_CREAT) && access(path, F_OK) != 0) return fails();
     if (mode == NOTE && (flags & O_CREAT) && access(path, F_OK) != 0) note("create", path);
+    if (mode == KILL && (flags & O_CREAT) && access(path, F_OK) != 0) die();
     return 0;
 }
 
@@ -142,24 +150,35 @@ size_t fread_unlocked(void *data, size_t size, size_t count, FILE *stream) {
     return real(data, size, count, stream);
 }
 
-#define WRITES_FILE(name, result, list, given) \
+/* A process that is killed has written nothing of the data, or a part of it. */
+#define WRITES_FILE(name, result, list, given, part) \
     result name list { \
         REAL(name); \
         if ((mode == WRITES || mode == READ_ONLY) && is_file_below(file) && fails()) return -1; \
+        if (mode == KILL && is_file_below(file)) { \
+            die(); \
+            if (hits + 1 == nth && real part < 0) return -1; \
+            die(); \
+        } \
         return real given; \
     }
-WRITES_FILE(write, ssize_t, (int file, const void *data, size_t size), (file, data, size))
-WRITES_FILE(pwrite, ssize_t, (int file, const void *data, size_t size, off_t at), (file, data, size, at))
-WRITES_FILE(pwrite64, ssize_t, (int file, const void *data, size_t size, off64_t at), (file, data, size, at))
-WRITES_FILE(writev, ssize_t, (int file, const struct iovec *data, int count), (file, data, count))
-WRITES_FILE(ftruncate, int, (int file, off_t size), (file, size))
-WRITES_FILE(ftruncate64, int, (int file, off64_t size), (file, size))
+WRITES_FILE(write, ssize_t, (int file, const void *data, size_t size), (file, data, size),
+            (file, data, size / 2))
+WRITES_FILE(pwrite, ssize_t, (int file, const void *data, size_t size, off_t at),
+            (file, data, size, at), (file, data, size / 2, at))
+WRITES_FILE(pwrite64, ssize_t, (int file, const void *data, size_t size, off64_t at),
+            (file, data, size, at), (file, data, size / 2, at))
+WRITES_FILE(writev, ssize_t, (int file, const struct iovec *data, int count), (file, data, count),
+            (file, data, count / 2))
+WRITES_FILE(ftruncate, int, (int file, off_t size), (file, size), (file, size))
+WRITES_FILE(ftruncate64, int, (int file, off64_t size), (file, size), (file, size))
 
 #define SYNCS_FILE(name) \
     int name(int file) { \
         REAL(name); \
         if (mode == SYNCS && is_file_below(file) && fails()) return -1; \
         note_file("sync", file); \
+        if (mode == KILL && is_file_below(file)) die(); \
         return real(file); \
     }
 SYNCS_FILE(fsync)
@@ -169,6 +188,7 @@ SYNCS_FILE(fdatasync)
     int name list { \
         REAL(name); \
         if (mode == READ_ONLY && is_below(path) && fails()) return -1; \
+        if (mode == KILL && is_below(path)) die(); \
         return real given; \
     }
 CHANGES_PATH(unlink, (const char *path), (path))
@@ -178,6 +198,7 @@ int rename(const char *path, const char *target) {
     REAL(rename);
     if (mode == READ_ONLY && is_below(path) && fails()) return -1;
     if (is_below(target)) note("rename", target);
+    if (mode == KILL && is_below(target)) die();
     return real(path, target);
 }
 
@@ -186,5 +207,18 @@ int mkdir(const char *path, mode_t bits) {
     if (is_below(path) && access(path, F_OK) != 0) note("create", path);
     if ((mode == READ_ONLY || mode == WRITES) && is_below(path) && access(path, F_OK) != 0 && fails())
         return -1;
+    if (mode == KILL && is_below(path) && access(path, F_OK) != 0) die();
     return real(path, bits);
+}
+
+int link(const char *path, const char *target) {
+    REAL(link);
+    if (mode == KILL && is_below(target)) die();
+    return real(path, target);
+}
+
+int unlinkat(int at, const char *path, int flags) {
+    REAL(unlinkat);
+    if (mode == KILL && is_file_below(at)) die();
+    return real(at, path, flags);
 }

@@ -1,4 +1,4 @@
-"""A C library whose calls fail on demand, or are noted, for files below one directory."""
+"""A C library whose calls fail, kill or are noted on demand, for files below one directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODES = {
     "read-only": (4, errno.EROFS),
 }
 """By what happens, the mode of the shim and the error."""
-_NOTE = 5
+_NOTE, _KILL = 5, 6
 
 
 def build_shim(folder: Path) -> Path:
@@ -66,6 +66,10 @@ class Shim:
         """
         mode, number = MODES[what]
         self._arm(mode, number, nth, sticky=sticky)
+
+    def kill(self, nth: int) -> None:
+        """Kill this process at the n-th change of the disk: before it, or in the middle of it."""
+        self._arm(_KILL, 0, nth, sticky=False)
 
     def note(self) -> None:
         """Note from now on which files are created, renamed and synced."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
+from rowkey.errors import Unavailable
 from rowkey.portal import screens
 from rowkey.portal.error_pages import RefusedRequest, build_error_response
 from rowkey.portal.portal import Portal
@@ -44,6 +45,8 @@ def build_app(settings: PortalSettings, more_routes: Sequence[PortalRoute] = ())
     @asynccontextmanager
     async def run_lifespan(_: Starlette) -> AsyncIterator[None]:
         """Read tables and check files while the server runs; end all that when it stops."""
+        with suppress(Unavailable):  # a folder that is only read has none
+            portal.workspace.remove_temporary_files()
         portal.live.start()
         portal.checker.start()
         yield

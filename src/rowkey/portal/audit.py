@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -20,7 +21,8 @@ MAX_READ_BYTES = 1 << 20
 class AuditLog:
     """The audit log of a portal.
 
-    Several processes may append to one file: each entry is one write.
+    Several processes may append to one file: each entry is one write. The line of one that was cut,
+    by a kill or a full disk, ends before the next.
 
     Args:
         path: the file; it and its folder are created with the first entry.
@@ -39,15 +41,19 @@ class AuditLog:
             details: figures by name, as JSON values.
 
         Raises:
-            OSError: the file cannot be written.
+            OSError: the file cannot be written, or not the whole entry.
         """
         entry = {"time_ms": time.time_ns() // 1_000_000, "user": user, "action": action}
         entry |= {"target": target, **details}
-        line = json.dumps(shorten_texts(entry), separators=(",", ":")) + "\n"
+        line = json.dumps(shorten_texts(entry), separators=(",", ":")).encode() + b"\n"
         make_directory(self.path.parent)
-        number = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        number = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(number, line.encode())
+            size = os.fstat(number).st_size
+            if size and os.pread(number, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            if os.write(number, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             os.fsync(number)
         finally:
             os.close(number)

@@ -70,8 +70,7 @@ class JobResults(Generic[RequestT]):
         Raises:
             OSError: it cannot be written.
         """
-        for old in self.list_ids()[MAX_RESULTS - 1 :]:
-            shutil.rmtree(self.folder / old, ignore_errors=True)
+        self.remove(*self.list_ids()[MAX_RESULTS - 1 :])
         job_id = create_job_id()
         folder = self.folder / job_id
         make_directory(folder)
@@ -83,10 +82,13 @@ class JobResults(Generic[RequestT]):
         """Return the folder of a request; None for a text that is no id."""
         return self.folder / job_id if _ID.fullmatch(job_id) else None
 
-    def remove(self, job_id: str) -> None:
-        """Remove a request with its result."""
-        if folder := self.find_folder(job_id):
-            shutil.rmtree(folder, ignore_errors=True)
+    def remove(self, *job_ids: str) -> None:
+        """Remove requests with their results, each as a whole; also what a kill has left of one."""
+        for folder in filter(None, map(self.find_folder, job_ids)):
+            with suppress(FileNotFoundError):  # another request has removed it
+                folder.rename(folder.with_name(f".{folder.name}"))
+        for hidden in self.folder.glob(".*"):
+            shutil.rmtree(hidden, ignore_errors=True)
 
     def list_ids(self) -> list[str]:
         """Return the ids of the stored requests, newest first."""

@@ -38,10 +38,11 @@ def lock_state(settings: PortalSettings) -> Iterator[None]:
     """
     folder = settings.storage_folder
     try:
-        if not folder.is_dir():
-            make_directory(folder)
+        make_directory(folder)
+        ignored = folder / ".gitignore"
+        if not ignored.exists():  # it is new, also where a portal was killed meanwhile
             folder.chmod(0o700)  # samples and results may be of production
-            (folder / ".gitignore").write_text("*\n", encoding="ascii")
+            replace_file(ignored, b"*\n", folder / "gitignore.part")
         number = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as problem:
         what = f"the portal cannot write there: {problem.strerror}"

@@ -32,6 +32,8 @@ MAX_FILE_BYTES = 1 << 18
 _FORBIDDEN_CHARACTERS = frozenset('/\\:*?"<>|%')
 """Characters that separate folders, or have a meaning in names or URLs on some system."""
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9]+")
+_TEMPORARY_NAME = re.compile(r"\.[0-9a-f]{16}\.part")
+"""The name of a file that becomes a design file once it is written whole."""
 MAX_TABLE_CHARS = 100
 _VISIBLE_BLANKS = "\t\n"
 SETTLED_NS = 2_000_000_000
@@ -249,6 +251,21 @@ class Workspace:
                 raise Unavailable(name, what) from problem
             sync_directory(self.folder)
 
+    def remove_temporary_files(self) -> None:
+        """Remove what portals have left that were killed while they wrote a file.
+
+        Raises:
+            Unavailable: the folder cannot be locked or changed.
+        """
+        with self._lock(str(self.folder)):  # nobody writes one now
+            for path in self.folder.iterdir():
+                if _TEMPORARY_NAME.fullmatch(path.name):
+                    try:
+                        path.unlink(missing_ok=True)
+                    except OSError as problem:
+                        what = f"the file cannot be removed: {problem.strerror}"
+                        raise Unavailable(path.name, what) from problem
+
     def read_design(self, file: DesignFile) -> Design:
         """Return the design of a file.
 
@@ -364,7 +381,10 @@ class Workspace:
             mode = 0o666 if is_new else stat.S_IMODE(path.stat(follow_symlinks=False).st_mode)
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
             if is_new:
-                temporary.write_bytes(content)
+                with temporary.open("wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
                 os.link(temporary, path)  # which fails if the file is there
                 sync_directory(self.folder)
             else:
