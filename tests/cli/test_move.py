@@ -264,23 +264,44 @@ def test_a_blocked_plan_says_what_blocks(designs_folder: Path) -> None:
     assert "no move is under way" in move("status", "things").out
 
 
-def test_what_a_copy_leaves_out_is_said(designs_folder: Path) -> None:
-    """Cells of no column of the design are named by the plan, the run and the status."""
-    del designs_folder
+def write_foreign_cells(table: str, *cells: Cell, row_key: bytes | None = None) -> None:
+    """Write cells to the first row of a table, or to another row key, without rowkey."""
     with Move("things", "rocks:data") as opened:
-        store = opened.source.store
+        store = opened.engine.open_table(table)
         (cursor,) = store.scan([ScanRange()], CellSelection(limit=1))
         with cursor:
             row = next(iter(cursor))
-        foreign = row.cells[0]._replace(qualifier=b"foreign")
-        store.mutate([RowCells(row.row, [foreign])])
-    assert "warning: cells: 1 of the cells that were read" in move("plan", "things", "new.toml").out
-    told = "left out 1 cell in columns that the design does not have"
-    assert f"things: the copy {told}: " in move("run", "things", "new.toml").out
-    assert f"copied 5 rows; {told}\n" in move("status", "things").out
-    assert 1 == read_document(MOVE_STATUS_FIELDS, "status", "things")["left_out"]["cells"]
+        store.mutate([RowCells(row.row if row_key is None else row_key, list(cells))])
+
+
+def test_undeclared_cells_are_said_and_moved_along(designs_folder: Path) -> None:
+    """Cells of no column are moved or named by each step, and dropped only by a consent."""
+    del designs_folder
+    write_foreign_cells("things", Cell("d", b"foreign", 5, b"x"))
+    write_foreign_cells("things", Cell("d", b"x", 5, b"y"), row_key=b"\xff")
+    planned = move("plan", "things", "new.toml").out
+    assert "note: cells: 1 of the cells that were read" in planned
+    assert "d:x, and stay behind: the design cannot read the row" in planned
+    told = "1 cell of column d:x, such as in row key ff: the design cannot read the row"
+    found = move("run", "things", "new.toml")
+    assert 0 == found.code
+    assert f"things: stays behind: {told}\n" in found.out
+    assert "things: 5 rows and 1 undeclared cell are equal in things_2" in found.out
+    staying = [{"column": "d:x", "cells": 1, "reason": told.split(": ")[1], "row_key": "ff"}]
+    assert f"\nstays     {told}\n" in move("status", "things").out
+    assert staying == read_document(MOVE_STATUS_FIELDS, "status", "things")["staying"]
     verified = read_document(MOVE_VERIFICATION_FIELDS, "verify", "things")
-    assert {"rows": 0, "cells": 1} == verified["left_out"]
+    assert ({"source": 1, "target": 1}, staying) == (verified["undeclared"], verified["staying"])
+    assert f"things: stays behind: {told}\n" in move("cutover", "things").out
+    write_foreign_cells("things", Cell("d", b"late", 5, b"y"))
+    finish = ("finish", "things", "--drop-old", "--yes", "things")
+    consents = ("--consent", "drop 1 cell of column d:x", "--consent", "drop 2 cells of column d:x")
+    refused = move(*finish, *consents)
+    assert 2 == refused.code
+    assert "things is not dropped: only it has 1 cell of column d:late" in refused.err
+    assert "expected 'drop 1 cell of column d:late'. " in refused.err
+    assert 0 == move(*finish, *consents, "--consent", "drop 1 cell of column d:late").code
+    assert "consented: 2 cells" in move("status", "things").out
 
 
 def test_a_run_of_a_paused_copy_says_so(designs_folder: Path) -> None:
@@ -297,13 +318,14 @@ def test_rows_that_cannot_be_read_are_said(designs_folder: Path) -> None:
     """A row of no design is left out and keeps the verification from passing, with its key."""
     with Move("things", "rocks:data") as opened:
         opened.start(rowkey.Design.read(designs_folder / "new.toml"))
-        cell = Cell("d", b"x", 1, b"y")
+        slot = opened.source.declared_design.layout.slots[0]
+        cell = Cell(slot.family, slot.qualifier, 1, b"y")
         opened.source.store.mutate([RowCells(b"\xff", [cell])])
     found = move("run", "things")
     lines = found.out.splitlines()
     assert (3, True) == (found.code, "the copy left out 1 row that a design" in lines[0])
-    assert "things: 5 rows compared with things_2, some could not be" == lines[1]
-    assert "1 row of things cannot be read; row key ff: " in lines[2]
+    assert "things: 5 rows compared with things_2, some could not be" == lines[3]
+    assert "1 row of things cannot be read; row key ff: " in lines[4]
 
 
 def test_a_table_is_copied_to_another_engine(designs_folder: Path) -> None:

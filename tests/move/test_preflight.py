@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import rowkey
-from move.twins import DESIGNS, FIELDS, MADE_EARLIER_MS, PACKED, build_row, write_row
+from move.twins import DESIGNS, FIELDS, MADE_EARLIER_MS, PACKED, WIDE, build_row, write_row
 from rowkey import Design
 from rowkey.cells import Cell, RowCells
 from rowkey.engines import CellSelection, ScanRange, get_time_ms
@@ -216,18 +216,24 @@ def test_collisions_that_vanish_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
-def test_cells_of_unknown_columns_are_warned_of() -> None:
-    """Cells that the design does not have are counted before the move, with a column's name."""
+def test_undeclared_cells_are_counted_before_the_move() -> None:
+    """Cells that the design does not have are named: those that are moved, and the others."""
     with rowkey.open(SOURCE, "memory:") as table:
         write_row(table, build_row(1), MADE_EARLIER_MS)
         key = SOURCE.key.encode(build_row(1))
         table.store.mutate([RowCells(key, [Cell("d", b"x\1", MADE_EARLIER_MS, b"v")])])
-        (finding,) = plan_move(table, build_target()).select_findings(FindingLevel.WARNING)
+        plan = plan_move(table, build_target())
+        assert not plan.select_findings(FindingLevel.WARNING)
+        moved = next(one for one in plan.findings if one.mistake.path == "cells").mistake.problem
+        packed = plan_move(table, build_target("[user][at]", WIDE))
+        (finding,) = packed.select_findings(FindingLevel.WARNING)
     problem = finding.mistake.problem
-    assert (
-        r"1 of the cells that were read are in no column of the design, such as d:x\x01" in problem
-    )
-    assert "有 1 个不属于设计中的任何列，例如 d:x" in Translator("zh").translate_message(problem)
+    start = r"1 of the cells that were read are in no column of the design, such as d:x\x01, and "
+    assert f"{start}are moved along unchanged" == moved
+    assert f"{start}stay behind: deletes of rows would delete" in problem
+    translate = Translator("zh").translate_message
+    assert "有 1 个不属于设计中的任何列，例如 d:x" in translate(moved)
+    assert "它们会留在旧表：删除行时" in translate(problem)
 
 
 def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

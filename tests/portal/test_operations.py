@@ -290,6 +290,7 @@ def test_only_the_sensible_steps_are_offered(
         "verification": None
         if verification is None
         else {"passed": verification, "differences": 3},
+        "staying": [{"column": "d:x", "cells": 80, "reason": "", "row_key": ""}],
         "settings": {"rows_per_s": 20_000.0, "max_p99_ms": None, "paused": False},
         "history": [{"time_ms": 1, "step": "copied", "details": {"rows": 7}}],
     }
@@ -299,6 +300,8 @@ def test_only_the_sensible_steps_are_offered(
         actions = [str(one["action"]) for tag, one in page.elements if tag == "form"]
         found = {one.partition("/move/")[2] for one in actions if "/move/" in one}
         assert forms == found
+        asks = any(one[1].get("name") == "consents" for one in page.elements)
+        assert asks == (step != "finishing" and any(one.startswith("finish") for one in found))
     at = page.text.split()
     marked = [one for one in page.elements if one[1].get("aria-current") == "step"]
     assert (current is not None) == (len(marked) == 1)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rowkey.move.preflight import MovePlan, MoveStep, plan_move
     from rowkey.move.rate_limit import RateLimit
     from rowkey.move.status import MoveSettings, MoveStatus, read_status
+    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.switch import SwitchResult
     from rowkey.move.table_digest import SideCounts, SkippedRow
     from rowkey.move.transfer import TransferResult, transfer_table
@@ -46,6 +47,7 @@ else:
             "move_record": "MoveRecord",
             "preflight": "MovePlan MoveStep plan_move",
             "rate_limit": "RateLimit",
+            "staying_cells": "StayingCells",
             "status": "MoveSettings MoveStatus read_status",
             "switch": "SwitchResult",
             "table_digest": "SideCounts SkippedRow",
@@ -77,6 +79,7 @@ __all__ = [
     "RowRepair",
     "SideCounts",
     "SkippedRow",
+    "StayingCells",
     "SwitchResult",
     "TransferResult",
     "VerificationResult",

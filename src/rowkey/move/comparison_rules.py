@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rowkey.errors import Mistakes
 from rowkey.keys import build_key
 from rowkey.schema import FieldRef
+from rowkey.table import CarriedColumns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,17 +47,31 @@ class ComparisonRules:
         timestamp_field: the rule of the field that both store in the timestamps of cells, or None.
         skips_empty_rows: whether rows without any of `fields` are left out, because only one of the
             designs marks them with a cell that deletes of fields do not remove.
+        carried: the columns whose undeclared cells are compared as well, with their timestamps.
+        family_versions: how many of their newest versions are compared, by family.
     """
 
     identity_key: Key
     fields: Mapping[str, FieldRule]
     timestamp_field: FieldRule | None
     skips_empty_rows: bool
+    carried: CarriedColumns
+    family_versions: Mapping[str, int]
 
     @property
     def versions(self) -> int:
-        """The greatest number of versions that is compared of a field."""
-        return max((rule.versions for rule in self.fields.values()), default=1)
+        """The greatest number of versions that is compared of a field or an undeclared cell."""
+        versions = [rule.versions for rule in self.fields.values()]
+        return max([*versions, *self.family_versions.values()], default=1)
+
+    def count_versions(self, family: str, name: bytes) -> int:
+        """Return how many of the newest versions are compared of the cells of a column.
+
+        Args:
+            family: the family.
+            name: the qualifier without the prefix of its event.
+        """
+        return self.family_versions[family] if self.carried.has_column(family, name) else 0
 
     @property
     def fields_without_timestamp(self) -> tuple[str, ...]:
@@ -97,7 +112,15 @@ def build_comparison_rules(source: GenerationState, target: GenerationState) -> 
     if stamps[0] is not None and stamps[1] is not None:
         field = stamps[0].field
         timestamp_rule = FieldRule(field, numbers[field.name], 1, has_timestamp=False)
-    return ComparisonRules(identity_key, rules, timestamp_rule, marked[0] != marked[1])
+    carried = CarriedColumns.from_designs(source.combined_design, target.combined_design)
+    return ComparisonRules(
+        identity_key,
+        rules,
+        timestamp_rule,
+        marked[0] != marked[1],
+        carried,
+        {name: min(one[name] for one in kept) for name in carried.carried_families},
+    )
 
 
 def _find_slots(layout: Layout) -> dict[str, CellSlot]:

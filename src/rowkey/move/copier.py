@@ -62,7 +62,6 @@ class CopyStatus:
         intervals_done: intervals that are copied.
         interval_count: all intervals.
         left_out_rows: rows that were left out; see `CopyProgress`.
-        left_out_cells: cells that were left out, in columns that the source's design does not have.
     """
 
     row_count: int
@@ -72,7 +71,6 @@ class CopyStatus:
     intervals_done: int
     interval_count: int
     left_out_rows: int
-    left_out_cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,6 @@ class CopyResult:
         row_count: stored rows that were copied, also before the copier was started again; deleted
             ones count, and rows of the design that share a row key count once.
         left_out_rows: rows that were left out; see `CopyProgress`.
-        left_out_cells: cells that were left out, in columns that the source's design does not have.
         untranslatable_row: the key of the first left out row since the copier was started.
         untranslatable_reason: why it was left out.
     """
@@ -92,7 +89,6 @@ class CopyResult:
     is_complete: bool
     row_count: int
     left_out_rows: int
-    left_out_cells: int
     untranslatable_row: bytes | None
     untranslatable_reason: str
 
@@ -191,7 +187,6 @@ class RowCopier:
             self._progress.is_complete,
             self._progress.row_count,
             self._progress.left_out_rows,
-            self._progress.left_out_cells,
             self.translator.untranslatable_row,
             self.translator.untranslatable_reason,
         )
@@ -241,8 +236,6 @@ class RowCopier:
                             self._progress.replace_interval(index, interval),
                             left_out_rows=self._initial.left_out_rows
                             + self.translator.untranslatable_count,
-                            left_out_cells=self._initial.left_out_cells
-                            + self.translator.undeclared_cell_count,
                         )
                         self._save(self._progress)
                     self._send_report()
@@ -328,7 +321,6 @@ class RowCopier:
             intervals_done=sum(one.is_done for one in progress.intervals),
             interval_count=len(progress.intervals),
             left_out_rows=progress.left_out_rows,
-            left_out_cells=progress.left_out_cells,
         )
         self._report(status)
 

@@ -19,7 +19,7 @@ PROGRESS_NOTE = "move.progress"
 MAX_INTERVALS = 256
 """The most intervals of a copy. With row keys of 100 bytes their note has at most 200 KB, below
 the 1 MB that ZooKeeper allows."""
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,8 @@ class CopyProgress:
         last_row: the last row key when the pass began, empty if there was none. Rows behind it are
             new and are not copied: the pass would never reach the end of a table to which rows are
             appended faster.
-        left_out_rows: rows that the source's design cannot read or the target's cannot store.
-        left_out_cells: cells in columns that the source's design does not have. What a killed
-            copier copies again counts twice, in both numbers.
+        left_out_rows: rows that the source's design cannot read or the target's cannot store. What
+            a killed copier copies again counts twice.
     """
 
     target: str
@@ -73,7 +72,6 @@ class CopyProgress:
     intervals: tuple[CopyInterval, ...]
     last_row: bytes
     left_out_rows: int = 0
-    left_out_cells: int = 0
 
     @classmethod
     def start(
@@ -133,7 +131,7 @@ class CopyProgress:
             "target": self.target,
             "since_ms": self.since_ms,
             "last_row": self.last_row.hex(),
-            "left_out": [self.left_out_rows, self.left_out_cells],
+            "left_out_rows": self.left_out_rows,
             "intervals": intervals,
         }
         return json.dumps(document)
@@ -153,7 +151,7 @@ class CopyProgress:
             target, since_ms = document["target"], document["since_ms"]
             last_row = bytes.fromhex(document["last_row"])
             intervals = tuple(_parse_interval(one) for one in document["intervals"])
-            left_out_rows, left_out_cells = map(int, document["left_out"])
+            left_out_rows = int(document["left_out_rows"])
         except (KeyError, TypeError) as error:
             message = f"a field is missing or has another type: {error}"
             raise ValueError(message) from None
@@ -162,7 +160,7 @@ class CopyProgress:
             raise ValueError(message)
         if mistake := _find_coverage_mistake(intervals):
             raise ValueError(mistake)
-        return cls(target, since_ms, intervals, last_row, left_out_rows, left_out_cells)
+        return cls(target, since_ms, intervals, last_row, left_out_rows)
 
 
 def _parse_interval(document: Any) -> CopyInterval:

@@ -14,11 +14,11 @@ from rowkey.move.row_images import RowImageReader
 from rowkey.table import build_row_mutations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
-    from rowkey.move.row_images import RowImage
+    from rowkey.move.row_images import Column, RowImage
     from rowkey.table import GenerationState
 
 
@@ -149,13 +149,13 @@ class _RowRepairer:
         deletes = [c for c in follower.read_raw_cells(values) if c.cell_type is not CellType.PUT]
         hidden = {cell: at for cell in cells if (at := _find_hiding_delete(deletes, cell)) >= 0}
         newest = {(cell.family, cell.qualifier): cell for cell in reversed(cells)}
-        later: dict[str, int] = {}
+        later: dict[str | Column, int] = {}
         for cell, hidden_by in hidden.items():
             if newest[cell.family, cell.qualifier] is cell:
-                for name in follower.find_field_names(cell):
+                for name in follower.find_names(cell):
                     later[name] = max(later.get(name, 0), hidden_by + 1)
         if wanted is not None and self.rules.timestamp_field is None:
-            if later.keys() & self.rules.fields.keys():
+            if later.keys() & wanted.versions.keys():
                 # The primary table last: until then its readers see the older timestamps.
                 cells = _build_cells(follower, self.leader, values, wanted, later)
                 mine = _build_cells(self.leader, self.leader, values, wanted, later)
@@ -193,7 +193,7 @@ class _RowRepairer:
         unwanted = [
             cell
             for place, cell in stored.items()
-            if place not in wanted and reader.is_of_design(cell)
+            if place not in wanted and reader.is_compared(cell)
         ]
         if keeps_others:
             later = {(one.family, one.qualifier, one.value): one.timestamp for one in changes}
@@ -215,9 +215,9 @@ def _build_cells(
     leader: RowImageReader,
     values: Mapping[str, Any],
     wanted: RowImage,
-    later: Mapping[str, int],
+    later: Mapping[str | Column, int],
 ) -> list[Cell]:
-    """Return the cells of a row as the design of one table stores them.
+    """Return the cells of a row as the design of one table stores them, with undeclared ones.
 
     Args:
         reader: reads the table.
@@ -227,7 +227,12 @@ def _build_cells(
         later: fields that get another timestamp.
     """
     cells = []
-    for slot in reader.layout.slots:
+    for column in wanted.versions:
+        if not isinstance(column, str):
+            versions = _list_slot_versions(leader, [column], wanted, later)
+            for timestamp, found in versions.items():
+                cells.append(Cell(*column, timestamp, found[column]))
+    for slot in reader.layout.slots if wanted.is_declared else ():
         write = slot.compile_writer()
         compared = reader.rules.fields.keys() & {*slot.field_names}
         versions = _list_slot_versions(leader, compared, wanted, later)
@@ -241,15 +246,20 @@ def _build_cells(
 
 
 def _list_slot_versions(
-    leader: RowImageReader, names: Iterable[str], wanted: RowImage, later: Mapping[str, int]
-) -> dict[int, dict[str, Any]]:
+    leader: RowImageReader,
+    names: Collection[str | Column],
+    wanted: RowImage,
+    later: Mapping[str | Column, int],
+) -> dict[int, dict[Any, Any]]:
     """Return the values of some fields of one cell in each of its versions, by timestamp."""
-    versions: dict[int, dict[str, Any]] = {}
+    versions: dict[int, dict[Any, Any]] = {}
+    has_timestamp = True
     for name in names:
         for timestamp, packed in wanted.versions.get(name, ()):
-            at = wanted.timestamps[name] if timestamp is None else timestamp
+            has_timestamp &= timestamp is not None
+            at = wanted.timestamps[str(name)] if timestamp is None else timestamp
             versions.setdefault(at, {})[name] = leader.decode_value(name, packed)
-    if not all(leader.rules.fields[name].has_timestamp for name in names) and versions:
+    if not has_timestamp:
         together = {name: one for fields in versions.values() for name, one in fields.items()}
         versions = {max(versions): together}
     moved = max((later[name] for name in names if name in later), default=-1)
@@ -267,7 +277,7 @@ def _lift_bare_cells(
     """
     lifted = []
     for cell in cells:
-        is_bare = not reader.rules.fields.keys() & {*reader.find_field_names(cell)}
+        is_bare = reader.is_bare(cell)
         hidden_by = _find_hiding_delete(deletes, cell) if is_bare else -1
         lifted.append(cell._replace(timestamp=max(cell.timestamp, hidden_by + 1)))
     return lifted

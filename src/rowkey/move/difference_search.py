@@ -12,6 +12,7 @@ from rowkey.move.bin_digest import BIN_COUNT
 from rowkey.move.identities import iterate_identities
 from rowkey.move.row_images import RowImageReader
 from rowkey.move.table_digest import SideCounts, hash_table
+from rowkey.rows import format_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rowkey.move.bin_digest import BinDigest, IntArray
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.row_hashes import HashedRows, LimbArray
-    from rowkey.move.row_images import RowImage
+    from rowkey.move.row_images import Column, RowImage
     from rowkey.table import GenerationState
 
     Identity = dict[str, Any]
@@ -41,10 +42,10 @@ COMPARED_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """A field that two tables have with other versions in the same row.
+    """A field, or a column of undeclared cells, of which two tables have other versions in a row.
 
     Args:
-        name: the field.
+        name: the field, or the column in HBase's notation, such as `d:x`.
         source: the timestamp and the value of each compared version in the source, the newest
             first; the timestamp is None where it is not compared.
         target: the same of the target.
@@ -183,13 +184,16 @@ class DifferenceSearch:
         """Return the difference of one row."""
         kind = "missing" if target is None else "extra" if source is None else "different"
         sides = [{} if one is None else one.versions for one in (source, target)]
+        columns = {one for side in sides for one in side if not isinstance(one, str)}
+        names: list[str | Column] = [*self.rules.identity_key.declared_fields, *sorted(columns)]
         fields = []
-        for name in self.rules.identity_key.declared_fields:
+        for name in names:
             versions = [one.get(name, ()) for one in sides]
             if versions[0] != versions[1]:
                 decode = self.readers[0].decode_value
                 shown = (tuple((at, decode(name, one)) for at, one in some) for some in versions)
-                fields.append(FieldDifference(name, *shown))
+                title = name if isinstance(name, str) else format_column(*name)
+                fields.append(FieldDifference(title, *shown))
         return RowDifference(kind, identity, tuple(fields))
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 from rowkey.catalog import MovePhase, TableMove, sync_attributes
@@ -18,11 +19,13 @@ from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
+from rowkey.move.lost_cells import find_lost_cells
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
+from rowkey.move.staying_cells import list_consents
 from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,
@@ -46,13 +49,14 @@ from rowkey.table import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from rowkey.catalog import CatalogEntry
     from rowkey.design import Design
     from rowkey.engines import Engine
     from rowkey.move.copier import CopyStatus
     from rowkey.move.preflight import MovePlan
+    from rowkey.move.staying_cells import StayingCells
     from rowkey.table import GenerationTracker
 
     StepProgress = Callable[[str, int, int], None]
@@ -391,14 +395,10 @@ class Move:
             "is_copied": True,
             "row_count": result.row_count,
             "left_out_rows": result.left_out_rows,
-            "left_out_cells": result.left_out_cells,
         }
         self.record.write_note(CAUGHT_UP_NOTE, note)
         self.record.add_to_history(
-            "copied",
-            rows=result.row_count,
-            left_out_rows=result.left_out_rows,
-            left_out_cells=result.left_out_cells,
+            "copied", rows=result.row_count, left_out_rows=result.left_out_rows
         )
 
     def _wait_for_clients(self, seconds: float, progress: StepProgress) -> None:
@@ -460,17 +460,20 @@ class Move:
         progress: StepProgress,
         sample_share: float = 1.0,
         listed: int = DEFAULT_LISTED,
+        *,
+        is_limited: bool = True,
     ) -> VerificationResult:
         """Copy rows that have changed, compare both tables, and note the result.
 
-        A sample that passes leaves the last note.
+        A sample that passes leaves the last note. `is_limited` says whether the copy keeps to the
+        limits of the move.
         """
         move = self._require_move()
         started_ms = get_time_ms()
         copied = self.record.read_note(CAUGHT_UP_NOTE)
         if copied.get("is_copied"):
             progress("catch up", 0, 0)
-            self._begin_catch_up(lock, is_limited=True).run()
+            self._begin_catch_up(lock, is_limited=is_limited).run()
         expected = 2 * copied.get("row_count", 0)  # each row is read in both tables
         result = verify_move(
             self.source.get_state(),
@@ -490,7 +493,8 @@ class Move:
             "is_target_primary": move.is_target_primary,
         }
         if sample_share >= 1 or not result.has_passed:
-            self.record.write_note(VERIFICATION_NOTE, note)
+            staying = [one.to_document() for one in result.staying]
+            self.record.write_note(VERIFICATION_NOTE, {**note, "staying": staying})
         self.record.add_to_history("verified", sample_share=sample_share, **note)
         return result
 
@@ -582,30 +586,48 @@ class Move:
             self.record.write_note(CAUGHT_UP_NOTE, note)
             return result
 
-    def finish(self, *, drop: str | None = None, progress: StepProgress | None = None) -> str:
+    def finish(
+        self,
+        *,
+        drop: str | None = None,
+        consents: Collection[str] = (),
+        ask: Callable[[str, Sequence[StayingCells]], str] | None = None,
+        progress: StepProgress | None = None,
+    ) -> str:
         """End the move: drop the table that is not read, with all its rows.
 
         Clients that have the table open go on with the one that is read. After a cut-over the
         source's name stands for the target. Repeated after its end, it does nothing.
 
+        A table that clients have read is first compared with the one that is kept. Cells that only
+        it has are dropped by consent: those that the move could not carry along, and what programs
+        without rowkey have written to it after the switch.
+
         Args:
             drop: the name of the table to drop, as a safeguard: nothing is done if it is the other
                 one by now. None for whichever is not read.
+            consents: which cells may be lost, as `drop 80 cells of column d:x`; the numbers must be
+                those that are counted now.
+            ask: called with a consent that is missing and the cells that it is about; returns what
+                the user has typed.
             progress: called with the step and how far it is.
 
         Returns:
             The name of the dropped table.
 
         Raises:
-            InvalidArgument: `drop` is the table that is read.
+            InvalidArgument: `drop` is the table that is read; or a consent is missing.
             Conflict: a switch is under way, or another process works on the move.
             Unavailable: the table that is read is missing.
         """
         if dropped := self._find_dropped_table():
             self._require_to_drop(drop, dropped)
             return dropped
-        self._require_move()
+        move = self._require_move()
         with MoverLock(self.record, self.pause) as lock:
+            if move.phase is MovePhase.BOTH and self._was_read(move):
+                self._require_to_drop(drop, self._name_unread_table(move))
+                self._require_consents(lock, consents, ask, progress or _ignore_progress)
 
             def end(entry: CatalogEntry) -> CatalogEntry:
                 move = entry.move
@@ -625,6 +647,45 @@ class Move:
             lock.check()
             assert entry.move is not None, "the lock keeps the record"
             return self._drop_unread_table(entry.move)
+
+    def _was_read(self, move: TableMove) -> bool:
+        """Return whether clients have read the table that is to be dropped, and both exist."""
+        was_switched = any(one["step"] == "switched" for one in self.status.history)
+        names = (self.source_name, move.target)
+        return (was_switched or move.is_target_primary) and all(map(self.engine.has_table, names))
+
+    def _require_consents(
+        self,
+        lock: MoverLock,
+        consents: Collection[str],
+        ask: Callable[[str, Sequence[StayingCells]], str] | None,
+        progress: StepProgress,
+    ) -> None:
+        """Count the cells that only the table to be dropped has, and require consent to drop them.
+
+        Raises:
+            InvalidArgument: a consent is missing.
+            Conflict: so many rows differ that not all were examined.
+        """
+        drops_source = self._require_move().is_target_primary
+        result = self._verify(lock, progress, listed=MAX_EXAMINED_ROWS, is_limited=False)
+        states = (self.source.get_state(), self.target.get_state())
+        lost = find_lost_cells(states, result, drops_source=drops_source)
+        missing = {
+            consent: cells
+            for consent, cells in list_consents(lost).items()
+            if consent not in consents and (ask is None or ask(consent, cells) != consent)
+        }
+        if missing:
+            dropped = self._name_unread_table(self._require_move())
+            what = f"{dropped} is not dropped: only it has " + "; ".join(
+                map(str, chain.from_iterable(missing.values()))
+            )
+            expected = ", ".join(map(repr, missing))
+            remedy = "Copy these cells yourself, or give each sentence as a consent (--consent)."
+            raise InvalidArgument("consents", what, expected, remedy)
+        if lost:
+            self.record.add_to_history("consented", cells=sum(one.cell_count for one in lost))
 
     def _find_dropped_table(self) -> str:
         """Return the name of the table that a finished move has dropped; empty if none is."""

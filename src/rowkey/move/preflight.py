@@ -18,8 +18,8 @@ from rowkey.move.collisions import find_collisions
 from rowkey.move.design_comparison import compare_designs
 from rowkey.move.finding import FindingLevel, MoveFinding
 from rowkey.move.switch import SWITCH_STALE_S
-from rowkey.rows import UndeclaredCells
-from rowkey.table import compute_wait_s
+from rowkey.move.table_digest import SideCounts
+from rowkey.table import CarriedColumns, compute_wait_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,7 +120,7 @@ class _SampleFigures:
     refused_count: int = 0
     refusals: list[str] = field(default_factory=list)
     cells_with_ttl: int = 0
-    undeclared_cells: UndeclaredCells = field(default_factory=UndeclaredCells)
+    counts: SideCounts = field(default_factory=SideCounts)
 
 
 def plan_move(
@@ -304,13 +304,16 @@ def _measure_row(
     figures.cells_with_ttl += sum(one.ttl_ms is not None for one in row.cells)
     figures.source_bytes += _measure_cells(row.row, row.cells)
     try:
-        figures.undeclared_cells.merge(layout.count_undeclared_cells([row]))
         events = layout.decode_events(row.row, row.cells)
+        undeclared = layout.split_cells(row.row, row.cells)
     except RowError as refusal:
-        _note_refusal(figures, refusal)
+        if figures.counts.add_refused_row(layout, row, 0, ""):
+            _note_refusal(figures, refusal)
         return
     figures.rows += len(events)
     if target is not None:
+        carried = CarriedColumns.from_designs(table.get_state().combined_design, target)
+        figures.counts.add_undeclared_cells(carried, row.row, *undeclared)
         for event in events:
             _encode_event(figures, target, event)
 
@@ -398,18 +401,7 @@ def _describe_sample(
             count=figures.cells_with_ttl,
         )
         yield build(NOTE, "cells", what)
-    if (undeclared := figures.undeclared_cells).cell_count:
-        what = Message(
-            "move.undeclared_cells",
-            "{count:,} of the cells that were read are in no column of the design, such as "
-            "{column}, and are not moved",
-            count=undeclared.cell_count,
-            column=next(iter(undeclared.column_counts)),
-        )
-        remedy = Message(
-            "move.declare_cells", "Declare their fields in both designs, or copy them yourself."
-        )
-        yield build(WARNING, "cells", what, remedy=remedy)
+    yield from _describe_undeclared_cells(figures.counts)
     if plan.free_bytes is not None and plan.target_bytes > plan.free_bytes:
         what = Message(
             "move.disk",
@@ -423,6 +415,34 @@ def _describe_sample(
         )
         remedy = Message("move.free_space", "Free some space first.")
         yield build(WARNING, "disk", what, allowed, remedy)
+
+
+def _describe_undeclared_cells(counts: SideCounts) -> Iterator[MoveFinding]:
+    """Yield how many undeclared cells are moved along, and how many stay behind for each reason."""
+    if (carried := counts.carried).cell_count:
+        what = Message(
+            "move.carried_cells",
+            "{count:,} of the cells that were read are in no column of the design, such as "
+            "{column}, and are moved along unchanged",
+            count=carried.cell_count,
+            column=next(iter(carried.column_counts)),
+        )
+        yield MoveFinding.build(NOTE, "cells", what)
+    for reason, staying in counts.staying.items():
+        what = Message(
+            "move.staying_cells",
+            "{count:,} of the cells that were read are in no column of the design, such as "
+            "{column}, and stay behind: {reason}",
+            count=staying.cell_count,
+            column=next(iter(staying.column_counts)),
+            reason=reason.value,
+        )
+        remedy = Message(
+            "move.declare_cells",
+            "Declare their fields or families in both designs, or copy them yourself; without "
+            "that, finishing asks for consent to drop them.",
+        )
+        yield MoveFinding.build(WARNING, "cells", what, remedy=remedy)
 
 
 def _check_collisions(
@@ -533,5 +553,9 @@ def _build_steps(plan: MovePlan, table: Table) -> list[MoveStep]:
             f"let clients read {plan.target}; they wait for about {switch_s:.0f} s at its end",
             wait_s + switch_s,
         ),
-        MoveStep("finish", f"drop {plan.source}; only {plan.target} is left", wait_s),
+        MoveStep(
+            "finish",
+            f"compare again, and drop {plan.source}; only {plan.target} is left",
+            wait_s + 2 * VERIFY_COST * scan_s,
+        ),
     ]

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 _HEADER = np.dtype([("field", "<u2"), ("timestamp", "<i8"), ("identity_bytes", "<u4")])
 """What a cell's hash begins with; the identity and the value follow."""
-_NO_FIELD = 0xFFFF
-"""The number in the hash of a row without any compared field."""
+_NO_FIELD, _UNDECLARED = 0xFFFF, 0xFFFE
+"""The numbers in the hash of a row with declared cells but no compared field, and in that of an
+undeclared cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,15 @@ class HashedRows:
         fingerprints: 64 bits of a hash of the identity.
         identity_sizes: the bytes of the encoded identity.
         hash_limbs: the hash of identity and fields in four arrays of 32 bits each, lowest first.
-        cell_count: how many versions of fields went into the hashes of all rows.
+        row_count: how many of the rows have declared cells.
+        cell_count: how many versions of fields and undeclared cells went into the hashes.
     """
 
     identities: pa.RecordBatch
     fingerprints: IntArray
     identity_sizes: IntArray
     hash_limbs: LimbArray
+    row_count: int
     cell_count: int
 
 
@@ -82,7 +85,12 @@ class RowHasher:
         Cost: about 0.3 µs a row, and 0.2 µs a cell.
         """
         rules = self.rules
-        events = self.layout.decode_field_cells(cells, rules.fields)
+        events = self.layout.decode_field_cells(
+            cells,
+            rules.fields,
+            rules.count_versions,
+            needs_declared_cell=rules.carried.needs_declared_cell,
+        )
         self._verify_row_keys(events.identities, events.row_keys)
         key = rules.identity_key
         columns = key.build_columns(events.identities)
@@ -102,22 +110,32 @@ class RowHasher:
                 timestamps = one.timestamps[wanted] if rule.has_timestamp else None
                 values = one.values if wanted.all() else one.values.filter(pa.array(wanted))
                 sums.add_cells(rule.number, one.event_indexes[wanted], values, timestamps)
+        is_declared = events.is_declared & (sums.has_cells | (not rules.skips_empty_rows))
+        bare = np.flatnonzero(keeps & is_declared & ~sums.has_cells)
+        one = events.undeclared
+        wanted = keeps[one.event_indexes]
+        values = one.values.filter(pa.array(wanted))
+        sums.add_cells(_UNDECLARED, one.event_indexes[wanted], values, one.timestamps[wanted])
         cell_count = sums.cell_count
-        if rules.skips_empty_rows:
-            keeps &= sums.has_cells
+        keeps &= is_declared | sums.has_cells
         if rules.timestamp_field is not None:
-            self._add_timestamp_field(sums, events.identities, rules.timestamp_field, keeps)
-        bare = np.flatnonzero(keeps & ~sums.has_cells)
+            stamped = keeps & is_declared
+            self._add_timestamp_field(sums, events.identities, rules.timestamp_field, stamped)
+            bare = bare[:0]
         sums.add_cells(_NO_FIELD, bare, pa.repeat(pa.scalar(b"", pa.binary()), len(bare)), None)
-        limbs = sums.to_limbs()
+        limbs, row_count = sums.to_limbs(), int((keeps & is_declared).sum())
         if keeps.all():
-            return HashedRows(events.identities, fingerprints, packed.lengths, limbs, cell_count)
+            identities = events.identities
+            return HashedRows(
+                identities, fingerprints, packed.lengths, limbs, row_count, cell_count
+            )
         identities = events.identities.filter(pa.array(keeps))
         return HashedRows(
             identities,
             fingerprints[keeps],
             packed.lengths[keeps],
             limbs[:, keeps],
+            row_count,
             cell_count,
         )
 

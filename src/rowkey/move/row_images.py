@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.engines import CellSelection
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.rows import ColumnCodec
+from rowkey.rows import ColumnCodec, find_next_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rowkey.table import GenerationState
 
     Event = dict[str, Any]
+    Column = tuple[str, bytes]
+    """The family of an undeclared cell, and its qualifier without the prefix of its event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +28,28 @@ class RowImage:
     """One row as both tables of a comparison see it.
 
     Args:
-        versions: by field the timestamp and the packed value of each compared version, the newest
-            first; the timestamp is None where it is not compared.
+        versions: by field, or by column of undeclared cells, the timestamp and the packed value of
+            each compared version, the newest first; the timestamp is None where it is not compared.
         timestamps: by field the timestamp of its newest version, compared or not.
-        last_timestamp: the highest timestamp of its cells.
+        last_timestamp: the highest timestamp of its declared cells; -1 if it has none.
     """
 
-    versions: Mapping[str, tuple[tuple[int | None, bytes], ...]]
+    versions: Mapping[str | Column, tuple[tuple[int | None, bytes], ...]]
     timestamps: Mapping[str, int]
     last_timestamp: int
 
+    @property
+    def is_declared(self) -> bool:
+        """Whether it has declared cells."""
+        return self.last_timestamp >= 0
+
     def __eq__(self, other: object) -> bool:
-        """Return whether the compared versions are equal."""
-        return isinstance(other, RowImage) and self.versions == other.versions
+        """Return whether the compared versions are equal, and both or none are rows of a design."""
+        return (
+            isinstance(other, RowImage)
+            and self.versions == other.versions
+            and self.is_declared == other.is_declared
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -91,7 +102,9 @@ class RowImageReader:
         found = []
         for values, key in zip(rows, keys, strict=True):
             front = prefix.encode(values)
-            selection = CellSelection(versions=versions, qualifier_range=(front, b""))
+            selection = CellSelection(
+                versions=versions, qualifier_range=(front, find_next_prefix(front))
+            )
             (row,) = store.get([key], selection)
             found.append(
                 [
@@ -104,13 +117,33 @@ class RowImageReader:
 
     def _build_image(self, values: Mapping[str, Any], cells: Iterable[Cell]) -> RowImage | None:
         """Return the image of a row from its cells."""
-        columns: dict[tuple[str, bytes], list[Cell]] = {}
+        columns: dict[Column, list[Cell]] = {}
+        versions: dict[str | Column, list[tuple[int | None, bytes]]] = {}
         for cell in cells:
             if (column := (cell.family, cell.qualifier)) in self._slots:
                 columns.setdefault(column, []).append(cell)
-        if not columns or not self._has_identity(values, columns):
+            elif len(versions.get(column, ())) < self.rules.count_versions(*column):
+                versions.setdefault(column, []).append((cell.timestamp, cell.value))
+        if columns and not self._has_identity(values, columns):
             return None
-        versions: dict[str, list[tuple[int | None, bytes]]] = {}
+        if not columns and self.rules.carried.needs_declared_cell:
+            return None
+        timestamps = self._add_fields(versions, columns)
+        if self.rules.skips_empty_rows and not timestamps:
+            columns = {}
+        if not versions and not columns:
+            return None
+        newest = max((cell.timestamp for found in columns.values() for cell in found), default=-1)
+        if (rule := self.rules.timestamp_field) is not None and columns:
+            versions[rule.field.name] = [(None, self._pack_timestamp(rule, newest))]
+        return RowImage({name: tuple(some) for name, some in versions.items()}, timestamps, newest)
+
+    def _add_fields(
+        self,
+        versions: dict[str | Column, list[tuple[int | None, bytes]]],
+        columns: Mapping[Column, Sequence[Cell]],
+    ) -> dict[str, int]:
+        """Add the versions of fields in declared cells; return the newest timestamp of each."""
         timestamps: dict[str, int] = {}
         for column, found in columns.items():
             for rank, cell in enumerate(found):
@@ -120,12 +153,7 @@ class RowImageReader:
                         timestamp = cell.timestamp if rule.has_timestamp else None
                         versions.setdefault(name, []).append((timestamp, value))
                         timestamps.setdefault(name, cell.timestamp)
-        if not versions and self.rules.skips_empty_rows:
-            return None
-        newest = max(cell.timestamp for found in columns.values() for cell in found)
-        if (rule := self.rules.timestamp_field) is not None:
-            versions[rule.field.name] = [(None, self._pack_timestamp(rule, newest))]
-        return RowImage({name: tuple(some) for name, some in versions.items()}, timestamps, newest)
+        return timestamps
 
     def _pack_timestamp(self, rule: FieldRule, timestamp: int) -> bytes:
         """Return the value of the field in the timestamps of cells, as `ColumnCodec` packs it."""
@@ -167,8 +195,10 @@ class RowImageReader:
             if value is not None:
                 yield name, self._codecs[name].pack(value)
 
-    def decode_value(self, name: str, packed: bytes) -> Any:
+    def decode_value(self, name: str | Column, packed: bytes) -> Any:
         """Return a packed value of a field as it is shown; the bytes if they are none."""
+        if not isinstance(name, str):
+            return packed
         try:
             return self._codecs[name].decode(packed)
         except (InvalidArgument, RowError):
@@ -178,10 +208,23 @@ class RowImageReader:
         """Return all stored cells of a row, deletes and hidden cells too."""
         return self.state.getter.get_cells([values], raw=True)[0]
 
-    def is_of_design(self, cell: Cell) -> bool:
-        """Return whether a cell is one that the design stores fields in, or a marker."""
-        return (cell.family, cell.qualifier) in self._slots
+    def is_compared(self, cell: Cell) -> bool:
+        """Return whether the design stores fields in a cell, or marks rows; or it is carried."""
+        column = (cell.family, cell.qualifier)
+        return column in self._slots or self.rules.carried.has_column(*column)
 
-    def find_field_names(self, cell: Cell) -> tuple[str, ...]:
-        """Return the fields that a cell of the design stores."""
-        return self._slots[cell.family, cell.qualifier].field_names
+    def find_column(self, name: str | Column) -> Column | None:
+        """Return the column that stores a field, or a column itself; None if none does."""
+        if not isinstance(name, str):
+            return name
+        return next((one for one, slot in self._slots.items() if name in slot.field_names), None)
+
+    def is_bare(self, cell: Cell) -> bool:
+        """Return whether a declared cell has no compared field: a marker, or fields of the key."""
+        slot = self._slots.get((cell.family, cell.qualifier))
+        return slot is not None and self.rules.fields.keys().isdisjoint(slot.field_names)
+
+    def find_names(self, cell: Cell) -> tuple[str | Column, ...]:
+        """Return the fields that a cell stores, or the column of an undeclared one."""
+        column = (cell.family, cell.qualifier)
+        return self._slots[column].field_names if column in self._slots else (column,)

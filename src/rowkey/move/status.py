@@ -13,6 +13,7 @@ from rowkey.move.move_record import (
     SETTINGS_NOTE,
     VERIFICATION_NOTE,
 )
+from rowkey.move.staying_cells import StayingCells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +70,8 @@ class MoveStatus:
         row_count: rows that are copied; None before the copy has begun.
         copied_share: the share of the source's key intervals that is copied, 0..1; None before.
         left_out_rows: rows that the copy left out, because a design cannot read or store them.
-        left_out_cells: cells that it left out, in columns that the source's design does not have.
+        staying: the cells of the table that is read which the other one does not get, as the last
+            verification counted them.
         verification: the note of the last verification; empty if there was none.
         settings: the limits of the copy.
         has_mover: whether some process works on the move, or did when it died.
@@ -84,7 +86,7 @@ class MoveStatus:
     row_count: int | None
     copied_share: float | None
     left_out_rows: int
-    left_out_cells: int
+    staying: Sequence[StayingCells]
     verification: Mapping[str, Any]
     settings: MoveSettings
     has_mover: bool
@@ -100,17 +102,17 @@ def read_status(record: MoveRecord) -> MoveStatus:
     """
     move = record.read()
     progress = load_progress(record.catalog, record.source)
-    note = record.read_note(CAUGHT_UP_NOTE)
+    note, verification = record.read_note(CAUGHT_UP_NOTE), record.read_note(VERIFICATION_NOTE)
     is_copied = bool(note.get("is_copied"))
     row_count = share = None
-    left_out = {"rows": 0, "cells": 0}
+    left_out_rows = 0
     if progress is not None:
         done = sum(one.is_done for one in progress.intervals)
         row_count, share = progress.row_count, done / len(progress.intervals)
-        left_out = {"rows": progress.left_out_rows, "cells": progress.left_out_cells}
+        left_out_rows = progress.left_out_rows
     if is_copied:
         row_count, share = note.get("row_count"), 1.0
-        left_out = {what: note.get(f"left_out_{what}", 0) for what in left_out}
+        left_out_rows = note.get("left_out_rows", 0)
     step = "none"
     if move is not None:
         if move.phase is MovePhase.SWITCHING:
@@ -132,9 +134,9 @@ def read_status(record: MoveRecord) -> MoveStatus:
         primary=move.target if move is not None and move.is_target_primary else record.source,
         row_count=row_count,
         copied_share=share,
-        left_out_rows=left_out["rows"],
-        left_out_cells=left_out["cells"],
-        verification=record.read_note(VERIFICATION_NOTE),
+        left_out_rows=left_out_rows,
+        staying=[StayingCells.from_document(one) for one in verification.get("staying", ())],
+        verification=verification,
         settings=MoveSettings.read(record),
         has_mover=move is not None and bool(move.mover),
         started_ms=None if move is None else move.started_ms,

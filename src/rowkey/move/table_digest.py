@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from rowkey.cells import Cell, RowCells
 from rowkey.errors import InvalidArgument, RowError
-from rowkey.table import read_cell_blocks
+from rowkey.rows import UndeclaredCell, UndeclaredCells
+from rowkey.table import StayReason, read_cell_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     import pyarrow as pa
 
     from rowkey.move.comparison_rules import ComparisonRules
-    from rowkey.move.row_hashes import BoolArray, HashedRows
-    from rowkey.table import GenerationState
+    from rowkey.move.row_hashes import BoolArray, HashedRows, RowHasher
+    from rowkey.rows import Layout
+    from rowkey.table import CarriedColumns, GenerationState
 
     Progress = Callable[[int, int], None]
     """Called with how many rows are read, and with 0; what it raises ends the work."""
@@ -43,12 +47,73 @@ class SideCounts:
         cells: versions of fields that were compared.
         skipped_count: rows that could not be read.
         skipped: the first of these.
+        carried: the undeclared cells that were compared, as the newest version of each.
+        staying: the other cells, which a move leaves behind, by the reason.
     """
 
     rows: int = 0
     cells: int = 0
     skipped_count: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
+    carried: UndeclaredCells = field(default_factory=UndeclaredCells)
+    staying: dict[StayReason, UndeclaredCells] = field(default_factory=dict)
+
+    def add_undeclared_cells(
+        self,
+        carried: CarriedColumns,
+        row_key: bytes,
+        event_prefixes: Collection[bytes],
+        cells: Iterable[UndeclaredCell],
+    ) -> None:
+        """Add the undeclared cells of one row.
+
+        Args:
+            carried: which of them are moved along.
+            row_key: its key.
+            event_prefixes: the prefixes of those events in it that have declared cells.
+            cells: its undeclared cells, in their order.
+        """
+        reasons: dict[StayReason | None, list[UndeclaredCell]] = {}
+        for one in _select_newest(cells):
+            reason = carried.find_cell_obstacle(one, event_prefixes)
+            reasons.setdefault(reason, []).append(one)
+        for reason, some in reasons.items():
+            self.get_summary(reason).add_row(row_key, some, event_prefixes)
+
+    def add_refused_row(self, layout: Layout, row: RowCells, listed: int, why: str) -> bool:
+        """Add a row that the layout cannot read: all its cells stay behind.
+
+        Returns:
+            Whether it counts as unreadable: unless other programs alone have written it.
+        """
+        front = None if layout.has_shared_rows else b""
+        undeclared = _select_newest(UndeclaredCell(front, cell) for cell in row.cells)
+        self.get_summary(StayReason.ROW).add_row(row.row, undeclared, ())
+        try:
+            is_foreign = not layout.split_cells(*row)[0]
+        except RowError:
+            is_foreign = False
+        if not is_foreign:
+            self.skipped_count += 1
+            if len(self.skipped) < listed:
+                self.skipped.append(SkippedRow(row.row, why))
+        return not is_foreign
+
+    def get_summary(self, reason: StayReason | None) -> UndeclaredCells:
+        """Return the summary of the cells that stay for a reason; of the others if it is None."""
+        if reason is None:
+            return self.carried
+        return self.staying.setdefault(reason, UndeclaredCells())
+
+
+def _select_newest(cells: Iterable[UndeclaredCell]) -> list[UndeclaredCell]:
+    """Return the newest version of each of some cells of a row, which come in their order."""
+    return [next(same) for _, same in groupby(cells, key=_get_column)]
+
+
+def _get_column(one: UndeclaredCell) -> tuple[str, bytes]:
+    """Return the family and the whole qualifier of an undeclared cell."""
+    return one.cell[:2]
 
 
 def hash_table(
@@ -71,34 +136,59 @@ def hash_table(
 
     hasher = RowHasher(state, rules, bins)
     for block in read_cell_blocks(state, rules.versions):
-        for rows in _hash_readable(hasher.hash_block, block, counts, listed):
-            counts.rows += len(rows.fingerprints)
+        for rows in _hash_readable(hasher, block, counts, listed):
+            counts.rows += rows.row_count
             counts.cells += rows.cell_count
             yield rows
+    if state.has_row_copies and hasher.layout.has_shared_rows:
+        # Where copies were merged, cells that belong to no event were left out.
+        for block in read_cell_blocks(state, merges_copies=False):
+            _count_eventless_cells(hasher.layout, block, counts)
+
+
+def _count_eventless_cells(layout: Layout, block: pa.RecordBatch, counts: SideCounts) -> None:
+    """Count the cells of a block that belong to no event of their row."""
+    try:
+        found = list(layout.split_undeclared_rows(block))
+    except RowError:  # a row that the merged read has counted
+        if (middle := find_row_boundary(block)) is not None:
+            for half in (block.slice(0, middle), block.slice(middle)):
+                _count_eventless_cells(layout, half, counts)
+        return
+    for row_key, event_prefixes, cells in found:
+        if some := [one for one in cells if one.event_prefix is None]:
+            counts.get_summary(StayReason.EVENT).add_row(row_key, some, event_prefixes)
 
 
 def _hash_readable(
-    hash_block: Callable[[pa.RecordBatch], HashedRows],
-    block: pa.RecordBatch,
-    counts: SideCounts,
-    listed: int,
+    hasher: RowHasher, block: pa.RecordBatch, counts: SideCounts, listed: int
 ) -> Iterator[HashedRows]:
     """Yield the hashed rows of a block; halve it around rows that cannot be read.
 
     Cost: for each unreadable row, its block is decoded twice more.
     """
     try:
-        yield hash_block(block)
+        rows = hasher.hash_block(block)
+        undeclared = list(hasher.layout.split_undeclared_rows(block))
     except (RowError, InvalidArgument) as refusal:
         middle = find_row_boundary(block)
         if middle is None:
-            counts.skipped_count += 1
-            if len(counts.skipped) < listed:
-                row_key = block.column("row")[0].as_py()
-                counts.skipped.append(SkippedRow(row_key, str(refusal)))
+            counts.add_refused_row(hasher.layout, _to_row(block), listed, str(refusal))
             return
         for half in (block.slice(0, middle), block.slice(middle)):
-            yield from _hash_readable(hash_block, half, counts, listed)
+            yield from _hash_readable(hasher, half, counts, listed)
+    else:
+        for one in undeclared:
+            counts.add_undeclared_cells(hasher.rules.carried, *one)
+        yield rows
+
+
+def _to_row(block: pa.RecordBatch) -> RowCells:
+    """Return the only row of a block of cells."""
+    names = ("family", "qualifier", "timestamp", "value")
+    lists = (block.column(name).to_pylist() for name in names)
+    cells = [Cell(*one) for one in zip(*lists, strict=True)]
+    return RowCells(block.column("row")[0].as_py(), cells)
 
 
 def find_row_boundary(block: pa.RecordBatch) -> int | None:

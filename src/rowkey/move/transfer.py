@@ -32,12 +32,10 @@ class TransferResult:
     Args:
         verification: what the comparison of both tables found.
         left_out_rows: rows that the copy left out; see `CopyProgress`.
-        left_out_cells: cells that it left out, in columns that the source's design does not have.
     """
 
     verification: VerificationResult
     left_out_rows: int
-    left_out_cells: int
 
     @property
     def has_passed(self) -> bool:
@@ -119,4 +117,4 @@ def transfer_table(
         target.get_state(),
         progress=lambda done, total: report("verify", done, total),
     )
-    return TransferResult(found, copied.left_out_rows, copied.left_out_cells)
+    return TransferResult(found, copied.left_out_rows)

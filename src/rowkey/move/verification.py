@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import InvalidArgument
 from rowkey.messages import format_value
 from rowkey.move.comparison_rules import build_comparison_rules
+from rowkey.move.staying_cells import list_staying_cells
 from rowkey.move.table_digest import SideCounts, hash_table
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rowkey.move.comparison_rules import ComparisonRules
     from rowkey.move.difference_search import RowDifference
     from rowkey.move.row_hashes import BoolArray
+    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.table_digest import Progress
     from rowkey.table import GenerationState
 
@@ -66,8 +68,15 @@ class VerificationResult:
         return self.difference_counts.total()
 
     @property
+    def staying(self) -> list[StayingCells]:
+        """The cells of the source that are not moved."""
+        return list_staying_cells(self.source.staying)
+
+    @property
     def has_passed(self) -> bool:
         """Whether every compared row is equal, and every stored row could be compared.
+
+        Undeclared cells that are not moved are no difference; `staying` names them.
 
         A sample that passes proves nothing about the other rows; see `compute_confidence`.
         """
@@ -115,8 +124,9 @@ def verify_move(
     are read again one by one, until they agree or differ in the same way three times: a change that
     clients are writing to both tables is no difference.
 
-    Compared are the identities of rows, and of each field as many versions as both tables keep,
-    with timestamps. What no client can see is not compared: deletes, expired and older versions.
+    Compared are the identities of rows, and of each field and each undeclared cell that is moved
+    along as many versions as both tables keep, with timestamps. What no client can see is not
+    compared: deletes, expired and older versions.
 
     Args:
         source: the state of the source.

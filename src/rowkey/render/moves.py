@@ -10,9 +10,16 @@ from rowkey.messages import pluralize
 from rowkey.render.documents import FORMAT_VERSION, build_row_document, to_json_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rowkey.move import MovePlan, MoveStatus, RowDifference, SwitchResult, VerificationResult
+    from rowkey.move import (
+        MovePlan,
+        MoveStatus,
+        RowDifference,
+        StayingCells,
+        SwitchResult,
+        VerificationResult,
+    )
 
 MAX_SHOWN_DIFFERENCES = 20
 """Rows that differ which the text lists; a JSON document has the first 100."""
@@ -48,7 +55,10 @@ MOVE_STATUS_FIELDS = {
     "rows": "stored rows that are copied, with deleted ones; null before the copy",
     "share": "share of the table's key intervals that is copied, 0 to 1; null before the copy",
     "left_out.rows": "rows that the copy left out: a design cannot read or store them",
-    "left_out.cells": "cells that it left out: the design of the table does not have their columns",
+    "staying[].column": "column whose cells stay behind, such as `d:x`; empty for further columns",
+    "staying[].cells": "how many cells, not counting older versions",
+    "staying[].reason": "why they are not moved",
+    "staying[].row_key": "key of a row that has one, in hexadecimal; may be empty",
     "verification.started_ms": "when the last verification began; `verification` is null without",
     "verification.passed": "whether all rows were equal",
     "verification.rows": "rows that were compared",
@@ -71,6 +81,8 @@ MOVE_VERIFICATION_FIELDS = {
     "share": "share of the rows that was compared",
     "rows.source": "rows of the table that were compared",
     "rows.target": "rows of the target that were compared",
+    "undeclared.source": "cells of the table in columns of no design, which are moved along",
+    "undeclared.target": "the same of the target",
     "unreadable.source": "stored rows of the table that are no rows of its design",
     "unreadable.target": "the same of the target",
     "differing": "rows that differ",
@@ -79,7 +91,10 @@ MOVE_VERIFICATION_FIELDS = {
     "differences[].row.*": "the fields that identify the row",
     "differences[].fields[]": "names of the fields that differ",
     "left_out.rows": "rows that the copy left out: a design cannot read or store them",
-    "left_out.cells": "cells that it left out: the design of the table does not have their columns",
+    "staying[].column": "column whose cells stay behind, such as `d:x`; empty for further columns",
+    "staying[].cells": "how many cells, not counting older versions",
+    "staying[].reason": "why they are not moved",
+    "staying[].row_key": "key of a row that has one, in hexadecimal; may be empty",
     "unsettled": "rows that clients changed in every attempt to compare them",
     "unexamined": "rows that differ besides, too many to be read one by one; at least so many",
     "repaired.*": "rows that were repaired before this comparison, by outcome",
@@ -93,6 +108,10 @@ MOVE_SWITCH_FIELDS = {
     "read": "name of the table that clients read now",
     "waited_s": "seconds in which no client could read or write",
     "rows": "changed rows that were copied in this time",
+    "staying[].column": "column whose cells stay behind, such as `d:x`; empty for further columns",
+    "staying[].cells": "how many cells, not counting older versions",
+    "staying[].reason": "why they are not moved",
+    "staying[].row_key": "key of a row that has one, in hexadecimal; may be empty",
     "next[]": "commands that go on",
 }
 
@@ -156,7 +175,8 @@ def build_move_status_document(status: MoveStatus, url: str) -> dict[str, Any]:
         "started_ms": status.started_ms,
         "rows": status.row_count,
         "share": status.copied_share,
-        "left_out": {"rows": status.left_out_rows, "cells": status.left_out_cells},
+        "left_out": {"rows": status.left_out_rows},
+        "staying": _build_staying_documents(status.staying),
         "verification": {
             "started_ms": note.get("started_ms"),
             "passed": bool(note.get("has_passed")),
@@ -191,8 +211,10 @@ def format_move_status(status: MoveStatus) -> Iterator[str]:
         yield f"table     {status.source}, moved to {status.target}"
         yield f"step      {_format_step(status)}"
         yield f"read      {status.primary}"
-    if left_out := _format_left_out(status.left_out_rows, status.left_out_cells):
+    if left_out := _format_left_out(status.left_out_rows):
         yield f"copy      {left_out}"
+    for number, cells in enumerate(status.staying[:MAX_SHOWN_DIFFERENCES]):
+        yield f"{'' if number else 'stays':10}{cells}"
     if status.step not in ("none", "finished"):
         yield f"verified  {_format_verification_note(status.verification)}"
         yield f"limits    {format_move_limits(status)}"
@@ -210,7 +232,7 @@ def _format_history_step(step: Mapping[str, Any]) -> str:
         case "announced":
             return f"announced; rows are moved to {step['target']}"
         case "copied":
-            left_out = _format_left_out(step["left_out_rows"], step["left_out_cells"])
+            left_out = _format_left_out(step["left_out_rows"])
             return f"copied {pluralize(step['rows'], 'row')}{left_out and f'; {left_out}'}"
         case "verified":
             share = step["sample_share"]
@@ -226,14 +248,32 @@ def _format_history_step(step: Mapping[str, Any]) -> str:
     return f"{step['step']}{details and f': {details}'}"
 
 
-def _format_left_out(rows: int, cells: int) -> str:
+def _format_left_out(rows: int) -> str:
     """Return what a copy has left out; an empty text if nothing."""
-    counts = []
-    if rows:
-        counts.append(f"{pluralize(rows, 'row')} that a design cannot read or store")
-    if cells:
-        counts.append(f"{pluralize(cells, 'cell')} in columns that the design does not have")
-    return f"left out {' and '.join(counts)}" if counts else ""
+    return f"left out {pluralize(rows, 'row')} that a design cannot read or store" if rows else ""
+
+
+def _build_staying_documents(staying: Iterable[StayingCells]) -> list[dict[str, Any]]:
+    """Return the cells that stay behind as JSON."""
+    return [
+        {
+            "column": one.column,
+            "cells": one.cell_count,
+            "reason": one.reason,
+            "row_key": one.row_key,
+        }
+        for one in staying
+    ]
+
+
+def _format_staying(staying: Sequence[StayingCells], source: str) -> Iterator[str]:
+    """Yield the cells that stay behind, and what becomes of them; nothing if there are none."""
+    for one in staying[:MAX_SHOWN_DIFFERENCES]:
+        yield f"{source}: stays behind: {one}"
+    if (hidden := len(staying) - MAX_SHOWN_DIFFERENCES) > 0:
+        yield f"{source}: {pluralize(hidden, 'column')} more have cells that stay behind"
+    if staying:
+        yield f"{source}: these cells are lost if {source} is dropped, which asks for consent"
 
 
 def _select_details(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,7 +318,7 @@ def build_move_verification_document(
     result: VerificationResult,
     source: str,
     target: str,
-    left_out: tuple[int, int] = (0, 0),
+    left_out_rows: int = 0,
     next_commands: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the comparison of two tables as `rowkey move verify -f json` prints it.
@@ -287,7 +327,7 @@ def build_move_verification_document(
         result: what was found.
         source: the table that is moved, as it is named to the user.
         target: the table that it is moved to.
-        left_out: rows and cells that the copy left out.
+        left_out_rows: rows that the copy left out.
         next_commands: the commands that go on.
     """
     return {
@@ -297,6 +337,10 @@ def build_move_verification_document(
         "passed": result.has_passed,
         "share": result.sample_share,
         "rows": {"source": result.source.rows, "target": result.target.rows},
+        "undeclared": {
+            "source": result.source.carried.cell_count,
+            "target": result.target.carried.cell_count,
+        },
         "unreadable": {
             "source": result.source.skipped_count,
             "target": result.target.skipped_count,
@@ -311,7 +355,8 @@ def build_move_verification_document(
             }
             for one in result.differences
         ],
-        "left_out": {"rows": left_out[0], "cells": left_out[1]},
+        "left_out": {"rows": left_out_rows},
+        "staying": _build_staying_documents(result.staying),
         "unsettled": len(result.unsettled),
         "unexamined": result.unexamined_count,
         "repaired": dict(result.repair_counts),
@@ -321,7 +366,7 @@ def build_move_verification_document(
 
 
 def format_move_verification(
-    result: VerificationResult, source: str, target: str, left_out: tuple[int, int] = (0, 0)
+    result: VerificationResult, source: str, target: str, left_out_rows: int = 0
 ) -> Iterator[str]:
     """Yield what the comparison of two tables found; rows that differ are listed.
 
@@ -329,12 +374,13 @@ def format_move_verification(
         result: what was found.
         source: the table that is moved, as it is named to the user.
         target: the table that it is moved to.
-        left_out: rows and cells that the copy left out.
+        left_out_rows: rows that the copy left out.
     """
     for outcome, count in result.repair_counts.items():
         yield f"{source}: {pluralize(count, 'row')} {outcome}"
-    if lost := _format_left_out(*left_out):
+    if lost := _format_left_out(left_out_rows):
         yield f"{source}: the copy {lost}: they are lost if {source} is dropped"
+    yield from _format_staying(result.staying, source)
     yield _format_comparison(result, source, target)
     if result.has_passed:
         return
@@ -358,9 +404,11 @@ def format_move_verification(
 def _format_comparison(result: VerificationResult, source: str, target: str) -> str:
     """Return how many rows are equal, or differ."""
     share = "" if result.sample_share == 1 else f", {100 * result.sample_share:g}% of all,"
-    rows = pluralize(result.source.rows, "row")
+    rows, cells = pluralize(result.source.rows, "row"), result.source.carried.cell_count
     if result.has_passed:
-        verb = "is" if result.source.rows == 1 else "are"
+        verb = "is" if result.source.rows == 1 and not cells else "are"
+        if cells:
+            share = f" and {pluralize(cells, 'undeclared cell')}{share}"
         return f"{source}: {rows}{share} {verb} equal in {target}"
     if not result.difference_count:
         return f"{source}: {rows}{share} compared with {target}, some could not be"
@@ -376,7 +424,8 @@ def _format_difference(difference: RowDifference) -> str:
     row = ", ".join(f"{name}={to_json_value(one)}" for name, one in difference.identity.items())
     if difference.kind != "different":
         return f"{difference.kind}: {row}"
-    return f"{difference.kind}: {row}: {', '.join(one.name for one in difference.fields)}"
+    names = ", ".join(one.name for one in difference.fields)
+    return f"{difference.kind}: {row}: {names or 'only one has declared cells'}"
 
 
 def build_move_switch_document(
@@ -389,6 +438,7 @@ def build_move_switch_document(
         "read": result.primary,
         "waited_s": round(result.window_s, 3),
         "rows": result.caught_up,
+        "staying": _build_staying_documents(status.staying),
         "next": list_next_commands(status, url),
     }
 
@@ -403,6 +453,7 @@ def format_move_switch(result: SwitchResult, status: MoveStatus) -> Iterator[str
         f"{status.source}: {result.primary} is read now; clients waited for "
         f"{result.window_s:.1f} s while {rows} were copied"
     )
+    yield from _format_staying(status.staying, status.source)
 
 
 def list_next_commands(status: MoveStatus, url: str) -> list[str]:

@@ -14,6 +14,7 @@ from rowkey.table.generations.bucket_change import BucketChange, BucketChangeRes
 from rowkey.table.generations.bucket_counts import BucketCounts, CountedPart
 from rowkey.table.generations.generation_tracker import GenerationState, GenerationTracker
 from rowkey.table.lifecycle import create_table, drop_table, open_table
+from rowkey.table.moves.carried_columns import CarriedColumns, StayReason
 from rowkey.table.moves.move_follower import MoveFollower
 from rowkey.table.moves.moved_table import (
     find_moving_table,
@@ -46,6 +47,7 @@ __all__ = [
     "BucketChange",
     "BucketChangeResult",
     "BucketCounts",
+    "CarriedColumns",
     "CatalogRepair",
     "CompanionRepair",
     "CountedPart",
@@ -55,6 +57,7 @@ __all__ = [
     "MoveFollower",
     "RowTranslator",
     "Scan",
+    "StayReason",
     "Table",
     "TableLocation",
     "TableWithCompanions",

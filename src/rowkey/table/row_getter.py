@@ -127,7 +127,9 @@ class RowGetter:
         places = [[one.row for one in some] for some in deletes]
         selection = CellSelection(raw=raw, versions=MAX_JAVA_INT if raw else 1)
         if prefix is not None and rows and not raw:  # a raw read cannot select columns
-            selection = self._build_selection(deletes[0][0])
+            # Undeclared cells of the event are read as well.
+            front = prefix.encode(rows[0])
+            selection = CellSelection(qualifier_range=(front, find_next_prefix(front)))
         found = []
         for values, copies in zip(rows, self._read_places(places, selection), strict=True):
             cells = chain.from_iterable(copy.cells for copy in copies)

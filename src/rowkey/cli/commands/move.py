@@ -31,12 +31,12 @@ from rowkey.cli.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from rowkey.cli.screen import Progress
     from rowkey.design import Design
-    from rowkey.move import Move, MoveStatus
+    from rowkey.move import Move, MoveStatus, StayingCells
 
 STEP_LABELS = {
     "collisions": ("looking for collisions", "rows"),
@@ -60,6 +60,7 @@ OPTION_STEPS = {
     "--drop-old": ("finish",),
     "--drop-new": ("finish",),
     "--yes": ("finish",),
+    "--consent": ("finish",),
 }
 """The steps that each option belongs to."""
 LOCKING_STEPS = ("run", "verify", "cutover", "rollback", "finish")
@@ -106,6 +107,12 @@ STDERR = 2
 @add_drop_confirmation(
     "finish: confirm without a prompt; needs the dropped table's NAME if TABLE is another."
 )
+@click.option(
+    "--consent",
+    metavar="SENTENCE",
+    multiple=True,
+    help="finish: cells that may be lost, as 'drop 80 cells of column d:x'.",
+)
 @PROGRESS_OPTION
 @OUTPUT_FORMAT_OPTION
 def command(
@@ -134,6 +141,9 @@ def command(
 
     With --to URL the new table is on another engine. Then run copies and compares, and once more
     what has changed since; clients do not follow.
+
+    Cells that other programs wrote to columns of no design are moved along. Those that cannot be
+    are named, and finish drops them only with --consent.
 
     Clients of rowkey follow by themselves and lose no change. Each step may be interrupted: the
     same command goes on. Exits with 1 if something blocks a plan, with 3 if rows differ.
@@ -207,7 +217,7 @@ def _transfer(table: str, new: str, urls: tuple[str, str], mode: str, output: st
     ):
         found = transfer_table(source, target, progress=progress)
         tables = f"{source.design.table} on {url}", f"{target.design.table} on {to_url}"
-    left_out = found.left_out_rows, found.left_out_cells
+    left_out = found.left_out_rows
     if output == "json":
         print_json(build_move_verification_document(found.verification, *tables, left_out))
     else:
@@ -347,7 +357,7 @@ class _StepRunner:
                 )
         status = self.move.status
         tables = (status.source, status.target)
-        left_out = (status.left_out_rows, status.left_out_cells)
+        left_out = status.left_out_rows
         if self.is_json:
             commands = list_next_commands(status, self.url)
             print_json(build_move_verification_document(result, *tables, left_out, commands))
@@ -395,7 +405,12 @@ class _StepRunner:
             name = status.source if is_new_read else status.target
             confirm_drop(name, self.url, table, self.options["yes"])
         with _StepProgress(self.mode) as progress:
-            dropped = self.move.finish(drop=name, progress=progress)
+            dropped = self.move.finish(
+                drop=name,
+                consents=self.options["consent"],
+                ask=_ask_for_consent if sys.stdin.isatty() else None,
+                progress=progress,
+            )
         status = self.move.status
         if self.is_json:
             self._print_status(status)
@@ -466,6 +481,13 @@ class _StepRunner:
         if status.settings.is_paused:
             words = ["rowkey", "move", "resume", status.source, "--on", self.url]
             _print_advice(["The copy is paused.", f"Next: {shlex.join(words)}"])
+
+
+def _ask_for_consent(consent: str, cells: Sequence[StayingCells]) -> str:
+    """Have a consent to drop cells typed on a terminal; return what was typed."""
+    print_errors([f"Only the table that is dropped has {one}." for one in cells])
+    typed: str = click.prompt(f"Type {consent!r} to drop them", default="", err=True)
+    return typed.strip()
 
 
 def _print_advice(lines: Iterable[str]) -> None:

@@ -286,16 +286,18 @@ def roll_back(request: PortalRequest) -> Response:
 
 
 def finish_move(request: PortalRequest) -> Response:
-    """Begin to drop the table that is not read, whose name was typed."""
+    """Begin to drop the table that is not read, whose name and consents were typed."""
     dropped = request.path_values["dropped"]
+    consents = [line.strip() for line in request.form.get("consents", "").splitlines()]
 
     def work(step: TableStep) -> StepResult:
         with _open_move(request) as move:
-            name = move.finish(drop=dropped, progress=step.report)
+            name = move.finish(drop=dropped, consents=consents, progress=step.report)
             document = build_move_status_document(move.status, move.url)
         return document, [f"{name}: dropped"]
 
-    return _begin(request, "move finish", work, dropped=dropped)
+    given = [one for one in consents if one]
+    return _begin(request, "move finish", work, dropped=dropped, consents=given)
 
 
 def throttle_copy(request: PortalRequest) -> Response:
@@ -373,7 +375,7 @@ def _change_copy(
 def _describe_verification(move: Move, result: VerificationResult) -> StepResult:
     """Return what a verification found, as `rowkey move verify` prints it."""
     status = move.status
-    tables, left_out = (status.source, status.target), (status.left_out_rows, status.left_out_cells)
+    tables, left_out = (status.source, status.target), status.left_out_rows
     commands = list_next_commands(status, move.url)
     document = build_move_verification_document(result, *tables, left_out, commands)
     return document, format_move_verification(result, *tables, left_out)

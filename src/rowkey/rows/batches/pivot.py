@@ -27,6 +27,7 @@ from rowkey.rows.batches.shared_rows import split_events
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rowkey.rows.cell_timestamp import CellTimestamp
     from rowkey.rows.layout import Layout
     from rowkey.rows.placement_interface import CellSlot
 
@@ -140,9 +141,20 @@ def build_event_cells(cell_columns: Sequence[pa.Array]) -> EventCells:
 
 
 def decode_fields(
-    layout: Layout, table: EventCells, field_names: frozenset[str]
+    layout: Layout,
+    table: EventCells,
+    field_names: frozenset[str],
+    undeclared: IntArray | None = None,
 ) -> dict[str, pa.Array]:
-    """Return some fields of all events as Arrow columns, from keys, qualifiers and cells."""
+    """Return some fields of all events as Arrow columns, from keys, qualifiers and cells.
+
+    Args:
+        layout: the layout of the design.
+        table: the cells of whole rows.
+        field_names: the wanted fields.
+        undeclared: the indexes of undeclared cells, among those of events, whose events are
+            returned as well; None for none.
+    """
     decoded = layout.key.decode_batch(table.keys)
     if layout.qualifier_prefix is not None:
         table = split_events(layout.qualifier_prefix, layout.key, table)
@@ -158,6 +170,11 @@ def decode_fields(
         latest[one.event_indexes] = np.maximum(
             latest[one.event_indexes], table.timestamps[one.cell_indexes]
         )
+    if undeclared is not None:
+        bare = undeclared[~exists[table.event_indexes[undeclared]]]
+        exists[table.event_indexes[bare]] = True
+        row_of[table.event_indexes[bare]] = table.row_indexes[bare]
+        first[table.event_indexes[bare]] = bare
     count = int(exists.sum())
     number = np.cumsum(exists) - 1
     columns = _decode_cell_fields(layout, table, filled, number, field_names)
@@ -165,7 +182,7 @@ def decode_fields(
         layout.cell_timestamp is not None
         and (name := layout.cell_timestamp.field.name) in field_names
     ):
-        columns[name] = layout.cell_timestamp.decode_timestamps(latest[exists])
+        columns[name] = _decode_latest(layout.cell_timestamp, latest[exists])
     for name in field_names & table.prefix_columns.keys():
         columns[name] = table.prefix_columns[name].take(pa.array(first[exists]))
     is_row = layout.qualifier_prefix is None and count == len(table.keys)
@@ -176,6 +193,15 @@ def decode_fields(
     for name in field_names - columns.keys():
         columns[name] = pa.nulls(count, layout.fields[name].type.build_arrow_type())
     return columns
+
+
+def _decode_latest(codec: CellTimestamp, latest: IntArray) -> pa.Array:
+    """Return the time fields of events from their last timestamps; null where that is -1."""
+    is_known = latest >= 0
+    if is_known.all():
+        return codec.decode_timestamps(latest)
+    column = codec.decode_timestamps(latest[is_known])
+    return scatter_values(column, np.flatnonzero(is_known), len(latest))
 
 
 def _select_slot_cells(slots: Sequence[CellSlot], table: EventCells) -> list[SlotCells]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import COLUMN_DELETES, LATEST, Cell, CellType
+from rowkey.table.moves.carried_columns import CarriedColumns
 from rowkey.table.moves.slot_mapping import SlotMapping
 from rowkey.table.row_writer import PRECEDING_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rowkey.rows import Layout
+    from rowkey.design import Design
     from rowkey.table.moves.slot_mapping import Column, RebuiltSlot
 
 _PUT, _DELETE, _DELETE_COLUMN = CellType.PUT, CellType.DELETE, CellType.DELETE_COLUMN
@@ -55,33 +56,44 @@ class EventTranslator:
     """Translates the cells of single events.
 
     Args:
-        source: the layout of the source.
-        target: the layout of the target.
+        source: the design of the source.
+        target: the design of the target.
     """
 
-    def __init__(self, source: Layout, target: Layout) -> None:
-        self.mapping = SlotMapping.from_layouts(source, target)
-        self.is_direct = not self.mapping.rebuilt
-        self._has_shared_rows = target.has_shared_rows
+    def __init__(self, source: Design, target: Design) -> None:
+        self.mapping = mapping = SlotMapping.from_layouts(source.layout, target.layout)
+        self.carried = CarriedColumns.from_designs(source, target)
+        self.is_direct = not mapping.rebuilt
+        self._has_shared_rows = target.layout.has_shared_rows
         self._source_columns: dict[str, list[Column]] = defaultdict(list)
-        for column in self.mapping.source_slots:
+        for column in mapping.source_slots:
             self._source_columns[column[0]].append(column)
-        self._is_stamped = target.cell_timestamp is not None
-        self._build_row_deletes = target.event_writer.build_row_deletes
+        equal = {old for old, new in mapping.mapped.items() if old == new}
+        others = mapping.source_slots.keys() | {
+            (slot.family, slot.qualifier) for slot in target.layout.slots
+        }
+        self._equal_families = (
+            frozenset()
+            if self._has_shared_rows
+            else self.carried.carried_families - {family for family, _ in others - equal}
+        )
+        """The families that have the same columns in both tables."""
+        self._is_stamped = target.layout.cell_timestamp is not None
+        self._build_row_deletes = target.layout.event_writer.build_row_deletes
         self._derived = [(slot, slot.compile_writer()) for slot in self.mapping.derived]
         self._readers = {
             column: slot.compile_reader() for column, slot in self.mapping.source_slots.items()
         }
 
     def translate(
-        self, values: Mapping[str, Any], cells: Iterable[Cell], prefix: bytes
+        self, values: Mapping[str, Any], cells: Sequence[Cell], prefix: bytes
     ) -> list[Cell]:
         """Return the cells of an event in the target.
 
         Args:
             values: the fields that identify the event.
             cells: its cells in the source, with qualifiers that lack the event's prefix. Cells of
-                columns that the design does not have are left out.
+                columns that neither the design has nor the move carries are left out.
             prefix: the event's prefix of qualifiers in the target.
 
         Raises:
@@ -100,33 +112,50 @@ class EventTranslator:
         return [_restore_preceding(cell) for cell in translated]
 
     def _map_cells(
-        self, cells: Iterable[Cell], prefix: bytes
+        self, cells: Sequence[Cell], prefix: bytes
     ) -> tuple[list[Cell], set[tuple[CellType, int]]]:
         """Return the mapped cells, and the deletes of all families, by column type and time."""
-        mapped, translated = self.mapping.mapped, []
+        translated = []
         families: dict[tuple[CellType, int], list[str]] = defaultdict(list)
         for cell in cells:
             family, qualifier, timestamp, value, cell_type, ttl_ms = cell
             if cell_type in COLUMN_DELETES:
                 families[cell_type, timestamp].append(family)
-            elif (column := mapped.get((family, qualifier))) is not None:
+            elif (column := self.find_column(family, qualifier)) is not None:
                 translated.append(
                     Cell(column[0], prefix + column[1], timestamp, value, cell_type, ttl_ms)
                 )
         covered = set()
-        for (cell_type, timestamp), names in families.items():
-            is_whole = not self._has_shared_rows and self._source_columns.keys() <= set(names)
+        for (cell_type, timestamp), deleted in families.items():
+            names = deleted
+            is_whole = not self._has_shared_rows and self._source_columns.keys() <= set(deleted)
             # A packed cell may get a put of the same time: one of its fields is deleted up to it.
             if is_whole and (self.is_direct or cell_type == CellType.DELETE_FAMILY):
                 covered.add((COLUMN_DELETES[cell_type], timestamp))
                 translated += self._build_row_deletes(timestamp, cell_type)
-                continue
+                names = [name for name in deleted if name not in self._source_columns]
             for name in names:
-                for one in self._source_columns.get(name, ()):
-                    if (column := mapped.get(one)) is not None:
+                if name in self._equal_families:
+                    translated.append(Cell(name, b"", timestamp, cell_type=cell_type))
+                    continue
+                columns = dict.fromkeys(self._source_columns.get(name, ()))
+                columns |= {
+                    one[:2]: None
+                    for one in cells
+                    if one.family == name and one.cell_type not in COLUMN_DELETES
+                }
+                for one in columns:
+                    if (column := self.find_column(*one)) is not None:
                         at, kind = prefix + column[1], COLUMN_DELETES[cell_type]
                         translated.append(Cell(column[0], at, timestamp, cell_type=kind))
         return translated, covered
+
+    def find_column(self, family: str, name: bytes) -> Column | None:
+        """Return the column of the target that gets the cells of a column; None if none does."""
+        column = self.mapping.mapped.get((family, name))
+        if column is None and self.carried.has_column(family, name):
+            return (family, name)
+        return column
 
     def _build_histories(self, cells: Iterable[Cell]) -> dict[Column, ColumnHistory]:
         """Return what is stored of each column of the source."""

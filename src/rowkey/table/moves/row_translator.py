@@ -66,16 +66,15 @@ class RowTranslator:
         self._source_key = source.combined_design.key
         self._target_key = target.active_design.key
         self._source_key.check_decodable()
-        self._source_layout = source_layout = source.combined_design.layout
+        source_layout = source.combined_design.layout
         self.check_row_copies(source_layout)
         self._source_prefix = source_layout.qualifier_prefix
         self._target_prefix = target.active_design.layout.qualifier_prefix
-        self._events = EventTranslator(source_layout, target.active_design.layout)
+        self._events = EventTranslator(source.combined_design, target.active_design)
         self._lossy_fields = frozenset(source_layout.lossy_key_fields)
         self._identity_fields = source_layout.identity_fields
         self._identity = frozenset(self._identity_fields)
         mapping = self._events.mapping
-        self._columns = mapping.mapped
         self._is_identity_map = all(old == new for old, new in mapping.mapped.items())
         self._is_simple = (
             self._events.is_direct
@@ -97,9 +96,6 @@ class RowTranslator:
         """The key of the first of them."""
         self.untranslatable_reason = ""
         """Why it was left out."""
-        self.undeclared_cell_count = 0
-        """The number of cells that were left out because the source's design does not have their
-        columns; of rows that are translated several times they count each time."""
 
     @staticmethod
     def check_row_copies(source: Layout) -> None:
@@ -141,7 +137,7 @@ class RowTranslator:
         Returns:
             Puts under the active row key of each event, deletes under all its row keys: for each
             event the mutation of the active row key comes last. Rows that cannot be translated are
-            left out and counted, as are cells that the source's design does not have.
+            left out and counted. Undeclared cells are carried along as `CarriedColumns` says.
 
         Raises:
             Unavailable: the copies of a row must be read in the source, which does not answer.
@@ -195,23 +191,24 @@ class RowTranslator:
         self, rows: Sequence[RowCells], keys: Sequence[bytes]
     ) -> list[RowCells]:
         """Return the mutations of rows that hold one event each and whose new keys are known."""
-        columns, is_same = self._columns, self._is_identity_map
+        mapped, is_same = self._events.mapping.mapped, self._is_identity_map
         mutations: list[RowCells] = []
         for row, key in zip(rows, keys, strict=True):
-            cells = row[1]
+            cells, has_others = row[1], not is_same
             for family, qualifier, _, _, cell_type, _ in cells:
-                if cell_type is not _PUT or (family, qualifier) not in columns:
+                if cell_type is not _PUT:
                     mutations += self._translate_row(row)
                     break
+                has_others |= (family, qualifier) not in mapped
             else:
-                if not is_same:
+                if has_others:
                     cells = [
-                        _new_tuple(
-                            Cell, (*columns[family, qualifier], timestamp, value, cell_type, ttl_ms)
-                        )
+                        _new_tuple(Cell, (*column, timestamp, value, cell_type, ttl_ms))
                         for family, qualifier, timestamp, value, cell_type, ttl_ms in cells
+                        if (column := self._events.find_column(family, qualifier)) is not None
                     ]
-                mutations.append(_new_tuple(RowCells, (key, cells)))
+                if cells:
+                    mutations.append(_new_tuple(RowCells, (key, cells)))
         return mutations
 
     def _translate_row(self, row: RowCells) -> list[RowCells]:
@@ -219,7 +216,6 @@ class RowTranslator:
         mutations: list[RowCells] = []
         try:
             events = [*self._split_events(row)]
-            undeclared_cells = self._source_layout.find_undeclared_cells(*row)
             found = next((one for one in events if isinstance(one, StoredEvent)), None)
             if self._must_join_copies and found is not None:
                 keys = self.source.writer.encode_row_keys(found.values)
@@ -230,9 +226,6 @@ class RowTranslator:
         except (RowError, InvalidArgument) as error:
             self._leave_out(row.row, error)
             return []
-        if undeclared_cells:
-            with self._lock:
-                self.undeclared_cell_count += len(undeclared_cells)
         for event in events:
             try:
                 if not isinstance(event, StoredEvent):
@@ -269,15 +262,22 @@ class RowTranslator:
                 with suppress(InvalidArgument):
                     end = prefix.find_end(cell.qualifier)
                     cells_by_prefix[cell.qualifier[:end]].append(_cut_qualifier(cell, end))
-        if not cells_by_prefix:
+        if family_deletes and not cells_by_prefix:
             yield _build_unknown_event_error(row.row)
         for start, cells in cells_by_prefix.items():
-            if any(cell[:2] in self._events.mapping.source_slots for cell in cells):
+            if any(self._is_of_event(*cell[:2]) for cell in cells):
                 try:
                     values = key_values | prefix.decode(start, starts)
                 except (RowError, InvalidArgument):
                     continue
                 yield self._identify_event(row.row, values, [*cells, *family_deletes])
+
+    def _is_of_event(self, family: str, name: bytes) -> bool:
+        """Return whether an event may have cells of a column, declared or carried."""
+        events = self._events
+        return (family, name) in events.mapping.source_slots or events.carried.has_column(
+            family, name
+        )
 
     def _identify_event(
         self, row_key: bytes, values: Mapping[str, Any], cells: Sequence[Cell]

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from rowkey.table.generations.generation_tracker import GenerationState
 
 
-def read_cell_blocks(state: GenerationState, versions: int = 1) -> Iterator[pa.RecordBatch]:
+def read_cell_blocks(
+    state: GenerationState, versions: int = 1, *, merges_copies: bool = True
+) -> Iterator[pa.RecordBatch]:
     """Yield the cells of all rows of a table, in the order of the table; no event is divided.
 
     If a row may be stored under several row keys, its copies are merged, with the newest version
@@ -30,13 +32,15 @@ def read_cell_blocks(state: GenerationState, versions: int = 1) -> Iterator[pa.R
     Args:
         state: the designs and the store of the table.
         versions: how many versions of each cell are wanted; 1 if rows have copies.
+        merges_copies: whether copies are merged; cells that belong to no event are left out then.
     """
     with ExitStack() as stack:
-        if state.has_row_copies:
+        if state.has_row_copies and merges_copies:
             yield from _read_merged_blocks(state, stack)
             return
         store, layout = state.writer.store, state.combined_design.layout
-        is_paged = layout.has_shared_rows and layout.has_one_family
+        has_one_family = len(store.families_and_attributes[0]) == 1
+        is_paged = layout.has_shared_rows and has_one_family
         selection = CellSelection(versions=versions, batch=PAGE_CELLS if is_paged else None)
         cursors = store.scan([ScanRange()], selection)
         stack.callback(close_cursors, cursors)

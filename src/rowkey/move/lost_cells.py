@@ -1,0 +1,82 @@
+"""The cells that would be lost if one table of a move were dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rowkey.cells import Cell
+from rowkey.errors import Conflict
+from rowkey.messages import pluralize
+from rowkey.move.comparison_rules import build_comparison_rules
+from rowkey.move.row_images import RowImageReader
+from rowkey.move.staying_cells import StayingCells, list_staying_cells
+from rowkey.rows import UndeclaredCell, UndeclaredCells
+from rowkey.table import StayReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rowkey.move.row_images import Column, RowImage
+    from rowkey.move.verification import VerificationResult
+    from rowkey.table import GenerationState
+
+
+def find_lost_cells(
+    states: tuple[GenerationState, GenerationState],
+    result: VerificationResult,
+    *,
+    drops_source: bool,
+) -> list[StayingCells]:
+    """Return the cells that only one of two tables has, by column and reason.
+
+    Args:
+        states: the states of the source and the target.
+        result: a comparison of them, with all rows that differ.
+        drops_source: whether the source is the one whose cells are counted; else the target.
+
+    Raises:
+        Conflict: so many rows differ that not all were examined.
+
+    Cost: one get in each table for each row that differs.
+    """
+    if result.unexamined_count:
+        table = states[0].active_design.table
+        what = (
+            f"{pluralize(result.unexamined_count, 'row')} or more of both tables were not compared"
+        )
+        remedy = "Make them equal first: rowkey move verify --repair."
+        raise Conflict(f"table {table}", what, remedy=remedy)
+    rules = build_comparison_rules(*states)
+    readers = [RowImageReader(state, rules) for state in states]
+    counts = result.source
+    if not drops_source:
+        readers, counts = readers[::-1], result.target
+    alone = UndeclaredCells()
+    for difference in result.differences:
+        (mine,), (other,) = (one.read_images([difference.identity]) for one in readers)
+        if cells := list(_list_lost_cells(readers[0], mine, other)):
+            row_key = readers[0].state.writer.encode_row_keys(difference.identity)[0]
+            alone.add_row(row_key, [UndeclaredCell(b"", cell) for cell in cells], ())
+    staying = dict(counts.staying)
+    if alone.cell_count:
+        staying[StayReason.ALONE] = alone
+    return list_staying_cells(staying)
+
+
+def _list_lost_cells(
+    reader: RowImageReader, mine: RowImage | None, other: RowImage | None
+) -> Iterator[Cell]:
+    """Yield the newest cell of each column of which a row has a version that the other lacks."""
+    if mine is None:
+        return
+    kept = {} if other is None else other.versions
+    columns: dict[Column, tuple[int | None, bytes]] = {}
+    for name, versions in mine.versions.items():
+        lost = [one for one in versions if one not in kept.get(name, ())]
+        if lost and (column := reader.find_column(name)) is not None:
+            columns.setdefault(column, lost[0])
+    if not columns and mine.is_declared and (other is None or not other.is_declared):
+        slot = reader.layout.slots[0]
+        columns[slot.family, slot.qualifier] = (mine.last_timestamp, b"")
+    for column, (timestamp, value) in columns.items():
+        yield Cell(*column, mine.last_timestamp if timestamp is None else timestamp, value)

@@ -1,0 +1,459 @@
+"""Cells in columns that no design declares are moved along, or named and dropped by consent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from secrets import token_hex
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rowkey
+from move.foreign_cells import delete_cells, read_foreign, write_foreign
+from move.twins import (
+    DESIGNS,
+    IDENTITY,
+    MADE_EARLIER_MS,
+    Twins,
+    build_row,
+    get_identity,
+    open_twins,
+)
+from rowkey import Design
+from rowkey.cells import Cell, CellType, RowCells
+from rowkey.errors import InvalidArgument
+from rowkey.move import Move, RowCopier, repair_differences, verify_move
+from rowkey.table import StayReason, drop_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rowkey.table import Table
+
+AT = MADE_EARLIER_MS
+NOT_SALTED = [name for name in DESIGNS if name != "salted"]
+KEY_HOLDS_ALL = [name for name in NOT_SALTED if name != "by_digest"]
+
+
+def skip_pause(_seconds: float) -> None:
+    """Wait for nothing."""
+
+
+def put(family: str, name: bytes, timestamp: int, value: bytes = b"v") -> Cell:
+    """Return a foreign cell."""
+    return Cell(family, name, timestamp, value)
+
+
+def copy(twins: Twins) -> RowCopier:
+    """Copy all rows of the source."""
+    copier = RowCopier(*twins.states, None)
+    copier.run()
+    return copier
+
+
+# What is moved along
+
+foreign_cells = st.builds(
+    put,
+    st.just("d"),
+    st.sampled_from([b"x", b"y", b"note ", b"\x80\x0b", b"p "]),
+    st.integers(AT, AT + 5),
+    st.binary(max_size=3),
+)
+foreign_deletes = st.builds(
+    lambda name, at, kind: Cell("d", name, at, cell_type=kind),
+    st.sampled_from([b"x", b"y"]),
+    st.integers(AT, AT + 5),
+    st.sampled_from([CellType.DELETE, CellType.DELETE_COLUMN]),
+)
+row_numbers = st.integers(0, 3)
+changes = st.one_of(
+    st.tuples(st.just("put"), row_numbers, st.integers(AT, AT + 5)),
+    st.tuples(st.just("delete"), row_numbers, st.integers(AT, AT + 5)),
+    st.tuples(st.just("foreign"), row_numbers, foreign_cells | foreign_deletes),
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(KEY_HOLDS_ALL),
+    st.sampled_from(KEY_HOLDS_ALL),
+    st.lists(changes, min_size=1, max_size=12),
+)
+def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
+    source: str, target: str, written: list[tuple[str, int, Any]]
+) -> None:
+    """Each visible undeclared cell is in the copy with all versions, or counted with a reason."""
+    with open_twins(source, target) as twins:
+        for kind, number, given_value in written:
+            row = build_row(number)
+            if kind == "foreign":
+                write_foreign(twins.source, row, given_value)
+            else:
+                (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+        copy(twins)
+        result = verify_move(*twins.states, pause=skip_pause)
+        mine, other = (read_foreign(state, IDENTITY) for state in twins.states)
+        newest = {place[:3] for place in mine}
+    assert result.has_passed, result.differences
+    counted = {reason: one.cell_count for reason, one in result.source.staying.items()}
+    if source_shares_rows(source) == source_shares_rows(target):
+        assert mine == other
+        assert ({}, len(newest)) == (counted, result.source.carried.cell_count)
+    else:
+        assert {} == other
+        assert counted == ({StayReason.DELETES: len(newest)} if newest else {})
+
+
+def source_shares_rows(name: str) -> bool:
+    """Return whether rows of a design hold several events."""
+    return DESIGNS[name].layout.has_shared_rows
+
+
+OTHER_FAMILY: dict[str, Any] = {"families": {"d": {"versions": 3}, "f": {}}}
+FIELDS = {"id": "u64", "note": {"type": "text", "nullable": True}, "host": "text"}
+
+
+def build_design(key: str = "[id][host]", **words: Any) -> Design:
+    """Return a design of three fields."""
+    return Design("t", key, **{"fields": FIELDS, **OTHER_FAMILY, **words})
+
+
+def place(name: str, **options: Any) -> dict[str, Any]:
+    """Return the fields with other options of one."""
+    return {**FIELDS, name: {"type": "text", "nullable": True, **options}}
+
+
+SHARED = {"fields": {**FIELDS, "host": {"type": "text", "at": "qualifier"}}}
+STAYING: dict[StayReason, tuple[Design, Design, Cell]] = {
+    StayReason.FAMILY: (build_design(), build_design(families={"d": {}}), put("f", b"x", 1)),
+    StayReason.COLUMN: (
+        build_design(),
+        build_design(fields=place("note", family="f")),
+        put("f", b"note", 1),
+    ),
+    StayReason.DELETES: (
+        build_design(),
+        build_design(fields=place("note", family="f")),
+        put("f", b"x", 1),
+    ),
+    StayReason.EVENT: (
+        build_design("[id]", **SHARED),
+        build_design("[bucket(id, 2)][id]", **SHARED),
+        put("d", b"no prefix", 1),
+    ),
+    StayReason.IDENTITY: (
+        build_design("[digest(host, 4)][id]"),
+        build_design("[id][host]"),
+        put("d", b"x", 1),
+    ),
+    StayReason.ROW: (build_design(), build_design("[bucket(id, 2)][id][host]"), put("d", b"x", 1)),
+}
+
+
+@pytest.mark.parametrize("reason", STAYING)
+def test_a_cell_that_is_not_moved_is_named_with_its_reason(reason: StayReason) -> None:
+    """A move names each cell that it cannot move along, by column and reason, before and after."""
+    old, new, cell = STAYING[reason]
+    url = f"memory:{token_hex(4)}"
+    row = {"id": 1, "host": "h", "note": "n"}
+    with (
+        rowkey.open(old, url, max_stale=0.01) as table,
+        Move("t", url, pause=skip_pause) as move,
+    ):
+        is_event = reason not in (StayReason.EVENT, StayReason.ROW, StayReason.IDENTITY)
+        table.put(row)
+        key = (
+            b"\xff"
+            if reason is StayReason.ROW
+            else old.key.encode({**row, "id": 1 + (not is_event)})
+        )
+        table.store.mutate([RowCells(key, [cell])])
+        planned = [str(one) for one in move.plan(new).findings]
+        assert any(reason.value in one for one in planned), planned
+        found = move.run(new)
+        assert found.has_passed
+        (staying,) = found.staying
+        column = f"{cell.family}:{cell.qualifier.decode()}"
+        assert (column, 1, reason.value) == (staying.column, staying.cell_count, staying.reason)
+        assert [staying] == list(move.status.staying)
+        move.cut_over()
+        with pytest.raises(InvalidArgument, match=f"only it has 1 cell of column {column}"):
+            move.finish()
+        assert "t" == move.finish(consents=[f"drop 1 cell of column {column}"])
+
+
+# Planted damage
+
+Damage = tuple[str, "Callable[[Table, int], None]"]
+ROWS = 60
+
+
+def write_both(twins: Twins, count: int) -> None:
+    """Write rows of which some have undeclared cells, and some have only such."""
+    for number in range(count):
+        row = build_row(number)
+        if number % 3 != 2:
+            twins.write(row, AT)
+            twins.write(row, AT + 10)
+        if number % 3:
+            cells = [put("d", b"x", AT + at, b"x%d %d" % (number, at)) for at in (20, 10)]
+            for table in (twins.source, twins.target):
+                write_foreign(table, row, *cells, put("d", b"y", AT, b"y%d" % number))
+
+
+def write_note(table: Table, number: int, at: int, value: bytes) -> None:
+    """Write a version of the cell of the note of a row."""
+    (slot,) = (one for one in table.design.layout.slots if one.field_names == ("note",))
+    write_foreign(table, build_row(number), put(slot.family, slot.qualifier, AT + at, value))
+
+
+def delete_version(table: Table, number: int, name: bytes, at: int) -> None:
+    """Delete one version of a cell."""
+    marker = Cell("d", name, AT + at, cell_type=CellType.DELETE)
+    write_foreign(table, build_row(number), marker)
+
+
+def delete_declared(table: Table, number: int) -> None:
+    """Delete all declared cells of a row."""
+    columns = [(slot.family, slot.qualifier) for slot in table.design.layout.slots]
+    delete_cells(table, build_row(number), *columns)
+
+
+def lose_row(table: Table, number: int) -> None:
+    """Delete all cells of a row."""
+    delete_declared(table, number)
+    delete_cells(table, build_row(number), ("d", b"x"), ("d", b"y"))
+
+
+def change(table: Table, number: int, name: bytes, at: int, value: bytes) -> None:
+    """Write one foreign cell of a row."""
+    write_foreign(table, build_row(number), put("d", name, AT + at, value))
+
+
+def change_both(table: Table, number: int, x: bytes, y: bytes) -> None:
+    """Write both foreign cells of a row."""
+    change(table, number, b"x", 20, x)
+    change(table, number, b"y", 0, y)
+
+
+# Rows 3n have declared cells, 3n + 1 both, 3n + 2 only undeclared ones.
+DAMAGES: dict[str, tuple[int, str, Callable[[Table, int], None]]] = {
+    "a lost row": (0, "missing", lose_row),
+    "a lost row with undeclared cells": (1, "missing", lose_row),
+    "a lost row of undeclared cells": (2, "missing", lose_row),
+    "a lost cell": (3, "different", lambda t, n: delete_cells(t, build_row(n), ("d", b"note"))),
+    "a changed value": (6, "different", lambda t, n: write_note(t, n, 10, b"other")),
+    "a later timestamp": (9, "different", lambda t, n: write_note(t, n, 11, b"note 9")),
+    "a stale version": (12, "different", lambda t, n: write_note(t, n, 5, b"stale")),
+    "a lost version": (15, "different", lambda t, n: delete_version(t, n, b"note", 0)),
+    "an extra row": (ROWS, "extra", lambda t, n: write_note(t, n, 0, b"extra")),
+    "an extra row of undeclared cells": (
+        ROWS + 1,
+        "extra",
+        lambda t, n: change(t, n, b"x", 0, b"extra"),
+    ),
+    "a row of undeclared cells that gets a declared one": (
+        5,
+        "different",
+        lambda t, n: write_note(t, n, 0, b"extra"),
+    ),
+    "lost declared cells": (4, "different", delete_declared),
+    "a lost undeclared cell": (
+        7,
+        "different",
+        lambda t, n: delete_cells(t, build_row(n), ("d", b"y")),
+    ),
+    "a changed undeclared cell": (8, "different", lambda t, n: change(t, n, b"y", 0, b"other")),
+    "an undeclared cell with a later timestamp": (
+        10,
+        "different",
+        lambda t, n: change(t, n, b"y", 1, b"y10"),
+    ),
+    "an added undeclared cell": (11, "different", lambda t, n: change(t, n, b"z", 0, b"")),
+    "an undeclared cell beside declared ones": (
+        18,
+        "different",
+        lambda t, n: change(t, n, b"x", 0, b"x"),
+    ),
+    "a stale version of an undeclared cell": (
+        13,
+        "different",
+        lambda t, n: change(t, n, b"x", 15, b"stale"),
+    ),
+    "a lost version of an undeclared cell": (
+        14,
+        "different",
+        lambda t, n: delete_version(t, n, b"x", 10),
+    ),
+    "swapped undeclared cells": (
+        16,
+        "different",
+        lambda t, n: change_both(t, n, b"y%d" % n, b"x%d 20" % n),
+    ),
+    "undeclared cells of another row": (
+        17,
+        "different",
+        lambda t, n: change_both(t, n, b"x20 20", b"y20"),
+    ),
+}
+
+
+def plant_and_find_damage(url: str) -> None:
+    """Plant 21 damages in the second of two equal tables: each is found, and repaired."""
+    with open_twins("by_user", "by_number", url) as twins:
+        write_both(twins, ROWS)
+        before = verify_move(*twins.states, pause=skip_pause)
+        assert before.has_passed, before.differences
+        assert (40, 80) == (before.source.rows, before.source.carried.cell_count)
+        for number, _, plant in DAMAGES.values():
+            plant(twins.target, number)
+        twins.target.store.compact(major=True)  # lost cells leave no delete behind
+        result = verify_move(*twins.states, pause=skip_pause)
+        found = {get_identity(one.identity): one.kind for one in result.differences}
+        expected = {get_identity(build_row(n)): kind for n, kind, _ in DAMAGES.values()}
+        assert expected == found
+        outcomes = Counter(
+            one.outcome.value for one in repair_differences(*twins.states, result.differences)
+        )
+        assert {"repaired": len(DAMAGES)} == outcomes
+        after = verify_move(*twins.states, pause=skip_pause)
+        assert after.has_passed, after.differences
+        assert (40, 80) == (after.target.rows, after.target.carried.cell_count)
+
+
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_each_damage_of_the_target_is_found_and_repaired(engine: str, tmp_path: Path) -> None:
+    """Each of 21 damages is found with its row, also of undeclared cells, and repaired."""
+    plant_and_find_damage("memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}")
+
+
+# Foreign writers during a move
+
+OLD = build_design()
+NEW = build_design("[bucket(id, 4)][host][desc(id)]")
+
+
+@contextmanager
+def open_move(url: str = "", name: str = "t") -> Iterator[tuple[Table, Move]]:
+    """Open a table of three rows, the last of undeclared cells only, and its move."""
+    url = url or f"memory:{token_hex(4)}"
+    old = OLD if name == "t" else rowkey.table.rename_design(OLD, name)
+    try:
+        with (
+            rowkey.open(old, url, max_stale=0.01) as table,
+            Move.from_table(table, url) as move,
+        ):
+            for number in range(3):
+                row = {"id": number, "host": "h", "note": "n"}
+                if number < 2:
+                    table.put(row)
+                write_foreign(table, row, put("d", b"x", number + 1), put("f", b"", number + 1))
+            yield table, move
+    finally:
+        if url.startswith("hbase:"):
+            drop_table(name, url)
+
+
+def read_all(state: Any) -> dict[Any, bytes]:
+    """Return the undeclared cells of a table by row, column and timestamp."""
+    return read_foreign(state, ("id", "host"))
+
+
+def require_equal(move: Move) -> None:
+    """Fail unless both tables have the same undeclared cells, and the verification passes."""
+    result = move.verify()
+    assert result.has_passed, result.differences
+    assert read_all(move.source.get_state()) == read_all(move.target.get_state())
+
+
+def check_foreign_writers(url: str, name: str) -> None:
+    """Write to the old table without rowkey at each step of a move: nothing is lost in silence."""
+    with open_move(url, name) as (table, move):
+        old = table.get_state()
+        row = {"id": 1, "host": "h"}
+        assert move.run(NEW).has_passed
+        now = old.writer.store.row_clock.clock()
+        late = [put("d", b"x", now, b"later"), put("d", b"\x80", now), put("d", b"note", now, b"l")]
+        write_foreign(table, row, *late)
+        marker = Cell("f", b"", now, cell_type=CellType.DELETE_COLUMN)
+        write_foreign(table, {"id": 0, "host": "h"}, marker)
+        require_equal(move)
+        assert 7 == len(read_all(move.target.get_state()))
+        table.delete(id=1, host="h")
+        require_equal(move)
+        left = [at[1:3] for at in read_all(move.target.get_state()) if at[0][0] == 1]
+        assert [("f", b"")] == left  # row deletes spare a family without fields, in both tables
+        write_foreign(table, {"id": 7, "host": "h"}, put("d", b"x", now + 1))
+        move.cut_over()
+        write_foreign_to(old, {"id": 7, "host": "h"}, put("d", b"x", now + 2, b"after"))
+        write_foreign_to(old, {"id": 8, "host": "h"}, put("d", b"note", now + 2, b"after"))
+        with pytest.raises(InvalidArgument, match="drop 1 cell of column d:note"):
+            move.finish(consents=["drop 1 cell of column d:x"])
+        write_foreign_to(old, {"id": 9, "host": "h"}, put("d", b"x", now + 2, b"after"))
+        consents = ["drop 1 cell of column d:x", "drop 1 cell of column d:note"]
+        with pytest.raises(InvalidArgument, match="drop 2 cells of column d:x"):
+            move.finish(consents=consents)
+        asked = []
+
+        def ask(consent: str, cells: Any) -> str:
+            asked.append((consent, [one.cell_count for one in cells]))
+            return consent
+
+        kept = move.target.get_state()
+        move.finish(consents=consents, ask=ask)
+        assert [("drop 2 cells of column d:x", [2])] == asked
+        assert {0, 1, 2, 7} == {at[0][0] for at in read_all(kept)}
+
+
+def write_foreign_to(state: Any, row: dict[str, Any], cell: Cell) -> None:
+    """Write a cell to a table that is not read any more."""
+    key = state.active_design.key.encode(row)
+    state.writer.store.mutate([RowCells(key, [cell])])
+
+
+@pytest.mark.parametrize("engine", ["memory", "rocks"])
+def test_foreign_writers_lose_no_cell_in_silence(engine: str, tmp_path: Path) -> None:
+    """What they write before the cutover is moved; what comes later is dropped by consent."""
+    check_foreign_writers(f"{engine}:{tmp_path / 'tables'}", "t")
+
+
+def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None:
+    """After a roll back, cells that only the new table has are dropped by consent."""
+    with open_move() as (_, move):
+        assert move.run(NEW).has_passed
+        move.cut_over()
+        move.roll_back()
+        write_foreign_to(move.target.get_state(), {"id": 9, "host": "h"}, put("d", b"x", 1))
+        with pytest.raises(InvalidArgument, match="t_2 is not dropped: only it has 1 cell"):
+            move.finish(drop="t_2")
+        assert "t_2" == move.finish(consents=["drop 1 cell of column d:x"])
+
+
+def test_two_movers_at_once_lose_nothing() -> None:
+    """Movers that begin the same move together end it with equal tables."""
+    with open_move() as (table, move), Move("t", move.url) as other:
+        for number in range(300):
+            write_foreign(table, {"id": number, "host": "h"}, put("d", b"x", number + 1))
+        before = read_all(table.get_state())
+        results: list[Any] = []
+
+        def run(mover: Move) -> None:
+            try:
+                results.append(mover.run(NEW).has_passed)
+            except rowkey.errors.Conflict as conflict:
+                results.append(str(conflict))
+
+        threads = [Thread(target=run, args=(one,)) for one in (move, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert True in results
+        assert all(one is True or "another process" in one for one in results), results
+        assert before == read_all(move.target.get_state())
