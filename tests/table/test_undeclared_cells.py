@@ -347,6 +347,27 @@ def test_a_row_of_a_digest_has_no_value_that_only_a_column_holds() -> None:
         assert table.get(host="b", n=1, undeclared=True) is None
 
 
+@pytest.mark.parametrize(
+    ("key", "n"),
+    [
+        ("[bucket(host, 4)][host][n]", "u16"),
+        ("[salt(3)][host][n]", "u16"),
+        ("[host]", {"type": "u8", "at": "qualifier"}),
+    ],
+)
+def test_a_moved_row_keeps_its_undeclared_cells(key: str, n: Any) -> None:
+    """A row whose key changes has the cells of another program under its new key."""
+    with open_logs(key, n=n) as table:
+        table.put({"host": "a", "n": 1, "v": 2})
+        prefix = table.design.layout.qualifier_prefix
+        start = b"" if prefix is None else prefix.encode({"host": "a", "n": 1})
+        put_columns(table, {"host": "a", "n": 1}, {start + b"x": b"1"}, 0, LATEST)
+        assert table.move({"host": "a", "n": 1}, host="b", n=2)
+        expected = {"host": "b", "n": 2, "v": 2, "undeclared": {"d:x": b"1"}}
+        assert expected == table.get(host="b", n=2, undeclared=True)
+        assert table.get(host="a", n=1, undeclared=True) is None
+
+
 def test_a_snapshot_has_the_cells_of_its_moment() -> None:
     """A scan of a snapshot neither returns nor counts cells that came later."""
     with open_logs() as table:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rowkey.cells import Cell
     from rowkey.design import Design
     from rowkey.engines import Store
+    from rowkey.rows import RowWithUndeclared
     from rowkey.table.row_writer import RowWriter
 
 MAX_READ_ATTEMPTS = 1_000
@@ -80,22 +81,25 @@ class RowGetter:
     ) -> list[dict[str, Any] | None]:
         """Return the rows with these keys and their undeclared cells, None for a missing one."""
         check_undeclared_name(self.layout.fields)
-        prefix = self.layout.qualifier_prefix
         found: list[dict[str, Any] | None] = []
         for values in rows:
             self.writer.require_known_fields(values)
-            places, selection = [self.writer.encode_row_keys(values)], NEWEST_CELLS
-            start = b""
-            if prefix is not None:
-                start = prefix.encode(values)
-                selection = CellSelection(qualifier_range=(start, find_next_prefix(start)))
-            (copies,) = self._read_places(places, selection)
-            row = _merge_copies(copies)
-            stored = self.layout.decode_with_undeclared(*row, known=values) if row.cells else []
-            one = next((one for one in stored if one.event_prefix == start), None)
-            if one is not None and one.is_declared and not self._is_same_row(one.values, values):
-                one = None
-            found.append(None if one is None else one.build_row())
+            row = self.find_row_with_undeclared(values)
+            found.append(None if row is None else row.build_row())
+        return found
+
+    def find_row_with_undeclared(self, values: Mapping[str, Any]) -> RowWithUndeclared | None:
+        """Return the row with a key and its undeclared cells, None if it has no cell."""
+        prefix, selection, start = self.layout.qualifier_prefix, NEWEST_CELLS, b""
+        if prefix is not None:
+            start = prefix.encode(values)
+            selection = CellSelection(qualifier_range=(start, find_next_prefix(start)))
+        (copies,) = self._read_places([self.writer.encode_row_keys(values)], selection)
+        row = _merge_copies(copies)
+        stored = self.layout.decode_with_undeclared(*row, known=values) if row.cells else []
+        found = next((one for one in stored if one.event_prefix == start), None)
+        if found is not None and found.is_declared and not self._is_same_row(found.values, values):
+            return None
         return found
 
     def get_cells(

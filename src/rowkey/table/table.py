@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from rowkey.cells import LATEST, Cell, CellType, RowCells
 from rowkey.engines import Reader
 from rowkey.errors import ReadError, RowError
 from rowkey.explanations import explain_read
@@ -123,10 +124,11 @@ class Table:
     def move(self, row: Any, /, **changes: Any) -> bool:
         """Change fields of a row's key: put the row under its new key, then delete the old row.
 
-        A crash in between leaves both rows, never none. If a field is the timestamp of the cells,
-        changing it moves the row too. Then only the version of the old time is deleted: an older
-        version that the family still keeps can be seen again, and a newer one hides a row that is
-        moved to an earlier time.
+        Its undeclared cells are put under the new key as well; those of families that the design
+        does not have stay. A crash in between leaves both rows, never none. If a field is the
+        timestamp of the cells, changing it moves the row too. Then only the version of the old time
+        is deleted: an older version that the family still keeps can be seen again, and a newer one
+        hides a row that is moved to an earlier time.
 
         Args:
             row: the fields of the key, with their current values.
@@ -143,8 +145,30 @@ class Table:
         self.put(new_row)
         locate_row = self.get_state().locate_row
         if locate_row(new_row) != locate_row(old_row):
+            self._move_undeclared_cells(old_row, new_row)
             self.delete(old_row)
         return True
+
+    def _move_undeclared_cells(
+        self, old_row: Mapping[str, Any], new_row: Mapping[str, Any]
+    ) -> None:
+        """Put the undeclared cells of a row under the key of another, and delete them there."""
+        prefix, encode_row_keys = self.design.layout.qualifier_prefix, self.writer.encode_row_keys
+        found = self.get_state().getter.find_row_with_undeclared(old_row)
+        old_start, start = (
+            b"" if prefix is None else prefix.encode(row) for row in (old_row, new_row)
+        )
+        key, *_ = encode_row_keys(new_row)
+        if found is None or (start == old_start and key in encode_row_keys(old_row)):
+            return
+        columns = [one for one in found.cells if one.cell.family in self.design.families]
+        puts = [
+            Cell(one.cell.family, start + one.column[1], LATEST, one.cell.value) for one in columns
+        ]
+        deletes = [Cell(*one.cell[:2], LATEST, cell_type=CellType.DELETE_COLUMN) for one in columns]
+        if columns:
+            self.store.mutate([RowCells(key, puts)])
+            self.store.mutate([RowCells(one, deletes) for one in encode_row_keys(old_row)])
 
     def delete(self, row: Any = None, /, *, sync: bool | None = None, **fields: Any) -> None:
         """Delete a row under every row key it may have; a missing row is not an error.
