@@ -104,7 +104,10 @@ def check_world(world: World, url: str, data: st.DataObject) -> None:
             assert rows[:limit] == list(
                 table.scan(*read, order=order, limit=limit, undeclared=True)
             )
-        columns = table.scan(*read, undeclared=True).to_arrow().to_pylist()
+        scan = table.scan(*read, undeclared=True)
+        columns = scan.to_arrow().to_pylist()
+        if (token := scan.token) is not None:
+            assert [] == list(table.scan(*read, undeclared=True, resume=token))
         assert expected == [
             to_plain_row(row) | {"undeclared": dict(row["undeclared"])} for row in columns
         ]

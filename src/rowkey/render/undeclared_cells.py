@@ -29,7 +29,7 @@ UNDECLARED_FIELDS = {
     "undeclared.unlisted_cells": "cells in columns that are not listed",
     "undeclared.sample[].row_key": "the row key of one of the first cells",
     "undeclared.sample[].column": "its column in HBase's notation, with the whole qualifier",
-    "undeclared.sample[].value": "its bytes in hexadecimal",
+    "undeclared.sample[].value": "its first 64 bytes, in hexadecimal",
 }
 UNDECODABLE_FIELDS = {
     "undecodable.rows": "rows that were left out with --skip-undecodable, because their key or "

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rowkey.errors import DesignRefused
@@ -24,6 +25,8 @@ MAX_LISTED_COLUMNS = 100
 """Columns that a summary counts one by one: the first ones in the order of their names."""
 UNDECLARED_NAME = "undeclared"
 """The name under which a row that is read has its undeclared cells, next to the fields."""
+MAX_SAMPLE_BYTES = 64
+"""Bytes of the value of such a cell, the first ones."""
 MAX_SAMPLES = 5
 """Cells that a summary has as a sample: the first ones in the order of the row keys."""
 
@@ -128,7 +131,10 @@ class UndeclaredCells:
             len(prefixes),
             len(prefixes.difference(event_prefixes)),
             columns,
-            [CellSample(row_key, one.cell) for one in cells],
+            [
+                CellSample(row_key, one.cell._replace(value=one.cell.value[:MAX_SAMPLE_BYTES]))
+                for one in nsmallest(MAX_SAMPLES, cells, key=attrgetter("cell"))
+            ],
         )
 
     def clear(self) -> None:
@@ -138,6 +144,8 @@ class UndeclaredCells:
 
     def merge(self, other: UndeclaredCells) -> None:
         """Add the cells of another summary, which is of other rows."""
+        if not other.cell_count:
+            return
         self._add(
             other.cell_count,
             other.row_count,
@@ -158,12 +166,15 @@ class UndeclaredCells:
         self.cell_count += cell_count
         self.row_count += row_count
         self.undeclared_row_count += undeclared_row_count
+        has_new_columns = not columns.keys() <= self.columns.keys()
         for column, count in columns.items():
             self.columns[column] = self.columns.get(column, 0) + count
-        # A column that is among the first of all is among the first of each part, so that its
-        # count is complete.
-        self.columns = dict(sorted(self.columns.items())[:MAX_LISTED_COLUMNS])
-        self.samples = nsmallest(MAX_SAMPLES, [*self.samples, *samples])
+        if has_new_columns:
+            # A column that is among the first of all is among the first of each part, so that its
+            # count is complete.
+            self.columns = dict(sorted(self.columns.items())[:MAX_LISTED_COLUMNS])
+        if len(self.samples) < MAX_SAMPLES or min(samples) < self.samples[-1]:
+            self.samples = nsmallest(MAX_SAMPLES, [*self.samples, *samples])
 
 
 def format_column(family: str, qualifier: bytes) -> str:

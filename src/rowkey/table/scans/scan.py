@@ -312,7 +312,8 @@ class Scan:
 
         self._begin_read()
         batches = list(read_batches(self))
-        self.last_item = batches[-1] if batches else self.last_item
+        if batches and not self.returns_undeclared:  # else the last item is that of the last row
+            self.last_item = batches[-1]
         return pa.Table.from_batches(batches, build_schema(self))
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
