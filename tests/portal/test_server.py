@@ -197,13 +197,13 @@ def test_a_connection_without_a_request_is_closed(
 
 def test_bytes_of_a_head_now_and_then_gain_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A head ends in its time, also the second one of a connection; a slow answer is waited for."""
-    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_HEAD_S", 0.1)
+    monkeypatch.setattr("rowkey.portal.server_protocol.MAX_HEAD_S", 0.3)
     drops = [b"X-Part: 1\r\n"] * 500
     begin_s = time.monotonic()
     assert b"" == run_coroutine(exchange(HEAD, *drops, pause_s=0.02))
-    answer = run_coroutine(exchange(HEAD, b"\r\n", HEAD, *drops, pause_s=0.02))
+    answer = run_coroutine(exchange(HEAD + b"\r\n" + HEAD, *drops, pause_s=0.02))
     assert (1, b"ok") == (answer.count(b"HTTP/1.1 200"), answer[-2:])
-    assert time.monotonic() - begin_s < 5
+    assert time.monotonic() - begin_s < 9
 
 
 def test_a_portal_offers_only_sound_ciphers(tmp_path: Path) -> None:

@@ -73,8 +73,10 @@ def read_wanted_page(request: PortalRequest) -> str:
 
 
 def forget_wanted_page(request: PortalRequest, response: Response) -> None:
-    """Let the browser forget the page that was asked for."""
-    response.delete_cookie(_build_cookie_name(request), path="/login", samesite="strict")
+    """Let the browser forget the page that was asked for, if there is one."""
+    name = _build_cookie_name(request)
+    if name in request.http.cookies:
+        response.delete_cookie(name, path="/login", samesite="strict")
 
 
 def _build_cookie_name(request: PortalRequest) -> str:

@@ -58,10 +58,10 @@ def test_a_restart_at_save_costs_no_text(tmp_path: Path, context: Any) -> None:
     with page.expect_event("requestfailed"):
         save(page)
     with serve_portal(PortalSettings(tmp_path), port) as portal:
-        page.goto(f"{portal.origin}/designs/logs.toml")
-        page.locator("#backup-hint:not([hidden])").wait_for()
         page.close()
         page = context.new_page()
+        page.goto(f"{portal.origin}/designs/logs.toml")
+        page.locator("#backup-hint:not([hidden])").wait_for()
         page.goto(portal.create_login_url())
         assert page.url == f"{portal.origin}/designs/logs.toml"
         page.locator(f"{OFFER} .diff .added").wait_for()
