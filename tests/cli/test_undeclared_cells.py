@@ -105,7 +105,12 @@ def test_undeclared_cells_are_shown_in_every_format() -> None:
     found = run_on_things("get", "--undeclared", "host=new", "ts=7", "-f", "json")
     assert cells == json.loads(found.out)["undeclared"]
     assert '{"d:x": "01"' in run_on_things("get", "--undeclared", "host=new", "ts=7").out
-    assert 1 == run_on_things("get", "host=new", "ts=7").code
+    found = run_on_things("get", "host=new", "ts=7")
+    assert (1, "") == (found.code, found.out)
+    assert (
+        "things has no row with host=new ts=7, only cells in columns that its design does not "
+        "declare; see --undeclared\n"
+    ) == found.err
 
 
 @pytest.mark.usefixtures("things_folder")

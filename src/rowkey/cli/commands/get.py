@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rowkey.keys import Field
+    from rowkey.table import Table
 
 
 @define_command("Run", "Print one row by the fields of its key.")
@@ -54,14 +55,26 @@ def command(
         if missing_names:
             raise click.UsageError(_describe_missing_fields(design, missing_names, values, fields))
         row = table.get(identity, undeclared=undeclared)
-    if row is None:
-        print_notes([f"{table.design.table} has no row with {' '.join(values)}"])
-        return 1
+        if row is None:
+            print_notes([_describe_missing_row(table, identity, values)])
+            return 1
     if output == "json":
         print_lines([to_json(build_row_document(row))])
     else:
         print_lines(line.rstrip("\n") for line in format_row(row, table.design.fields))
     return 0
+
+
+def _describe_missing_row(
+    table: Table, identity: Mapping[str, Any], values: tuple[str, ...]
+) -> str:
+    """Return that the table has no such row, and whether it has undeclared cells there."""
+    from rowkey.rows import UNDECLARED_NAME
+
+    text = f"{table.design.table} has no row with {' '.join(values)}"
+    if UNDECLARED_NAME in table.design.fields or table.get(identity, undeclared=True) is None:
+        return text
+    return f"{text}, only cells in columns that its design does not declare; see --undeclared"
 
 
 def _describe_missing_fields(
