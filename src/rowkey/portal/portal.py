@@ -7,6 +7,7 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
+from rowkey.portal.alert_writer import AlertWriter
 from rowkey.portal.audit import AuditLog
 from rowkey.portal.design_advice import AdviceRequest, advise_design
 from rowkey.portal.design_check import DesignChecker
@@ -88,9 +89,7 @@ class Portal:
         live = LiveWatch(
             engines,
             LiveHistory(database),
-            alerts,
-            AlertSender(settings.alert_url, alerts),
-            settings.origin,
+            AlertWriter(alerts, AlertSender(settings.alert_url, alerts), settings.origin),
             workspace.find_table_design,
         )
         simulations = SimulationResults(settings.storage_folder / "simulations")

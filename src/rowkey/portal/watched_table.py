@@ -54,6 +54,7 @@ class WatchedTable:
         read_s: when each reading succeeded last, by the clock of the watch.
         tried_s: when each was tried last.
         due_s: when each is made next.
+        changed_s: when the portal changed it last; what was read before is old.
         viewer_count: open pages that show its load.
         reader: reads its regions and load; None before the first reading.
         live: its load after the last reading.
@@ -76,6 +77,7 @@ class WatchedTable:
     read_s: dict[Reading, float] = field(default_factory=dict)
     tried_s: dict[Reading, float] = field(default_factory=dict)
     due_s: dict[Reading, float] = field(default_factory=dict)
+    changed_s: float = -inf
     viewer_count: int = 0
     reader: TableReader | None = None
     live: LiveLoad | None = None

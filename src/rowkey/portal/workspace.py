@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rowkey.design import BOM, Design, parse_toml
 from rowkey.durable_files import replace_file, sync_directory
@@ -70,13 +70,28 @@ class DesignFile:
     content: bytes
 
     @cached_property
+    def tree(self) -> dict[str, Any] | None:
+        """The text as TOML; None if it is none."""
+        try:
+            return parse_toml(self.text, "")[0]
+        except InvalidDesign:
+            return None
+
+    @property
     def declared_table(self) -> str:
         """The name of the table that the text declares, right or wrong; empty if it has none."""
-        try:
-            table = parse_toml(self.text, "")[0].get("table")
-        except InvalidDesign:
-            return ""
+        table = (self.tree or {}).get("table")
         return table if isinstance(table, str) else ""
+
+    @property
+    def is_design(self) -> bool:
+        """Whether the text is a design, perhaps a broken one, and not another TOML file.
+
+        >>> texts = (b'table = "logs"', b"[tool.other]", b"table =")
+        >>> [DesignFile("a.toml", text).is_design for text in texts]
+        [True, False, True]
+        """
+        return not self.tree or bool({"table", "key", "fields"} & self.tree.keys())
 
     @cached_property
     def etag(self) -> str:
@@ -204,7 +219,7 @@ class Workspace:
             what = f"the file has more than {MAX_FILE_BYTES:,} bytes"
             raise Unavailable(name, what, remedy="Edit it outside of the portal.")
         file_read = DesignFile(name, content)
-        if not _is_design_text(file_read.text):
+        if not file_read.is_design:
             raise _build_missing_error(name)
         return file_read
 
@@ -450,16 +465,3 @@ def _build_missing_error(name: str) -> DesignFileMissing:
     """Return the error of a design file that is not in the folder."""
     what = f"the folder has no design file {format_value(name)}"
     return DesignFileMissing("file", what, remedy="Open the list of tables and choose one.")
-
-
-def _is_design_text(text: str) -> bool:
-    """Return whether a TOML text is a design, perhaps a broken one, and not another file.
-
-    >>> [_is_design_text(text) for text in ('table = "logs"', "[tool.other]", "table =")]
-    [True, False, True]
-    """
-    try:
-        tree, _ = parse_toml(text, "")
-    except InvalidDesign:
-        return True
-    return not tree or bool({"table", "key", "fields"} & tree.keys())

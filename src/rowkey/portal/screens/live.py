@@ -62,7 +62,7 @@ def show_overview(request: PortalRequest) -> Response:
         watch=watch,
         pages=pages,
         alerts=alerts,
-        problem=problem or (watch.problem if watch.is_own_load else "") or watch.storage_problem,
+        problem=problem or (watch.problem if watch.is_own_load else "") or watch.alerts.problem,
         refresh_s=round(WATCHED_S * 5),
         **_build_terms(),
     )
@@ -176,7 +176,7 @@ def _build_values(request: PortalRequest, name: str) -> dict[str, Any]:
         "shown_table": name,
         "is_old": table is not None and watch.find_condition(table) in OLD_CONDITIONS,
         "alerts": alerts,
-        "problem": problem or watch.storage_problem,
+        "problem": problem or watch.alerts.problem,
         **_build_terms(),
     }
 
@@ -195,7 +195,7 @@ def _build_terms() -> dict[str, Any]:
 def _read_alerts(request: PortalRequest, table: str, count: int) -> tuple[list[Alert], str]:
     """Return the newest alerts of a table or of all, and why they cannot be read."""
     try:
-        return request.portal.live.alerts.list_newest(count, table), ""
+        return request.portal.live.alerts.log.list_newest(count, table), ""
     except sqlite3.Error as problem:
         return [], str(problem)
 

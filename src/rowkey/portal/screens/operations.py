@@ -368,6 +368,7 @@ def _change_copy(
             change(move)
 
     request.portal.engines.ask(change_move)
+    request.portal.live.note_change(table)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
 
