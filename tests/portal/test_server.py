@@ -11,6 +11,7 @@ import ssl
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,15 @@ async def answer_slowly(_: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
+async def read_all(reader: asyncio.StreamReader) -> bytes:
+    """Return what a server sends until it closes or resets the connection."""
+    content = b""
+    with suppress(ConnectionError):
+        while piece := await reader.read(1 << 16):
+            content += piece
+    return content
+
+
 async def exchange(*pieces: bytes, pause_s: float = 0.0) -> bytes:
     """Send pieces to a server that answers slowly, and return all that it answers."""
     config = uvicorn.Config(answer_slowly, lifespan="off", log_config=None)
@@ -113,7 +123,7 @@ async def exchange(*pieces: bytes, pause_s: float = 0.0) -> bytes:
         )
         async with await asyncio.get_running_loop().create_server(protocol, sock=listener):
             reader, writer = await asyncio.open_connection(*listener.getsockname())
-            answer = asyncio.create_task(asyncio.wait_for(reader.read(), 20))
+            answer = asyncio.create_task(asyncio.wait_for(read_all(reader), 20))
             for piece in pieces:
                 if not answer.done():
                     writer.write(piece)
