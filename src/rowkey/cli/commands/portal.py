@@ -58,8 +58,8 @@ LOCAL_ADDRESS, DEFAULT_PORT = "127.0.0.1", 8765
 @click.option(
     "--alert-url",
     metavar="URL",
-    help="Webhook that is sent a JSON document when a table becomes hot or cools, and when a table or "
-    "the cluster is down or up again.",
+    help="Webhook that is sent a JSON document when a table becomes hot or cools, and when a "
+    "table or the cluster is down or up again.",
 )
 @click.option(
     "--metrics-token",
