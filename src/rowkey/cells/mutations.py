@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
 from rowkey.cells.cell import COLUMN_DELETES, LATEST, Cell, CellType
 from rowkey.cells.cell_size import CELL_OVERHEAD_BYTES, KEY_LENGTH_BYTES, TAGS_LENGTH_BYTES
@@ -27,6 +28,7 @@ _CHECKED_OVERHEAD_BYTES = CELL_OVERHEAD_BYTES + KEY_LENGTH_BYTES
 Source: RSRpcServices.checkCellSizeLimit; PrivateCellUtil.estimatedSerializedSizeOf.
 """
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PUT = CellType.PUT
 _DELETES = tuple(kind for kind in CellType if kind != CellType.PUT)
 
@@ -69,13 +71,24 @@ def check_families(names: Iterable[str], known_names: Collection[str]) -> None:
             raise InvalidArgument("family", what, allowed, remedy)
 
 
-def _check_family(name: Any, known_names: Collection[str] | None) -> None:
+def check_family_name(name: object) -> None:
+    """Raise unless a value can be the name of a column family.
+
+    Raises:
+        InvalidArgument: it is no text, is empty, or cannot be encoded as UTF-8.
+    """
+    if isinstance(name, str) and name and (name.isascii() or not _SURROGATE.search(name)):
+        return
+    what = f"{_format_brief(name)} is no name of a column family"
+    raise InvalidArgument("family", what, "a text that is not empty")
+
+
+def _check_family(name: str, known_names: Collection[str] | None) -> None:
     """Raise unless a family is known, or has a name at all if only the server knows them."""
-    if known_names is not None:
+    if known_names is None:
+        check_family_name(name)
+    else:
         check_families([name], known_names)
-    elif not isinstance(name, str) or not name:
-        what = f"{_format_brief(name)} is no name of a column family"
-        raise InvalidArgument("family", what, "a text that is not empty")
 
 
 def check_mutation(mutation: RowCells, families: Collection[str] | None = None) -> bool:
@@ -96,11 +109,22 @@ def check_mutation(mutation: RowCells, families: Collection[str] | None = None) 
     Traceback (most recent call last):
     rowkey.errors.InvalidArgument: argument timestamp: -1 is out of range; expected 0..922337203...
     """
+    try:
+        return _check_cells(mutation, families)
+    except (TypeError, ValueError) as problem:
+        if isinstance(problem, InvalidArgument):
+            raise
+        what = f"{_format_brief(mutation)} is no row key with cells"
+        raise InvalidArgument("cells", what, "RowCells(row, cells), where cells are Cell") from None
+
+
+def _check_cells(mutation: RowCells, families: Collection[str] | None) -> bool:
+    """Do what `check_mutation` does, for row keys with cells; other shapes raise anything."""
     row, cells = mutation
     # A call costs more than a comparison: functions are called only for what looks wrong.
     if type(row) is not bytes or not 0 < len(row) <= MAX_ROW_BYTES:
         check_row(row)
-    if not cells:
+    if len(cells) == 0:
         raise InvalidArgument(
             "cells",
             "the mutation has no cells",
@@ -110,7 +134,11 @@ def check_mutation(mutation: RowCells, families: Collection[str] | None = None) 
     has_latest = False
     for cell in cells:
         family, qualifier, timestamp, value, cell_type, ttl = cell
-        is_known = type(family) is str and family if families is None else family in families
+        is_known = (
+            type(family) is str and family and family.isascii()
+            if families is None
+            else family in families
+        )
         if not is_known:
             _check_family(family, families)
         if not (type(qualifier) is bytes is type(value)):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowkey.cells import LATEST, MAX_ROW_BYTES
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.argument_shapes import check_instance, check_list
 from rowkey.hbase.filters import Filter
 from rowkey.hbase.filters.contract import check_number
 from rowkey.messages import format_value
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 READ_TYPES = ("default", "stream", "pread")
 """How a server reads its files for a scan; the index is the wire number. Source: Scan.ReadType."""
@@ -38,6 +36,7 @@ def _check_columns(columns: Mapping[str, tuple[bytes, ...]] | None) -> None:
     """Raise unless the columns are valid; the server checks whether the table has them."""
     if columns is None:
         return
+    check_instance("columns", columns, Mapping)
     if not columns:
         raise InvalidArgument(
             "columns", "the mapping is empty", "column families, or None for all of them"
@@ -54,6 +53,7 @@ def _check_columns(columns: Mapping[str, tuple[bytes, ...]] | None) -> None:
             shown = format_value(qualifiers)
             what, remedy = f"{shown} is a single qualifier", f"Write ({shown},)."
             raise InvalidArgument(f"columns.{family}", what, "a tuple of qualifiers", remedy)
+        check_list(f"columns.{family}", qualifiers, "qualifiers")
         for qualifier in qualifiers:
             if not isinstance(qualifier, bytes):
                 what = f"{format_value(qualifier)} has the type {type(qualifier).__name__}"
@@ -93,6 +93,10 @@ class ReadSpec:
 
     def __post_init__(self) -> None:
         _check_columns(self.columns)
+        check_instance("time_range", self.time_range, tuple)
+        if len(self.time_range) != 2:
+            what = f"{format_value(self.time_range)} is not a range"
+            raise InvalidArgument("time_range", what, "a tuple (first, stop)")
         start, stop = self.time_range
         if not (_is_integer(start) and _is_integer(stop) and 0 <= start <= stop <= LATEST):
             what = f"({format_value(start)}, {format_value(stop)}) is not a valid range"

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, get_args
 
-from rowkey.cells import LATEST, Cell, CellType, RowCells, check_mutation, find_table_name_mistakes
+from rowkey.cells import (
+    LATEST,
+    Cell,
+    CellBlock,
+    CellType,
+    RowCells,
+    check_mutation,
+    find_table_name_mistakes,
+)
+from rowkey.errors import InvalidArgument
 from rowkey.hbase.action_batch import run_batch
+from rowkey.hbase.argument_shapes import check_instance, check_list
 from rowkey.hbase.errors import PartialBatchFailure
 from rowkey.hbase.read_spec import ALL_COLUMNS, ReadSpec, ScanSpec
 from rowkey.hbase.requests.append import Append
 from rowkey.hbase.requests.check_and_mutate import CheckAndMutate
 from rowkey.hbase.requests.get import Exists, Get
 from rowkey.hbase.requests.increment import Increment
+from rowkey.hbase.requests.multi import RowRequest
 from rowkey.hbase.requests.mutate import DeleteRow, build_mutation
 from rowkey.hbase.requests.new_cells import NewCells
 from rowkey.hbase.row_action_batch import RowActionBatch, split_into_waves
 from rowkey.hbase.scanning import Scanner
 from rowkey.hbase.wire.names import META_TABLE
+from rowkey.messages import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from rowkey.cells import CellBlock
     from rowkey.hbase.errors import FailedAction
     from rowkey.hbase.requests.multi import Action, Outcome
     from rowkey.hbase.retrying_caller import RetryingCaller
@@ -69,6 +81,7 @@ class HBaseTable:
 
         Cost: one call to each server for some thousand rows, all servers at once.
         """
+        check_list("rows", rows, "row keys")
         return [
             found if isinstance(found, RowCells) else RowCells(row, [])
             for row, found in zip(
@@ -87,6 +100,7 @@ class HBaseTable:
         parallel. When a region splits or moves, or its server dies, the scanner continues after the
         last row it returned.
         """
+        check_instance("scan", scan, ScanSpec)
         return Scanner(self._caller, self.name, scan, self._caller.settings)
 
     # Writing
@@ -107,6 +121,12 @@ class HBaseTable:
             timestamp: milliseconds since 1970; `LATEST` for the server's current time.
             ttl_ms: milliseconds after which the values expire.
         """
+        check_instance("values", values, Mapping)
+        for column in values:
+            check_instance("values", column, tuple)
+            if len(column) != 2:
+                what = f"{format_value(column)} is not the name of a column"
+                raise InvalidArgument("values", what, "a tuple (family, qualifier)")
         self.mutate_row(
             row,
             [
@@ -139,11 +159,13 @@ class HBaseTable:
         Raises:
             PartialBatchFailure: some mutations failed, which it lists; the others are applied.
         """
-        if len(mutations) == 1:
-            self.mutate_row(*mutations[0], sync=sync)
-            return
+        check_list("mutations", mutations, "RowCells")
         for mutation in mutations:
             check_mutation(mutation)
+        if len(mutations) == 1:
+            row, cells = mutations[0]
+            self._caller.call_row(self.name, row, build_mutation(row, cells, sync=sync))
+            return
         failures: list[FailedAction] = []
         previous_wave: Sequence[RowCells] = ()
         for wave, numbers in split_into_waves(mutations):
@@ -176,6 +198,9 @@ class HBaseTable:
         """
         from rowkey.hbase.arrow_put_batch import ArrowPutBatch, split_blocks_into_waves
 
+        check_list("blocks", blocks, "CellBlock")
+        for block in blocks:
+            check_instance("blocks", block, CellBlock)
         failures: list[FailedAction] = []
         for wave, numbers in split_blocks_into_waves(blocks) if blocks else ():
             batch = ArrowPutBatch(self.name, wave, sync=sync, numbers=numbers)
@@ -194,6 +219,12 @@ class HBaseTable:
         Raises:
             PartialBatchFailure: some actions failed, which it lists; the others are done.
         """
+        check_list("actions", actions, "RowCells and requests about one row")
+        for action in actions:
+            if isinstance(action, RowCells):
+                check_mutation(action)
+            else:
+                check_instance("actions", action, get_args(RowRequest))
         batch = RowActionBatch(self.name, actions, self._nonce_group)
         self._raise_failures(run_batch(self._caller, batch), len(actions))
         return batch.outcomes
@@ -283,6 +314,7 @@ class HBaseTable:
             MaybeApplied: the answer was lost; the call is not repeated, since the cell may be
                 changed by now.
         """
+        check_mutation(RowCells(row, cells))
         request = CheckAndMutate(row, family, qualifier, operator, value, cells, sync)
         return self._caller.call_row(self.name, row, request, check_send=check_send)
 

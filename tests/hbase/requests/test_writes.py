@@ -294,7 +294,7 @@ def test_refused_columns(amounts: list[Any], pieces: list[Any]) -> None:
     """A request changes at least one column, and each column once."""
     for make, some in ((Increment, amounts), (Append, pieces)):
         for wrong in ([], some + some[:1]):
-            with pytest.raises(InvalidArgument, match=r"^argument columns: "):
+            with pytest.raises(InvalidArgument, match=r"^argument (amounts|pieces): "):
                 make(b"r", wrong)
 
 

@@ -128,6 +128,8 @@ class Table:
         returns an empty dictionary.
         """
         read = build_read_spec(columns, timestamp)
+        if isinstance(rows, bytes | str) or not hasattr(rows, "__iter__"):
+            raise build_type_error("rows", rows, "a list or a tuple of row keys")
         keys = [to_bytes(f"rows[{number}]", row) for number, row in enumerate(rows)]
         return [
             (key, to_row_dict(result.cells, timestamps=include_timestamp))
@@ -260,7 +262,12 @@ class Table:
     def counter_set(self, row: BytesOrText, column: BytesOrText, value: int = 0) -> None:
         """Set a counter to a value."""
         self.put(
-            row, {column: _to_counter_amount(value).to_bytes(COUNTER_BYTES, "big", signed=True)}
+            row,
+            {
+                to_bytes("column", column): _to_counter_amount(value).to_bytes(
+                    COUNTER_BYTES, "big", signed=True
+                )
+            },
         )
 
     def counter_inc(self, row: BytesOrText, column: BytesOrText, value: int = 1) -> int:

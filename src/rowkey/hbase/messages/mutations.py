@@ -191,27 +191,6 @@ def encode_atomic_action(
     return message, encode_cells(row, cells)
 
 
-def check_columns(columns: Sequence[tuple[str, bytes]]) -> None:
-    """Raise an error unless the columns of an append or increment are one or more and differ.
-
-    Raises:
-        InvalidArgument: there is none, or one is named twice: a server would apply both to its
-            value before the call.
-
-    Source: HRegion.reckonDeltasByStore.
-    """
-    if not columns:
-        raise InvalidArgument("columns", "the list is empty", "one column or more")
-    if len(set(columns)) < len(columns):
-        family, qualifier = next(one for one in columns if columns.count(one) > 1)
-        raise InvalidArgument(
-            "columns",
-            f"the column {family.encode() + b':' + qualifier!r} occurs twice",
-            "each column once",
-            "Combine the two changes of the column.",
-        )
-
-
 def order_cells(row: bytes, columns: Sequence[tuple[str, bytes]], found: RowCells) -> list[Cell]:
     """Sort the cells of an answer into the order of the columns of the request.
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import LATEST, Cell, check_row
-from rowkey.errors import InvalidArgument
+from rowkey.hbase.argument_shapes import check_changes, check_instance
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.mutations import (
     APPEND,
-    check_columns,
     check_nonce,
     encode_mutate_request,
     encode_mutation,
@@ -19,7 +18,6 @@ from rowkey.hbase.messages.mutations import (
 from rowkey.hbase.messages.results import parse_single_result
 from rowkey.hbase.wire.cellblocks import encode_cells
 from rowkey.hbase.wire.proto import encode_message
-from rowkey.messages import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,12 +53,9 @@ class Append(Request[list[bytes]]):
 
     def __post_init__(self) -> None:
         check_row(self.row)
-        check_columns([(family, qualifier) for family, qualifier, _ in self.pieces])
+        check_changes("pieces", self.pieces, "bytes")
         for _, _, piece in self.pieces:
-            if not isinstance(piece, bytes):
-                raise InvalidArgument(
-                    "pieces", f"{format_value(piece)} has the type {type(piece).__name__}", "bytes"
-                )
+            check_instance("pieces", piece, bytes)
         check_nonce("nonce", self.nonce)
         check_nonce("nonce_group", self.nonce_group)
 

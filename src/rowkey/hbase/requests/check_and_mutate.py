@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from rowkey.cells import check_comparison
+from rowkey.hbase.argument_shapes import check_column, check_instance
 from rowkey.hbase.filters import BinaryComparator
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.multi_response import parse_atomic_response
@@ -66,6 +68,8 @@ class CheckAndMutate(Request[bool]):
 
     def __post_init__(self) -> None:
         check_cells(self.row, self.cells)
+        check_column(self.family, self.qualifier)
+        check_instance("value", self.value, (bytes, NoneType))
         check_comparison(self.operator, self.value)
 
     @property

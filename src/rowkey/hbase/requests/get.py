@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import RowCells, check_row
+from rowkey.hbase.argument_shapes import check_instance
 from rowkey.hbase.messages.contract import Request
 from rowkey.hbase.messages.read_messages import encode_get
 from rowkey.hbase.messages.results import parse_single_result
@@ -38,6 +39,7 @@ class Get(Request[RowCells]):
 
     def __post_init__(self) -> None:
         check_row(self.row)
+        check_instance("read", self.read, ReadSpec)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         """Encode the request as protobuf; it has no cell block."""
@@ -84,6 +86,7 @@ class Exists(Request[bool]):
 
     def __post_init__(self) -> None:
         check_row(self.row)
+        check_instance("read", self.read, ReadSpec)
 
     def encode(self, region: bytes) -> tuple[bytes, bytes]:
         """Encode the request as protobuf; it has no cell block."""

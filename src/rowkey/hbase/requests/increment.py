@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rowkey.cells import COUNTER_BYTES, LATEST, Cell, check_amount, check_row
+from rowkey.hbase.argument_shapes import check_changes
 from rowkey.hbase.messages.contract import Idempotence, Request
 from rowkey.hbase.messages.mutations import (
     INCREMENT,
-    check_columns,
     check_nonce,
     encode_mutate_request,
     encode_mutation,
@@ -53,7 +53,7 @@ class Increment(Request[list[int]]):
 
     def __post_init__(self) -> None:
         check_row(self.row)
-        check_columns([(family, qualifier) for family, qualifier, _ in self.amounts])
+        check_changes("amounts", self.amounts, "amount")
         for _, _, amount in self.amounts:
             check_amount(amount)
         check_nonce("nonce", self.nonce)
