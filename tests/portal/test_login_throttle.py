@@ -28,11 +28,11 @@ class Guesses:
     def guess(self, address: str, name: str) -> float:
         """Send a wrong password; return how long it waits, -1 if it is refused."""
         try:
-            with self.throttle.open_login(address, name) as delay_s:
-                self.throttle.note_failure(address, name)
-                return delay_s
+            delay_s = self.throttle.reserve_slot(address, name)
         except TooManyLogins:
             return -1
+        self.throttle.note_failure(address, name)
+        return delay_s
 
 
 @pytest.mark.parametrize("name", ["ann", "nobody", "", "x" * 10_000, "\ud800"])
@@ -57,7 +57,7 @@ def test_guesses_of_many_addresses_are_slowed_down() -> None:
         guesses.now_s += 0.01
         verified += guesses.guess(f"10.0.{number % 100}.1", "ann") >= 0
         if number > MAX_USER_FAILURES:
-            assert GAP_S == guesses.throttle._reserve_slot("192.0.2.1", "ann")
+            assert GAP_S == guesses.throttle.reserve_slot("192.0.2.1", "ann")
     assert verified <= 100 + MAX_USER_FAILURES + MAX_FREE_FAILURES + (30 + MAX_DELAY_S) / GAP_S
 
 
@@ -86,6 +86,8 @@ def test_counters_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(MAX_FREE_FAILURES + 1):
             guesses.guess(f"10.0.0.{number}", f"name {number}")
     throttle = guesses.throttle
+    with throttle.open_login("10.0.0.1"):
+        pass
     assert (10, 10, 0) == (len(throttle._failures), len(throttle._slots), len(throttle._running))
 
 
@@ -94,8 +96,8 @@ def test_an_address_sends_few_passwords_at_once() -> None:
     throttle = LoginThrottle()
     with ExitStack() as stack:
         for _ in range(login_throttle.MAX_ADDRESS_LOGINS):
-            stack.enter_context(throttle.open_login("10.0.0.1", "ann"))
+            stack.enter_context(throttle.open_login("10.0.0.1"))
         with pytest.raises(TooManyLogins):
-            stack.enter_context(throttle.open_login("10.0.0.1", "bob"))
-        stack.enter_context(throttle.open_login("10.0.0.1", "bob", is_shared=True))
-        stack.enter_context(throttle.open_login("10.0.0.2", "bob"))
+            stack.enter_context(throttle.open_login("10.0.0.1"))
+        stack.enter_context(throttle.open_login("10.0.0.1", is_shared=True))
+        stack.enter_context(throttle.open_login("10.0.0.2"))

@@ -171,7 +171,7 @@ def test_verified_passwords_keep_nobody_waiting(
             asyncio.create_task(store.log_in(address, f"name {number}", "x"))
             for number, address in enumerate(addresses)
         ]
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
         with pytest.raises(TooManyLogins):
             await store.log_in(addresses[0], "viewer", "x")
         client = open_client(app, logs_in=False)

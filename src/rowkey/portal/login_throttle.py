@@ -25,7 +25,7 @@ GAP_S = 1.0
 MAX_DELAY_S = 10.0
 """Seconds that a password waits at most; where more of them wait, it is refused."""
 MAX_ADDRESS_LOGINS = 4
-"""Logins of one address at once, waiting or verified."""
+"""Passwords of one address that are verified at once, or come next."""
 MAX_COUNTERS = 10_000
 """Users with an address, and users, whose wrong passwords are counted; the oldest is forgotten."""
 
@@ -53,29 +53,49 @@ class LoginThrottle:
         """By user, when the last password is verified that has to wait."""
         self._running: Counter[str] = Counter()
 
-    @contextmanager
-    def open_login(self, address: str, name: str, *, is_shared: bool = False) -> Iterator[float]:
-        """Take part in the logins of an address for a `with` block.
+    def reserve_slot(self, address: str, name: str) -> float:
+        """Return the seconds that a password waits before it is verified.
 
         Args:
             address: where the password comes from.
             name: the user's name.
-            is_shared: whether many people come from the address, as from that of a proxy.
-
-        Yields:
-            Seconds to wait before the password is verified.
 
         Raises:
-            TooManyLogins: it is refused.
+            TooManyLogins: too many wait already.
+        """
+        user, now_s = _hash_key(name), self._clock()
+        with self._lock:
+            is_guessed = self._count_failures(user) >= MAX_USER_FAILURES
+            free = 1 if is_guessed else MAX_FREE_FAILURES
+            if self._count_failures(_hash_key(name, find_network(address))) < free:
+                return GAP_S if is_guessed else 0.0
+            slot_s = max(now_s, self._slots.get(user, 0.0)) + GAP_S
+            if slot_s > now_s + MAX_DELAY_S:
+                raise TooManyLogins
+            self._slots[user] = slot_s
+            self._slots.move_to_end(user)
+            while len(self._slots) > MAX_COUNTERS:
+                self._slots.popitem(last=False)
+        return slot_s - now_s
+
+    @contextmanager
+    def open_login(self, address: str, *, is_shared: bool = False) -> Iterator[None]:
+        """Take one of the few logins of an address for a `with` block.
+
+        Args:
+            address: where the password comes from.
+            is_shared: whether many people come from the address, as from that of a proxy.
+
+        Raises:
+            TooManyLogins: all are taken.
         """
         network = find_network(address)
         with self._lock:
             if self._running[network] >= MAX_ADDRESS_LOGINS and not is_shared:
                 raise TooManyLogins
-            delay_s = self._reserve_slot(network, name)
             self._running[network] += 1
         try:
-            yield delay_s
+            yield
         finally:
             with self._lock:
                 self._running[network] -= 1
@@ -99,27 +119,6 @@ class LoginThrottle:
             total = self._count_failures(_hash_key(name))
             if found and total:
                 self._failures[_hash_key(name)] = (max(total - found[0], 0), self._clock())
-
-    def _reserve_slot(self, network: str, name: str) -> float:
-        """Return how long a password waits.
-
-        Raises:
-            TooManyLogins: too many wait already.
-        """
-        user = _hash_key(name)
-        is_guessed = self._count_failures(user) >= MAX_USER_FAILURES
-        free = 1 if is_guessed else MAX_FREE_FAILURES
-        if self._count_failures(_hash_key(name, network)) < free:
-            return GAP_S if is_guessed else 0.0
-        now_s = self._clock()
-        slot_s = max(now_s, self._slots.get(user, 0.0)) + GAP_S
-        if slot_s > now_s + MAX_DELAY_S:
-            raise TooManyLogins
-        self._slots[user] = slot_s
-        self._slots.move_to_end(user)
-        while len(self._slots) > MAX_COUNTERS:
-            self._slots.popitem(last=False)
-        return slot_s - now_s
 
     def _count_failures(self, key: bytes) -> int:
         """Return how many passwords were wrong, if the last was not long ago."""

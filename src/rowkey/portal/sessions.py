@@ -106,15 +106,15 @@ class SessionStore:
         """
         if self.users is None:
             return None
-        is_shared = self.users.proxy is not None and self.users.proxy.is_sender(address)
-        with self._throttle.open_login(address, name, is_shared=is_shared) as delay_s:
-            self._throttle.note_failure(
-                address, name
-            )  # before it is one: many may be tried at once
-            await asyncio.sleep(delay_s)
+        proxy, throttle = self.users.proxy, self._throttle
+        delay_s = throttle.reserve_slot(address, name)
+        throttle.note_failure(address, name)  # before it is one: many may be tried at once
+        await asyncio.sleep(delay_s)
+        is_shared = proxy is not None and proxy.is_sender(address)
+        with throttle.open_login(address, is_shared=is_shared):
             user = await self.users.verify(name, password)
-            if user is not None:
-                self._throttle.note_success(address, name)
+        if user is not None:
+            throttle.note_success(address, name)
         return None if user is None else self._open_session(user.name, user.role)
 
     def find_session(self, cookie: str) -> Session | None:
