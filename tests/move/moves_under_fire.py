@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import rowkey
+from move.foreign_cells import read_foreign
+from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import CellSelection, ScanRange
 from rowkey.errors import Conflict, Unavailable
 from rowkey.move import Move, RowCopier
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from rowkey.cells import RowCells
     from rowkey.move import CopyResult
     from rowkey.table import GenerationState, Table
 
@@ -44,6 +45,8 @@ NAP_S = 0.1
 MAX_MEETING_S = 5.0
 """Most seconds for which a chunk that was read waits for changes of its rows."""
 THREADS = 4
+GAP_MS = 4
+"""Milliseconds between an undeclared cell and the changes of its row."""
 FIRST_MS = 1_700_000_000_000
 COLUMNS = ("note", "tag", "hits", "log")
 TEXT = {"type": "text", "nullable": True}
@@ -104,6 +107,8 @@ class RowOracle:
 
     def __init__(self) -> None:
         self.rows: dict[Identity, dict[str, list[Version]]] = {}
+        self.foreign: dict[Identity, dict[tuple[str, bytes], list[tuple[int, bytes]]]] = {}
+        """The versions of undeclared cells, with their timestamps."""
         self.uncertain: set[tuple[Identity, str]] = set()
         """Fields of which a refused change may have been made: only the newest value is known."""
 
@@ -111,6 +116,18 @@ class RowOracle:
         """Return the value of a field; None if it has none."""
         versions = self.rows.get(identity, {}).get(field)
         return versions[0][2] if versions else None
+
+    def delete(self, identity: Identity, span: tuple[int, int]) -> None:
+        """Delete a row, with its undeclared cells."""
+        self.put(identity, dict.fromkeys(COLUMNS), span)
+        self.foreign.pop(identity, None)
+
+    def put_foreign(self, identity: Identity, cell: Cell) -> None:
+        """Put an undeclared cell, or delete all its versions."""
+        cells = self.foreign.setdefault(identity, {})
+        versions = cells.pop(cell[:2], [])
+        if cell.cell_type is CellType.PUT:
+            cells[cell[:2]] = [(cell.timestamp, cell.value), *versions][:VERSIONS]
 
     def put(self, identity: Identity, values: dict[str, Any], span: tuple[int, int]) -> None:
         """Put values; None deletes all versions of a field."""
@@ -195,6 +212,9 @@ class MoveUnderFire:
         self.uncertain_count = 0
         self.is_deadly = False
         """Whether clients may die between their two writes."""
+        self.has_foreign_writers = self.may_write_foreign = self.target_name != "wide"
+        """Whether undeclared cells are written to the table that is read; not during a switch,
+        which their writers would not notice."""
         self.in_flight: list[list[Identity]] = [[] for _ in range(THREADS)]
         self._gates = [Lock() for _ in range(THREADS)]
         self._is_over = Event()
@@ -257,10 +277,11 @@ class MoveUnderFire:
         self.move.finish()
         kept.store.compact(major=True)
         self._compare("finished", kept.get_state())
+        self._compare_foreign("finished", kept.get_state())
 
     def _switch(self, name: str, switch: Callable[..., Any]) -> None:
         """Switch to the other table while clients die, and go on for some changes."""
-        self.is_deadly, has_begun = True, False
+        self.is_deadly, has_begun, self.may_write_foreign = True, False, False
 
         def watch(step: str, done: int, total: int) -> None:
             nonlocal has_begun
@@ -272,6 +293,7 @@ class MoveUnderFire:
         self._wait_for_changes(100)
         switch(progress=watch)
         self.check(name)
+        self.may_write_foreign = self.has_foreign_writers
         self._wait_for_changes(100)
         self.check(f"some time after {name}")
 
@@ -315,6 +337,19 @@ class MoveUnderFire:
             for tracker in (self.move.source, self.move.target):
                 self._compare(step, tracker.get_state())
             self._compare_reads(step)
+            self._compare_foreign(step, self.table.follower.get_state())
+
+    def _compare_foreign(self, step: str, state: GenerationState) -> None:
+        """Compare the undeclared cells of the table that is read with the oracle."""
+        found: dict[Any, dict[Any, list[tuple[int, bytes]]]] = {}
+        for (identity, *column, timestamp), value in read_foreign(state, ("host", "ts")).items():
+            cells = found.setdefault(identity, {})
+            cells.setdefault(tuple(column), []).append((timestamp, value))
+        for oracle in self.oracles:
+            for identity, cells in oracle.foreign.items():
+                place = (step, state.active_design.table, identity)
+                assert cells == found.pop(identity, {}), (*place, cells)
+        assert {} == found, step
 
     def _compare_reads(self, step: str) -> None:
         """Compare what a client reads with the oracle."""
@@ -427,6 +462,8 @@ class MoveUnderFire:
             ["put", "increment", "append", "check", "batch", "none", "replace", "delete"],
             [25, 15, 10, 10, 10, 10, 8, 12],
         )[0]
+        if self.may_write_foreign and random.random() < 0.1:
+            self._write_foreign(table, random, oracle, key)
         if kind == "none":
             values[random.choice(chosen)] = None
         before = self.clock()
@@ -446,10 +483,26 @@ class MoveUnderFire:
             self._own.table = None
         span = (before, max(self.clock(), time.time_ns() // 1_000_000) + 2)
         if kind == "delete":
-            done = dict.fromkeys(COLUMNS)
-        if done is not None:
+            oracle.delete(identity, span)
+        elif done is not None:
             apply = oracle.replace if kind == "replace" else oracle.put
             apply(identity, done, span)
+
+    def _write_foreign(
+        self, table: Table, random: Random, oracle: RowOracle, key: dict[str, Any]
+    ) -> None:
+        """Write or delete an undeclared cell of a row in the table that is read."""
+        state = table.follower.get_state()
+        first, *_ = (self.clock() for _ in range(GAP_MS))  # later than stamps that ran ahead
+        kind = random.choices([CellType.PUT, CellType.DELETE_COLUMN], [4, 1])[0]
+        value = b"%d" % first if kind is CellType.PUT else b""
+        family, name = random.choice([("d", b"x"), ("d", b"\x80"), ("e", b"")])
+        cell = Cell(family, name, self.clock(), value, kind)
+        row_key = state.active_design.key.encode(key)
+        state.writer.store.mutate([RowCells(row_key, [cell])])
+        for _ in range(GAP_MS):
+            self.clock()
+        oracle.put_foreign((key["host"], key["ts"]), cell)
 
     def _predict(
         self,

@@ -29,7 +29,7 @@ from move.killed_mover import (
     run_mover,
 )
 from reliability.record import record
-from rowkey.cells import PURGE_DELAY_ATTRIBUTE
+from rowkey.cells import PURGE_DELAY_ATTRIBUTE, Cell, RowCells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +46,8 @@ MAX_MOMENT_S = 2.5
 """Seconds after its start within which a mover is killed at random; it takes about as long."""
 
 State = tuple[Any, ...] | None
+"""The columns of a row, and its undeclared cell."""
+FIRST: State = ("first", 0, b"foreign")
 CONTEXT = get_context("forkserver")
 
 
@@ -62,11 +64,15 @@ class KilledMove:
         self.kills = self.checked = 0
         folder.mkdir(parents=True, exist_ok=True)
         CONTEXT.set_forkserver_preload([n for n in sys.modules if n.partition(".")[0] == "rowkey"])
+        keys: list[bytes] = []
         with rowkey.open(OLD, self.url, max_stale=STALE_S) as table, table.batch() as batch:
             for writer in range(WRITERS):
                 for number in range(ROWS):
                     key = {"host": f"w{writer}", "ts": FIRST_MS + number}
                     batch.put({**key, "note": "first", "hits": 0})
+                    keys.append(OLD.key.encode(key))
+            foreign = Cell("d", b"x", 1, b"foreign")
+            table.store.mutate([RowCells(key, [foreign]) for key in keys])
 
     @property
     def is_finished(self) -> bool:
@@ -125,7 +131,7 @@ class KilledMove:
     def _list_states(self) -> Iterator[tuple[tuple[str, int], set[State]]]:
         """Yield each row with what it may be: one state, two where a kill cut off its change."""
         for writer in range(WRITERS):
-            states: dict[int, set[State]] = {n: {("first", 0)} for n in range(ROWS)}
+            states: dict[int, set[State]] = {n: {FIRST} for n in range(ROWS)}
             lines = read_lines(self.folder / f"journal.{writer}")
             for line, after in zip(lines, [*lines, ""][1:], strict=True):
                 if not line.startswith("["):
@@ -140,23 +146,25 @@ class KilledMove:
 
 def apply_change(state: State, kind: str, values: dict[str, Any]) -> State:
     """Return the values of a row after a change; None if it has none."""
-    row = dict(zip(COLUMNS, state or (None, None), strict=True))
+    *stored, foreign = state or (None, None, None)
+    row = dict(zip(COLUMNS, stored, strict=True))
     if kind == "increment":
         row["hits"] = (row["hits"] or 0) + values["hits"]
     elif kind in ("replace", "delete"):
         row = {**dict.fromkeys(COLUMNS), **values}
+        foreign = foreign if kind == "replace" else None
     else:
         row |= values
-    after = tuple(row[name] for name in COLUMNS)
-    return None if after == (None, None) else after
+    after = (*(row[name] for name in COLUMNS), foreign)
+    return None if set(after) == {None} else after
 
 
 def read_rows(table: Table) -> dict[tuple[str, int], State]:
-    """Return the rows of a table that have values."""
+    """Return the rows of a table that have values or undeclared cells."""
     return {
         (row["host"], row["ts"]): state
-        for row in table.scan()
-        if (state := tuple(row[name] for name in COLUMNS)) != (None, None)
+        for row in table.scan(undeclared=True)
+        if set(state := (*map(row.get, COLUMNS), row["undeclared"].get("d:x"))) != {None}
     }
 
 

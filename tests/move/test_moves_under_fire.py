@@ -126,6 +126,19 @@ class RestartsWithTimeOfNow(RowTranslator):
         return stamp_with_now(translated)
 
 
+class ForgetsUndeclaredCells(RowTranslator):
+    """Copies the cells of fields alone."""
+
+    def translate(self, rows: Sequence[RowCells]) -> list[RowCells]:
+        columns = {(slot.family, slot.qualifier) for slot in self.source.active_design.layout.slots}
+        return super().translate(
+            [
+                RowCells(row, [one for one in cells if not one.qualifier or one[:2] in columns])
+                for row, cells in rows
+            ]
+        )
+
+
 def repeat_in_both_tables(follower: MoveFollower, change: Callable[[Any], Any]) -> Any:
     """Make an increment in each of the tables, in place of its result."""
     route = follower._get_route()
@@ -194,6 +207,9 @@ PLANTED_BUGS: dict[str, Callable[[], Any]] = {
     "deletes are not written to both tables": plant_no_deletes,
     "copied cells get the time of now": lambda: plant(
         rowkey.move.copier, "RowTranslator", CopiesWithTimeOfNow
+    ),
+    "undeclared cells are not copied": lambda: plant(
+        rowkey.move.copier, "RowTranslator", ForgetsUndeclaredCells
     ),
     "compactions of the target drop deletes": lambda: plant(
         rowkey.table.table_location, "KEEP_ALL_DELETES", "0"
