@@ -7,19 +7,23 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 import rowkey
+from move.foreign_cells import read_foreign, write_foreign
+from rowkey.cells import Cell
 from rowkey.move import Move
 from table.linear_history import FIELDS
 
 if TYPE_CHECKING:
     from rowkey.table import Table
 
+FIRST_FOREIGN, FOREIGN_ROWS = 1 << 50, 20
+"""Rows that have a cell of another program, and no other."""
 OTHER_FAMILY = {**FIELDS, "a": {"type": "u64", "nullable": True, "family": "e"}}
 
 
 def build_designs(name: str) -> list[rowkey.Design]:
     """Return designs with the fields of `linear_history`, each with another key or other cells."""
     return [
-        rowkey.Design(name, "[id]", fields=OTHER_FAMILY),
+        rowkey.Design(name, "[id]", fields=OTHER_FAMILY, families={"d": {}, "e": {}}),
         rowkey.Design(name, "[bucket(id, 7)][desc(id)]", fields=FIELDS, splits="per_bucket"),
         rowkey.Design(name, "[bucket(id, 4)][id]", fields=FIELDS, splits="per_bucket"),
     ]
@@ -53,7 +57,11 @@ class MoverLoop:
         self._future.result()
 
     def _run(self) -> None:
-        """Move the table until the loop is stopped."""
+        """Move the table until the loop is stopped, with cells that no design declares."""
+        for number in range(FOREIGN_ROWS):
+            row = {"id": FIRST_FOREIGN + number}
+            write_foreign(self.table, row, Cell("d", b"x", 1, b"%d" % number))
+        foreign = read_foreign(self.table.get_state(), ("id",))
         for design in cycle(build_designs(self.table.design.table)):
             if self._is_stopped:
                 return
@@ -66,4 +74,5 @@ class MoverLoop:
                     self.rolled_back += 1
                     move.cut_over()
                 move.finish()
+            assert foreign == read_foreign(self.table.get_state(), ("id",))
             self.finished += 1

@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from secrets import token_hex
 
 import rowkey
+from move.test_undeclared_cells import check_foreign_writers, plant_damage
 from move.test_verification import AT, find_kinds, skip_pause
-from move.twins import FIELDS, WIDE, Twins, build_row
+from move.twins import DESIGNS, FIELDS, WIDE, Twins, build_row
 from rowkey import Design
 from rowkey.move import FindingLevel, RepairOutcome, plan_move, repair_differences, verify_move
-from rowkey.table import drop_table
+from rowkey.table import drop_table, rename_design
 
 
 def test_tables_are_compared_and_repaired_on_a_cluster(hbase_url: str) -> None:
@@ -45,3 +46,16 @@ def test_tables_are_compared_and_repaired_on_a_cluster(hbase_url: str) -> None:
         assert verify_move(*twins.states, pause=skip_pause).has_passed
         (row,) = tables[1].scan("number = ?", 9)
         assert build_row(9) == row
+
+
+def test_undeclared_cells_are_moved_on_a_cluster(hbase_url: str) -> None:
+    """Each planted damage is found, and foreign writers lose no cell in silence."""
+    prefix = f"m{token_hex(4)}."
+    with ExitStack() as stack:
+        tables = []
+        for name in ("by_user", "by_number"):
+            design = rename_design(DESIGNS[name], prefix + name)
+            tables.append(stack.enter_context(rowkey.open(design, hbase_url, max_stale=1)))
+            stack.callback(drop_table, design, hbase_url)
+        plant_damage(Twins(*tables))
+    check_foreign_writers(hbase_url, f"{prefix}t")

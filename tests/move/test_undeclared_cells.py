@@ -25,14 +25,16 @@ from move.twins import (
 )
 from rowkey import Design
 from rowkey.cells import Cell, CellType, RowCells
+from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument
 from rowkey.move import Move, RowCopier, repair_differences, verify_move
-from rowkey.table import StayReason, drop_table
+from rowkey.table import StayReason, drop_table, rename_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from rowkey.move import RowDifference
     from rowkey.table import Table
 
 AT = MADE_EARLIER_MS
@@ -304,33 +306,40 @@ DAMAGES: dict[str, tuple[int, str, Callable[[Table, int], None]]] = {
 }
 
 
-def plant_and_find_damage(url: str) -> None:
-    """Plant 21 damages in the second of two equal tables: each is found, and repaired."""
-    with open_twins("by_user", "by_number", url) as twins:
-        write_both(twins, ROWS)
-        before = verify_move(*twins.states, pause=skip_pause)
-        assert before.has_passed, before.differences
-        assert (40, 80) == (before.source.rows, before.source.carried.cell_count)
-        for number, _, plant in DAMAGES.values():
-            plant(twins.target, number)
-        twins.target.store.compact(major=True)  # lost cells leave no delete behind
-        result = verify_move(*twins.states, pause=skip_pause)
-        found = {get_identity(one.identity): one.kind for one in result.differences}
-        expected = {get_identity(build_row(n)): kind for n, kind, _ in DAMAGES.values()}
-        assert expected == found
-        outcomes = Counter(
-            one.outcome.value for one in repair_differences(*twins.states, result.differences)
-        )
-        assert {"repaired": len(DAMAGES)} == outcomes
-        after = verify_move(*twins.states, pause=skip_pause)
-        assert after.has_passed, after.differences
-        assert (40, 80) == (after.target.rows, after.target.carried.cell_count)
+def plant_damage(twins: Twins) -> None:
+    """Plant 21 damages in the second of two equal tables, and require that each is found."""
+    write_both(twins, ROWS)
+    before = verify_move(*twins.states, pause=skip_pause)
+    assert before.has_passed, before.differences
+    assert (40, 80) == (before.source.rows, before.source.carried.cell_count)
+    for number, _, plant in DAMAGES.values():
+        plant(twins.target, number)
+    find_damage(twins)
+
+
+def find_damage(twins: Twins) -> list[RowDifference]:
+    """Return the rows that differ; fail unless they are the damaged ones."""
+    result = verify_move(*twins.states, pause=skip_pause)
+    found = {get_identity(one.identity): one.kind for one in result.differences}
+    expected = {get_identity(build_row(n)): kind for n, kind, _ in DAMAGES.values()}
+    assert expected == found
+    return result.differences
 
 
 @pytest.mark.parametrize("engine", ["memory", "rocks"])
 def test_each_damage_of_the_target_is_found_and_repaired(engine: str, tmp_path: Path) -> None:
     """Each of 21 damages is found with its row, also of undeclared cells, and repaired."""
-    plant_and_find_damage("memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}")
+    url = "memory:" if engine == "memory" else f"rocks:{tmp_path / 'tables'}"
+    with open_twins("by_user", "by_number", url) as twins:
+        plant_damage(twins)
+        twins.target.store.compact(major=True)  # lost cells leave no delete behind
+        outcomes = Counter(
+            one.outcome.value for one in repair_differences(*twins.states, find_damage(twins))
+        )
+        assert {"repaired": len(DAMAGES)} == outcomes
+        after = verify_move(*twins.states, pause=skip_pause)
+        assert after.has_passed, after.differences
+        assert (40, 80) == (after.target.rows, after.target.carried.cell_count)
 
 
 # Foreign writers during a move
@@ -342,12 +351,11 @@ NEW = build_design("[bucket(id, 4)][host][desc(id)]")
 @contextmanager
 def open_move(url: str = "", name: str = "t") -> Iterator[tuple[Table, Move]]:
     """Open a table of three rows, the last of undeclared cells only, and its move."""
-    url = url or f"memory:{token_hex(4)}"
-    old = OLD if name == "t" else rowkey.table.rename_design(OLD, name)
+    url, is_shared = url or f"memory:{token_hex(4)}", url.startswith("hbase:")
     try:
         with (
-            rowkey.open(old, url, max_stale=0.01) as table,
-            Move.from_table(table, url) as move,
+            rowkey.open(rename_design(OLD, name), url, max_stale=1 if is_shared else 0.01) as table,
+            Move(name, url) if is_shared else Move.from_table(table, url) as move,
         ):
             for number in range(3):
                 row = {"id": number, "host": "h", "note": "n"}
@@ -356,7 +364,7 @@ def open_move(url: str = "", name: str = "t") -> Iterator[tuple[Table, Move]]:
                 write_foreign(table, row, put("d", b"x", number + 1), put("f", b"", number + 1))
             yield table, move
     finally:
-        if url.startswith("hbase:"):
+        if is_shared:
             drop_table(name, url)
 
 
@@ -378,7 +386,7 @@ def check_foreign_writers(url: str, name: str) -> None:
         old = table.get_state()
         row = {"id": 1, "host": "h"}
         assert move.run(NEW).has_passed
-        now = old.writer.store.row_clock.clock()
+        now = get_time_ms()
         late = [put("d", b"x", now, b"later"), put("d", b"\x80", now), put("d", b"note", now, b"l")]
         write_foreign(table, row, *late)
         marker = Cell("f", b"", now, cell_type=CellType.DELETE_COLUMN)
