@@ -10,7 +10,7 @@ import pytest
 import rowkey
 from rowkey.engines import OpenRegion, get_time_ms
 from rowkey.errors import InvalidArgument, Unavailable
-from rowkey.observe import CounterSnapshot, LiveLoad, watch_table
+from rowkey.observe import CounterSnapshot, LiveLoad, TableReader, watch_table
 from rowkey.observe.table_watch import TableWatch
 from rowkey.regions import to_string_binary
 
@@ -282,3 +282,23 @@ def test_what_cannot_be_watched_is_refused(url: str) -> None:
             InvalidArgument, match=r"for: a watch of 1 s ends before the second reading, after 2 s"
         ):
             watch_table("logs", url, every_s=2, for_s=1)
+
+
+def test_a_reading_needs_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counters of a hot table are read although no master answers for its catalog."""
+    design = rowkey.Design("hot", "[id]", fields={"id": "u64"}, cluster={"servers": 3})
+    splits = [(1 << 20).to_bytes(8, "big"), (1 << 30).to_bytes(8, "big")]
+    with rowkey.open(design, "memory:", splits=splits) as table:
+        reader = TableReader(table.engine, table.store, "hot")
+        reader.read(1.0)
+        with table.batch() as batch:
+            for number in range(3_000):
+                batch.put({"id": number})
+
+        def fail(*_: object) -> None:
+            raise Unavailable("hot", "no master answers")
+
+        monkeypatch.setattr("rowkey.observe.table_reader.look_up_entry", fail)
+        live = reader.read(1.0)
+    assert live.is_hot
+    assert (3_000, "") == (live.intervals[-1].sum_operations("writes"), reader.watch.missed_reason)

@@ -3,15 +3,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import rowkey
 from portal.portals import LOGS, build_portal, open_client
 from portal.test_advise import EVENTS
 from portal.test_data import JSON
 from portal.test_hostile_text import PageReader
+from portal.test_live_alerts import run_receiver
 from portal.test_live_watch import SteppedWatch
 from portal.test_metrics import parse_metrics
 from portal.test_screens import read_form
-from portal.test_simulate import upload
+from portal.test_simulate import upload, wait_until
 from render.test_report import unpack_counts
 from rowkey.portal.table_overview import list_tables
 from rowkey.table import drop_table
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
 
     from starlette.testclient import TestClient
 
+    from cluster import Cluster
     from rowkey.engines.backends.hbase import HBaseEngine
 
 TABLE = "portal_logs"
+OUTAGE_LIMIT_S, OUTAGE_PAGE_LIMIT_S = 15.0, 2.0
+"""Seconds until an outage is shown, and for a page during it, on a busy machine."""
 SPLITS = 'splits = "per_bucket"\n[fields]'
 
 
@@ -152,3 +158,51 @@ def wait_for_end_of_step(client: TestClient, page: str) -> dict[str, Any]:
             return step
         time.sleep(0.1)
     raise AssertionError("the step does not end")
+
+
+@pytest.mark.parametrize(
+    "faults", [("master", "server1"), pytest.param(("zookeeper",), marks=pytest.mark.long)]
+)
+def test_an_outage_is_seen_and_ends(
+    tmp_path: Path, hbase_cluster: Cluster, faults: tuple[str, ...]
+) -> None:
+    """Killed servers are DOWN within 15 s, as an alert too; no page waits, and all ends again."""
+    name, url = "portal_outage", hbase_cluster.url
+    text = LOGS.replace('"logs"', f'"{name}"')
+    rowkey.open(rowkey.Design.loads(text), url, splits=[bytes([n]) for n in range(1, 8)]).close()
+    try:
+        with (
+            run_receiver() as receiver,
+            open_client(build_portal(tmp_path, url, alert_url=receiver.url)) as client,
+        ):
+            live = client.app.state.portal.live  # type: ignore[attr-defined]
+
+            def is_all_up() -> bool:
+                table = live.find(name)
+                is_up = table is not None and "up" == live.find_condition(table)
+                return is_up and "up" == live.condition
+
+            wait_until(is_all_up)
+            assert 200 == client.get(f"/tables/{name}/operations").status_code
+            began_s = time.monotonic()
+            for one in faults:
+                hbase_cluster.kill(one)
+            try:
+                wait_until(lambda: "down" == live.condition)
+                assert time.monotonic() - began_s < OUTAGE_LIMIT_S
+                wait_until(lambda: bool(receiver.received))
+                for path in ("", "/live", "/rows", "/operations", "/load"):
+                    began_s = time.monotonic()
+                    page = client.get(f"/tables/{name}{path}").text
+                    assert time.monotonic() - began_s < OUTAGE_PAGE_LIMIT_S
+                    assert "not answered since" in page
+            finally:
+                for one in faults:
+                    hbase_cluster.restart(one)
+            wait_until(is_all_up)
+            assert 200 == client.get(f"/tables/{name}/rows").status_code
+            wait_until(lambda: receiver.received[-1][1]["event"] == "up")
+            cluster_events = [body["event"] for _, body in receiver.received if not body["table"]]
+            assert ["down", "up"] == cluster_events
+    finally:
+        drop_table(name, url)

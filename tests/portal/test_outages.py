@@ -34,7 +34,14 @@ if TYPE_CHECKING:
 
 PAGE_LIMIT_S = 2.0
 """Seconds that a page may take while every call of the engine hangs, on a busy machine."""
-ENGINE_CALLS = ("list_tables", "list_servers", "has_table", "open_table", "create_table")
+ENGINE_CALLS = (
+    "check_reachable",
+    "list_tables",
+    "list_servers",
+    "has_table",
+    "open_table",
+    "create_table",
+)
 STREAMS = {"/tables/{name}/live/events", "/tables/{name}/operations/events"}
 
 
@@ -250,8 +257,32 @@ def test_calls_that_hang_are_bounded(tmp_path: Path, outage: Outage) -> None:
         outage.begin(hangs=True)
         for _ in range(3 * engine_session.MAX_LATE_CALLS):
             with pytest.raises(Unavailable):
-                engines.call(outage.is_well.wait, 0.001)
-        assert len(engines._late_calls) <= engine_session.MAX_LATE_CALLS + 1  # that of the watch
+                engines.call(outage.is_well.wait, 0.001, stops=True)
+        late_calls = engines._late_calls[True]
+        assert engine_session.MAX_LATE_CALLS == len(late_calls)
         outage.is_well.set()
-        wait_until(lambda: not engines._late_calls)
-        assert 7 == engines.call(lambda: 7, 1.0)
+        wait_until(lambda: not late_calls and not engines.outage)
+        assert 7 == engines.ask(lambda: 7, 1.0)
+
+
+def test_a_slow_table_keeps_no_other_from_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a table that a page shows takes five seconds a reading, others are read in turn."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    rowkey.open(rowkey.Design.loads(LOGS.replace('"logs"', '"more"')), url).close()
+    app = build_portal(tmp_path, url)
+    stepped = SteppedWatch(app)
+    list_open_regions = Store.list_open_regions
+
+    def list_slowly(store: Any, wait_s: float | None = None) -> Any:
+        stepped.now_s += 5.0
+        return list_open_regions(store, wait_s)
+
+    monkeypatch.setattr(Store, "list_open_regions", list_slowly)
+    with stepped.watch.view("logs"):
+        for _ in range(40):
+            stepped.watch.read_due()
+        others = [one for one in stepped.watch.list_tables() if one.name == "more"]
+        assert [True] == [stepped.now_s - one.answered_s < 30 for one in others]

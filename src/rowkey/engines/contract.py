@@ -366,6 +366,16 @@ class Engine(ABC):
         del wait_s
         return [""]
 
+    def check_reachable(self, wait_s: float | None = None) -> None:  # noqa: B027 - most are
+        """Raise unless a client that comes now could find the servers of the engine.
+
+        Args:
+            wait_s: seconds to wait for the answer; None is as configured.
+
+        Raises:
+            Unavailable: it could not.
+        """
+
     def has_table(self, name: str) -> bool:
         """Return whether a table of this name exists."""
         return name in self.list_tables()

@@ -12,7 +12,7 @@ from rowkey.hbase.locations import RegionLocator
 from rowkey.hbase.registry import parse_url
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.scanning import LeaseRenewer
-from rowkey.hbase.settings import Settings
+from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.table import HBaseTable
 from rowkey.messages import format_value
 
@@ -81,6 +81,20 @@ class Client:
             InvalidArgument: no table can have that name.
         """
         return HBaseTable(self._caller, name)
+
+    def check_registry(self, *, wait_s: float | None = None) -> None:
+        """Raise unless ZooKeeper, or a master, says now where hbase:meta is.
+
+        A client that knows the servers works without it for a while; one that comes now does not.
+
+        Args:
+            wait_s: seconds to wait for the answer.
+
+        Raises:
+            RegistryUnavailable: no node answered, or hbase:meta is not open.
+        """
+        limit_s = self.settings.operation_timeout_s if wait_s is None else wait_s
+        self._registry.get_meta_server(Deadline.from_now(limit_s))
 
     def dump_state(self) -> dict[str, Any]:
         """Return the state of the client as JSON values, to find the cause of a problem.

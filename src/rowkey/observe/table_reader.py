@@ -89,7 +89,8 @@ class TableReader:
             snapshot = CounterSnapshot.from_regions(self._clock(), regions, self._servers)
             self.last_interval = self.watch.add_snapshot(snapshot)
             if self.last_interval is not None:
-                self._sample_uneven_writes(self.last_interval)
+                with suppress(Unavailable):  # a server has stopped: only the next one is sampled
+                    self._sample_uneven_writes(self.last_interval)
         return self.watch.build_live_load(get_time_ms())
 
     def _sample_uneven_writes(self, interval: LoadInterval) -> None:
@@ -104,10 +105,8 @@ class TableReader:
         if watch.set_design(current_design):
             return
         if watch.design is not None and watch.design.key.is_decodable:
-            with suppress(Unavailable):  # a server has stopped: only the next interval is sampled
-                watch.add_sample(
-                    interval, sample_writes(self.store, watch.design, interval, get_time_ms())
-                )
+            sample = sample_writes(self.store, watch.design, interval, get_time_ms())
+            watch.add_sample(interval, sample)
 
 
 def watch_table(

@@ -28,7 +28,7 @@ QUICK_TIMEOUT_S = 3.0
 ANSWER_LIMIT_S = 5.0
 """Seconds after which a user who asked for something gets an answer, whatever the engine does."""
 MAX_LATE_CALLS = 16
-"""Calls that may still hang after their users were answered; with more, none is begun."""
+"""Calls that may still hang after those who wait were answered; with more, none is begun."""
 _POLL_S = 0.05
 """Seconds between two looks at whether the engine has been found not to answer."""
 
@@ -51,7 +51,7 @@ class EngineSession:
         self._lock = Lock()
         self._engines: dict[bool, Engine] = {}
         self._user_counts: Counter[bool] = Counter()
-        self._late_calls: set[Future[Any]] = set()
+        self._late_calls: dict[bool, set[Future[Any]]] = {True: set(), False: set()}
 
     def ask(self, work: Callable[[], Result], limit_s: float = ANSWER_LIMIT_S) -> Result:
         """Return what some work with the engine returns that a user waits for.
@@ -82,12 +82,13 @@ class EngineSession:
         Args:
             work: the work; it may still run when the call has ended.
             limit_s: seconds that it may take.
-            stops: whether the call ends as soon as an outage is found.
+            stops: whether the call ends as soon as an outage is found, as a user waits for it.
 
         Raises:
             Unavailable: it took too long, or other calls that did still run.
         """
-        if len(self._late_calls) >= MAX_LATE_CALLS:
+        late_calls = self._late_calls[stops]  # users keep no thread from the watch
+        if len(late_calls) >= MAX_LATE_CALLS:
             what = f"{MAX_LATE_CALLS} earlier calls have had no answer yet"
             raise Unavailable(self.require_url(), what, remedy="Try again later.")
         outcome: Future[Result] = Future()
@@ -101,14 +102,14 @@ class EngineSession:
         Thread(target=run, name="rowkey call", daemon=True).start()
         deadline_s = time.monotonic() + limit_s
         while not wait([outcome], _POLL_S).done:
-            if is_expired := time.monotonic() >= deadline_s or bool(stops and self.outage):
-                self._late_calls.add(outcome)
-                outcome.add_done_callback(self._late_calls.discard)
-                if stops:
-                    self.require_answers()
-            if is_expired:
-                what = f"there was no answer within {limit_s:g} s"
-                raise Unavailable(self.require_url(), what, remedy="Try again later.")
+            if time.monotonic() < deadline_s and not (stops and self.outage):
+                continue
+            late_calls.add(outcome)
+            outcome.add_done_callback(late_calls.discard)
+            if stops:
+                self.require_answers()
+            what = f"there was no answer within {limit_s:g} s"
+            raise Unavailable(self.require_url(), what, remedy="Try again later.")
         return outcome.result()
 
     @contextmanager

@@ -42,7 +42,7 @@ RETRY_S = 2.0
 """Seconds until a reading that failed is tried again; a table that fails then is down."""
 LATE_FACTOR, LATE_S = 3, 15.0
 """A state is stale after so many times the seconds from one reading to the next, and these."""
-LIST_LIMIT_S, READ_LIMIT_S = 4.0, 5.0
+LIST_LIMIT_S, READ_LIMIT_S = 4.0, 6.0
 """Seconds after which a list or a reading has failed, even if the engine hangs."""
 FRESH_S, PAGE_WAIT_S = 2.0, 0.3
 """Age of a state that a page shows as it is; of an older one it waits that long for a new one."""
@@ -363,14 +363,15 @@ class LiveWatch:
     def read_due(self) -> float:
         """Read what is due, one thing of one table; return the seconds until the next is due.
 
-        What a page asks for comes first, then tables that are shown.
+        What a page asks for comes first, then what is due for the longest time, so that a table
+        whose readings take long keeps no other from being read.
         """
         now_s = self._clock()
         if now_s >= self._list_due_s and not self.is_own_load:
             self._update_tables()
         with self._lock:
             readings = [
-                (self._find_due_s(table, what), not table.viewer_count, table.name, what)
+                (self._find_due_s(table, what), table.name, what)
                 for table in self._tables.values()
                 for what in Reading
             ]
@@ -379,7 +380,7 @@ class LiveWatch:
             if not due:
                 next_s = min([list_due_s, *(one[0] for one in readings)], default=inf)
                 return min(max(next_s - self._clock(), 0.0), UNWATCHED_S)
-            _, _, name, what = min(due, key=lambda one: (one[0] != -inf, one[1], one[0]))
+            _, name, what = min(due)
             table = self._tables[name]
         self._try_read(table, what)
         return 0.0

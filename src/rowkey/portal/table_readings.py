@@ -63,7 +63,10 @@ class TableReadings:
         """Return the names of the engine's tables; None if it is not to be opened for that."""
         lend = self._engines.open(quick=True) if opens else self._engines.share()
         with lend as engine:
-            return None if engine is None else set(engine.list_tables()) - {CATALOG_TABLE}
+            if engine is None:
+                return None
+            engine.check_reachable()
+            return set(engine.list_tables()) - {CATALOG_TABLE}
 
     def read(self, table: WatchedTable, what: Reading, *, opens: bool) -> None:
         """Read something of a table, and store what it shows."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Cell
 from rowkey.errors import InvalidArgument
+from rowkey.hbase.locations.meta_rows import MetaRow
 from rowkey.hbase.messages.scan_response import ScanResponse
 from rowkey.hbase.retrying_caller import RetryingCaller
 from rowkey.hbase.settings import Settings
@@ -28,6 +29,14 @@ class FixedLocations:
     def list_regions(self, table: str, deadline: Deadline) -> list[RegionLocation]:
         """Return all regions."""
         return self.listed
+
+    def list_region_rows(self, table: str, deadline: Deadline) -> list[MetaRow]:
+        """Return the regions as rows of hbase:meta, and one more that is opening."""
+        rows = [
+            MetaRow(one.table, one.name, one.start, one.stop, False, "OPEN", one.server, one.seqnum)
+            for one in self.listed
+        ]
+        return [*rows, rows[-1]._replace(name=b"t,opening,1.x.", state="OPENING")]
 
     def locate_region(self, table: str, row: bytes, deadline: Deadline) -> RegionLocation:
         """Return the region that holds a row."""

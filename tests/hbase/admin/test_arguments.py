@@ -52,6 +52,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("remove_families", ("t", ["d", 7, "d"]), {}, ["families[1]", "families[2]"]),
     ("list_regions", ("",), {"wait_s": "x"}, ["name", "wait_s"]),
     ("get_counters", (7,), {"wait_s": float("nan")}, ["name", "wait_s"]),
+    ("count_open_regions", (7,), {"wait_s": -1}, ["name", "wait_s"]),
     ("get_reported_counters", (None,), {}, ["name"]),
     ("split_region", (None, "k"), {"wait_s": "x"}, ["name", "split_key", "wait_s"]),
     ("merge_regions", ("", "a", b"k" * 32_768), {}, ["name", "first", "second"]),

@@ -319,6 +319,7 @@ def test_states(admin: Admin, name: str) -> None:
         "flush_table",
         "compact_table",
         "get_counters",
+        "count_open_regions",
         "get_reported_counters",
     ],
 )

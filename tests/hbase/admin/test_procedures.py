@@ -308,6 +308,16 @@ def test_counters_need_every_region() -> None:
     assert 4 == len(caller.asked)
 
 
+def test_closed_regions_are_counted_without_waiting() -> None:
+    """A region is open if its server answers for it; each server is asked once."""
+    here, there = build_region(b"", b"g"), build_region(b"g", b"", RS2)
+    gone = OperationTimedOut("rs2", "is gone")
+    script = {"GetRegionLoad": [[RegionLoad(here.name, 3, 4)], gone]}
+    caller = ScriptedMaster(script, [here, there])
+    assert (1, 3) == Admin(caller).count_open_regions("t", wait_s=1.0)
+    assert 2 == len(caller.asked)
+
+
 def test_clones_overwrite_nothing() -> None:
     """A snapshot is not cloned over an existing table, which HBase would overwrite."""
     caller = ScriptedMaster({"GetTableDescriptors": [build_table()]})

@@ -83,6 +83,11 @@ class HBaseEngine(Engine):
         self._check_open()
         return sorted(map(str, self.client.admin.get_cluster_status(wait_s=wait_s).servers))
 
+    def check_reachable(self, wait_s: float | None = None) -> None:
+        """Raise unless ZooKeeper or a master says where hbase:meta is."""
+        self._check_open()
+        self.client.check_registry(wait_s=wait_s)
+
     def has_table(self, name: str) -> bool:
         """Return whether the cluster has a table of this name."""
         self._check_open()

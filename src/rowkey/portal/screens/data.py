@@ -45,7 +45,7 @@ def show_rows(request: PortalRequest) -> Response:
     page, problem = RowPage([], [], [], [], "", is_cut=False), ""
 
     def read() -> RowPage | str:
-        with request.portal.engines.open_table(name, quick=True) as table:
+        with request.portal.engines.open_table(name) as table:  # a search may have long pauses
             try:
                 return read_page(table, query, request.is_abandoned)
             except (ReadError, InvalidArgument) as refusal:
@@ -99,7 +99,7 @@ def export_rows(request: PortalRequest) -> Response:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
 
         def write() -> None:
-            with request.portal.engines.open_table(name, quick=True) as table:
+            with request.portal.engines.open_table(name) as table:
                 write_csv(table, query, text, request.is_abandoned)
 
         request.portal.engines.ask(write, EXPORT_LIMITS.time_s + ANSWER_LIMIT_S)
