@@ -114,7 +114,7 @@ def check_world(world: World, url: str, data: st.DataObject) -> None:
         check_pieces(table, read, expected, data.draw(st.integers(1, 7)))
         assert ours == list(table.scan(*read))
         for collect in (list, rowkey.table.Scan.count, rowkey.table.Scan.to_arrow):
-            scan = table.scan(*read, count_undeclared=True)
+            scan = table.scan(*read, count_undeclared=True, threads=2)
             result = collect(scan)
             assert len(ours) == (result if isinstance(result, int) else len(result))
             check_summary(scan, expected)
@@ -429,7 +429,7 @@ def test_rows_that_cannot_be_decoded_are_left_out_on_request(key: str) -> None:
             with pytest.raises(RowError, match=r"skip_undecodable=True \(--skip-undecodable\)"):
                 read(table.scan())
             for options in ({}, {"count_undeclared": True}, {"undeclared": True}, {"limit": 99}):
-                scan = table.scan(skip_undecodable=True, **options)
+                scan = table.scan(skip_undecodable=True, threads=2, **options)
                 found = read(scan)
                 assert 40 == (found if isinstance(found, int) else len(found))
                 skipped = scan.undecodable_rows
