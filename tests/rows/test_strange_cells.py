@@ -129,8 +129,8 @@ def test_bytes_that_are_no_value_are_refused(column: str, value: bytes, message:
     "cell",
     [Cell("d", b"\7other", 1), Cell("e", b"\7size", 1), Cell("d", b"", 1), Cell("d", b"\7", 1)],
 )
-def test_an_undeclared_cell_is_passed_over_or_refused(cell: Cell) -> None:
-    """An undeclared cell is skipped or refused as requested, and is no event by itself."""
+def test_an_undeclared_cell_is_passed_over(cell: Cell) -> None:
+    """An undeclared cell is skipped, is found as such, and is no event by itself."""
     event = dict.fromkeys(FIELDS) | {"host": "ab", "item": 7, "size": 5}
     cells = sorted([cell, REQUIRED_FIELDS])
     assert [event] == WIDE.decode_events(b"ab\0", cells)
@@ -138,22 +138,16 @@ def test_an_undeclared_cell_is_passed_over_or_refused(cell: Cell) -> None:
     assert [] == WIDE.decode_events(b"ab\0", [cell])
     assert [cell] == [one.cell for one in WIDE.find_undeclared_cells(b"ab\0", cells)]
     assert 0 == WIDE.decode_batch(to_arrow(b"ab\0", [cell])).num_rows
-    with pytest.raises(
-        RowError, match=r"row key 616200, .*: no field of the design is stored in this cell"
-    ):
-        WIDE.decode_events(b"ab\0", cells, strict=True)
 
 
 def test_a_rest_outside_its_slice_is_no_event() -> None:
-    """A cell with second 60 of a minute is skipped, and refused in strict mode."""
+    """A cell with second 60 of a minute is skipped, and found as undeclared."""
     layout = Design("t", "[time_slice(ts, 1m)]", fields={"ts": "timestamp_s"}).layout
     key = (120).to_bytes(8)
     cells = [Cell("d", b"\x3b", 1), Cell("d", b"\x3c", 1)]
     assert [{"ts": 179}] == layout.decode_events(key, cells)
     assert cells[1:] == [one.cell for one in layout.find_undeclared_cells(key, cells)]
     assert 1 == layout.decode_batch(to_arrow(key, cells)).num_rows
-    with pytest.raises(RowError, match=r"d:<: no field of the design is stored in this cell"):
-        layout.decode_events(key, cells, strict=True)
 
 
 def test_values_a_pack_does_not_know_are_passed_over() -> None:

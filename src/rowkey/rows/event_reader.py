@@ -45,15 +45,15 @@ class EventReader:
         for slot in layout.slots:
             self.readers.setdefault(slot.family, {})[slot.qualifier] = slot.compile_reader()
 
-    def decode_events(self, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> list[Event]:
+    def decode_events(self, row_key: bytes, cells: Sequence[Cell]) -> list[Event]:
         """Return the events in the cells of one row; see `Layout.decode_events`."""
-        return self._build_events(self.key.decode(row_key), row_key, cells, strict=strict)
+        return self._build_events(self.key.decode(row_key), row_key, cells)
 
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]
     ) -> Event | None:
         """Return the event of a row whose key fields are known; None if it has no cell."""
-        event = self._build_event(row_key, cells, strict=False)
+        event = self._build_event(row_key, cells)
         if event is not None:
             self._add_key_values(event, row)
         return event
@@ -73,7 +73,7 @@ class EventReader:
         else:
             decoded = self._decode_keys(row_keys)
         for values, row_key, row_cells in zip(decoded, row_keys, cells, strict=True):
-            yield self._build_events(values, row_key, row_cells, strict=False)
+            yield self._build_events(values, row_key, row_cells)
 
     def _decode_keys(self, row_keys: Sequence[bytes]) -> Iterator[Event]:
         """Return the fields in each of many row keys, decoded together."""
@@ -92,33 +92,27 @@ class EventReader:
         ]
         return (dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True))
 
-    def _build_events(
-        self, values: Event, row_key: bytes, cells: Sequence[Cell], *, strict: bool
-    ) -> list[Event]:
+    def _build_events(self, values: Event, row_key: bytes, cells: Sequence[Cell]) -> list[Event]:
         """Return the events of one row from its key's fields and its cells."""
         if self.qualifier_prefix is not None:
-            return self._build_shared_events(
-                self.qualifier_prefix, row_key, cells, values, strict=strict
-            )
-        event = self._build_event(row_key, cells, strict=strict)
+            return self._build_shared_events(self.qualifier_prefix, row_key, cells, values)
+        event = self._build_event(row_key, cells)
         if event is None:
             return []
         event.update(values)
         return [event]
 
-    def _build_event(self, row_key: bytes, cells: Sequence[Cell], *, strict: bool) -> Event | None:
+    def _build_event(self, row_key: bytes, cells: Sequence[Cell]) -> Event | None:
         """Return the only event of a row, without its key's fields; None if it has no cell."""
         event = self.blank_event.copy()
-        latest = self._fill_event(event, row_key, cells, strict=strict)
+        latest = self._fill_event(event, row_key, cells)
         if latest < 0:
             return None
         if self.cell_timestamp is not None:
             self._add_timestamp(row_key, event, latest)
         return event
 
-    def _fill_event(
-        self, event: Event, row_key: bytes, cells: Sequence[Cell], *, strict: bool
-    ) -> int:
+    def _fill_event(self, event: Event, row_key: bytes, cells: Sequence[Cell]) -> int:
         """Add the values of a row's cells to its event.
 
         Returns:
@@ -130,8 +124,6 @@ class EventReader:
             try:
                 read = readers[family][qualifier]
             except KeyError:
-                if strict:
-                    raise _build_undeclared_cell_error(row_key, cell) from None
                 continue
             try:
                 read(value, event)
@@ -147,8 +139,6 @@ class EventReader:
         row_key: bytes,
         cells: Sequence[Cell],
         values: Event,
-        *,
-        strict: bool,
     ) -> list[Event]:
         """Return the events of a row that several events share, ordered by qualifier."""
         starts = self._find_slice_starts(qualifier_prefix, row_key)
@@ -166,8 +156,6 @@ class EventReader:
                         qualifier_prefix.decode(prefix, starts),
                     )
             except (InvalidArgument, RowError, KeyError):
-                if strict:
-                    raise _build_undeclared_cell_error(row_key, cell) from None
                 continue
             try:
                 read(value, events_by_prefix[prefix][0])
@@ -220,7 +208,7 @@ class EventReader:
             key_values = {}
             self._add_key_values(key_values, known)
         event_prefixes, undeclared = self.split_cells(row_key, cells)
-        events = self._build_events(key_values, row_key, cells, strict=False)
+        events = self._build_events(key_values, row_key, cells)
         cells_by_prefix: dict[bytes | None, list[UndeclaredCell]] = {}
         for one in undeclared:
             cells_by_prefix.setdefault(one.event_prefix, []).append(one)
@@ -308,13 +296,6 @@ def _find_event_prefix(
             is_event = False
         known_prefixes[front] = is_event
     return front if is_event else None
-
-
-def _build_undeclared_cell_error(row_key: bytes, cell: Cell) -> RowError:
-    """Return the error of a cell that no field of the design is stored in."""
-    path = f"row key {row_key.hex()}, column {format_column(cell.family, cell.qualifier)}"
-    remedy = "Declare a field with this family and qualifier, or decode with strict=False."
-    return RowError(path, "no field of the design is stored in this cell", remedy=remedy)
 
 
 def _build_bad_value_error(row_key: bytes, cell: Cell, refusal: InvalidArgument) -> RowError:

@@ -188,15 +188,13 @@ class Layout:
         """
         return self.event_writer.encode_clearing_deletes(row, timestamp)
 
-    def decode_events(
-        self, row_key: bytes, cells: Sequence[Cell], *, strict: bool = False
-    ) -> list[dict[str, Any]]:
+    def decode_events(self, row_key: bytes, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         """Return the events in one row.
 
         Args:
             row_key: its key.
-            cells: its puts, in their order; of several versions the newest counts.
-            strict: whether a cell that the design does not have is an error; else it is ignored.
+            cells: its puts, in their order; of several versions the newest counts, and undeclared
+                cells are left out.
 
         Returns:
             Each event with all fields, absent ones None, in the order of the qualifiers; an empty
@@ -208,7 +206,7 @@ class Layout:
 
         Cost: about 4 µs with three parts and three columns.
         """
-        return self._event_reader.decode_events(row_key, cells, strict=strict)
+        return self._event_reader.decode_events(row_key, cells)
 
     def find_undeclared_cells(self, row_key: bytes, cells: Iterable[Cell]) -> list[UndeclaredCell]:
         """Return the puts of a row that are in no column of the design.

@@ -90,7 +90,7 @@ def open_cursors(
 
 def _build_selection(scan: Scan) -> CellSelection:
     """Return the selection of cells that the engine reads of each range of a scan."""
-    # The limit is no limit of the engine: a row may have only cells of another program.
+    # The limit is no limit of the engine: a row may have undeclared cells only.
     return CellSelection(
         qualifier_range=scan.design.layout.find_qualifier_range(scan.bound_read.bounds),
         reverse=scan.is_reverse,
