@@ -219,6 +219,8 @@ def test_closed_regions_are_counted(tmp_path: Path, outage: Outage, language: st
             page = PageReader(client.get(path, params={"lang": language}).text).text
             assert re.search(r"4.{1,20}5|5.{1,20}4", page)
             assert "per second" not in page.partition("Region servers")[0] or path != "/live"
+            on_top = {"en": "DOWN 1 of 1 tables do not", "zh": "不可用 1 张表中有 1 张"}[language]
+            assert (on_top in page) == (path != "/tables/logs/live")
         metrics = parse_metrics(client.get("/metrics").text)
         assert 4 == metrics["rowkey_table_closed_regions"]['table="logs"']
         assert 1 == metrics["rowkey_table_down"]['table="logs"']

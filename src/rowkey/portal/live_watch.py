@@ -214,6 +214,10 @@ class LiveWatch:
             return TableCondition.STALE
         return TableCondition.UP
 
+    def list_down_tables(self) -> list[WatchedTable]:
+        """Return the tables that do not answer, or have closed regions, by name."""
+        return [one for one in self.list_tables() if one.is_down and not self.is_own_load]
+
     def _is_late(self, read_s: float, interval_s: float) -> bool:
         """Return whether something was not read for longer than expected."""
         return self._clock() - read_s > LATE_FACTOR * interval_s + LATE_S
