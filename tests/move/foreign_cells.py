@@ -45,7 +45,7 @@ def read_foreign(state: GenerationState, names: tuple[str, ...]) -> dict[Place, 
     layout = state.combined_design.layout
     declared = {(slot.family, slot.qualifier) for slot in layout.slots}
     found: dict[Place, bytes] = {}
-    for row_key, cells in _scan(state):
+    for row_key, cells in read_rows(state, versions=9):
         for one in layout.find_undeclared_cells(row_key, cells):
             if one.event_prefix is None or one.column in declared:
                 continue
@@ -58,8 +58,8 @@ def read_foreign(state: GenerationState, names: tuple[str, ...]) -> dict[Place, 
     return found
 
 
-def _scan(state: GenerationState) -> Iterator[RowCells]:
-    """Yield the rows of a table with some versions of each cell."""
-    (cursor,) = state.writer.store.scan([ScanRange()], CellSelection(versions=9))
+def read_rows(state: GenerationState, versions: int = 1) -> Iterator[RowCells]:
+    """Yield the stored rows of a table with some versions of each cell."""
+    (cursor,) = state.writer.store.scan([ScanRange()], CellSelection(versions=versions))
     with cursor:
         yield from cursor

@@ -262,11 +262,12 @@ class MoveUnderFire:
         result = None
         while result is None:
             try:
-                result = self.move.run(TARGETS[self.target_name])
+                result = self.move.run(TARGETS[self.target_name], progress=self._stop_foreign)
             except KilledCopier:
                 self.kills += 1
         self.check("copied")
         assert result.has_passed, (result.differences, result.unsettled)
+        self.may_write_foreign = self.has_foreign_writers
         self._switch("cut over", self.move.cut_over)
         if with_roll_back:
             self._switch("rolled back", self.move.roll_back)
@@ -279,6 +280,19 @@ class MoveUnderFire:
         self._compare("finished", kept.get_state())
         self._compare_foreign("finished", kept.get_state())
 
+    def _stop_foreign(self, step: str, done: int, total: int) -> None:
+        """Let nobody write undeclared cells once all that has changed is copied."""
+        del done, total
+        if step == "catch up" and self.may_write_foreign:
+            self.may_write_foreign = False
+            self._wait_for_threads()
+
+    def _wait_for_threads(self) -> None:
+        """Wait until each thread has ended the change that it is making."""
+        for gate in self._gates:
+            with gate:
+                pass
+
     def _switch(self, name: str, switch: Callable[..., Any]) -> None:
         """Switch to the other table while clients die, and go on for some changes."""
         self.is_deadly, has_begun, self.may_write_foreign = True, False, False
@@ -290,6 +304,7 @@ class MoveUnderFire:
             if has_begun and step == "catch up":  # all clients wait
                 self.is_deadly = False
 
+        self._wait_for_threads()
         self._wait_for_changes(100)
         switch(progress=watch)
         self.check(name)

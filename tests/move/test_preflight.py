@@ -236,6 +236,18 @@ def test_undeclared_cells_are_counted_before_the_move() -> None:
     assert "它们会留在旧表：删除行时" in translate(problem)
 
 
+def test_a_family_that_keeps_less_of_undeclared_cells_is_warned_of() -> None:
+    """A family without fields that keeps fewer versions in the target is named."""
+    families = {"d": {"versions": 3}, "f": {"versions": 3}}
+    source = Design("t", KEY, fields=FIELDS, families=families)
+    found = compare_designs(
+        source, build_target("[at][user][number]", families={"d": {"versions": 3}, "f": {}})
+    )
+    (warning,) = [one for one in found if one.level is FindingLevel.WARNING]
+    assert "the target keeps 1, of undeclared cells and others" in str(warning)
+    assert "warning: families.f.versions: " in str(warning)
+
+
 def test_a_sample_of_large_rows_ends_at_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan reads some rows more than its bytes, however many rows it may read."""
     monkeypatch.setattr("rowkey.move.preflight.SAMPLE_BYTES", 5_000)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rowkey
-from move.foreign_cells import delete_cells, read_foreign, write_foreign
+from move.foreign_cells import delete_cells, read_foreign, read_rows, write_foreign
 from move.twins import (
     DESIGNS,
     IDENTITY,
@@ -29,6 +29,7 @@ from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument
 from rowkey.move import Move, RowCopier, repair_differences, verify_move
 from rowkey.table import StayReason, drop_table, rename_design
+from table.clients import ManualClock, open_client, set_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +111,63 @@ def test_a_copy_has_the_undeclared_cells_of_the_source_or_counts_them(
     else:
         assert {} == other
         assert counted == ({StayReason.DELETES: len(newest)} if newest else {})
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from(
+        [("by_digest", "by_number"), ("by_number", "by_digest"), ("salted", "by_user")]
+    ),
+    st.lists(changes, min_size=1, max_size=12),
+)
+def test_each_undeclared_cell_is_compared_or_counted(
+    names: tuple[str, str], written: list[tuple[str, int, Any]]
+) -> None:
+    """With a digest or a salt in the key each undeclared cell is counted, and a copy passes."""
+    with open_twins(*names) as twins:
+        for kind, number, given_value in written:
+            row = build_row(number)
+            if kind == "foreign":
+                write_foreign(twins.source, row, given_value)
+            else:
+                (twins.write if kind == "put" else twins.delete)(row, given_value, "s")
+        copy(twins)
+        result = verify_move(*twins.states, pause=skip_pause)
+        stored = [
+            one.column
+            for row_key, cells in read_rows(twins.states[0])
+            for one in twins.source.design.layout.find_undeclared_cells(row_key, cells)
+        ]
+    assert result.has_passed, result.differences
+    counted = [one.cell_count for one in result.source.staying.values()]
+    assert len(stored) == result.source.carried.cell_count + sum(counted)
+
+
+def test_undeclared_cells_of_several_bucket_counts_are_moved() -> None:
+    """Cells that other programs wrote under either row key of a row are merged in the copy."""
+    with (
+        open_client(DESIGNS["by_user"], "memory:", ManualClock()) as source,
+        rowkey.open(DESIGNS["by_number"], "memory:") as target,
+    ):
+        twins = Twins(source, target)
+        for number in range(40):
+            twins.write(build_row(number), AT, "s")
+            write_foreign(source, build_row(number), put("d", b"x", AT, b"old"))
+        set_buckets(source, 8)
+        for number in range(20, 60):
+            write_foreign(source, build_row(number), put("d", b"x", AT + 1, b"new"))
+        copy(twins)
+        result = verify_move(*twins.states, pause=skip_pause)
+        assert result.has_passed, result.differences
+        assert (40, 60, {}) == (
+            result.source.rows,
+            result.source.carried.cell_count,
+            result.source.staying,
+        )
+        newest = {
+            at[0][2]: value for at, value in sorted(read_foreign(twins.states[1], IDENTITY).items())
+        }
+        assert newest == {number: b"old" if number < 20 else b"new" for number in range(60)}
 
 
 def source_shares_rows(name: str) -> bool:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from rowkey.cells import Family
     from rowkey.design import Design
-    from rowkey.rows import CellSlot
 
 BLOCKING, WARNING, NOTE = FindingLevel.BLOCKING, FindingLevel.WARNING, FindingLevel.NOTE
 BYTE_OPTIONS = ("of", "precision", "scale", "width", "normalize")
@@ -257,13 +256,16 @@ def _compare_families(source: Design, target: Design) -> Iterator[MoveFinding]:
         pair = (old[name].family, new[name].family)
         if pair not in compared:
             compared.add(pair)
-            yield from _compare_family(
-                source.families[pair[0]], target.families[pair[1]], new[name]
-            )
+            fields = ", ".join(new[name].field_names)
+            yield from _compare_family(source.families[pair[0]], target.families[pair[1]], fields)
+    undeclared = Message("move.undeclared_cells", "undeclared cells")
+    for name in sorted(source.families.keys() & target.families.keys()):
+        if (name, name) not in compared:
+            yield from _compare_family(source.families[name], target.families[name], undeclared)
 
 
-def _compare_family(old: Family, new: Family, slot: CellSlot) -> Iterator[MoveFinding]:
-    """Yield what a family of the target drops that one of the source keeps."""
+def _compare_family(old: Family, new: Family, fields: str) -> Iterator[MoveFinding]:
+    """Yield what a family of the target drops of some fields that one of the source keeps."""
     for option in ("versions", "ttl_s", "min_versions"):
         here, there = getattr(old, option), getattr(new, option)
         if there < here:
@@ -272,7 +274,7 @@ def _compare_family(old: Family, new: Family, slot: CellSlot) -> Iterator[MoveFi
                 "move.keeps_less",
                 "the target keeps {value}, of {fields} and others: what is beyond that is lost",
                 value=_format(there),
-                fields=", ".join(slot.field_names),
+                fields=fields,
             )
             allowed = Message("move.as_in_source", "{value}, as in the source", value=_format(here))
             remedy = Message(

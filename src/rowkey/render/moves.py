@@ -273,7 +273,7 @@ def _format_staying(staying: Sequence[StayingCells], source: str) -> Iterator[st
     if (hidden := len(staying) - MAX_SHOWN_DIFFERENCES) > 0:
         yield f"{source}: {pluralize(hidden, 'column')} more have cells that stay behind"
     if staying:
-        yield f"{source}: these cells are lost if {source} is dropped, which asks for consent"
+        yield f"{source}: these cells are lost if {source} is dropped"
 
 
 def _select_details(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -454,6 +454,8 @@ def format_move_switch(result: SwitchResult, status: MoveStatus) -> Iterator[str
         f"{result.window_s:.1f} s while {rows} were copied"
     )
     yield from _format_staying(status.staying, status.source)
+    if not status.verification:
+        yield f"{status.source}: cells that stay behind were not counted, as nothing was verified"
 
 
 def list_next_commands(status: MoveStatus, url: str) -> list[str]:
