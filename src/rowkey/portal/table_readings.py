@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.catalog import CATALOG_TABLE
@@ -126,6 +127,8 @@ class TableReadings:
                 self._alerts.problem = ""
             except (sqlite3.Error, OSError) as problem:
                 self._alerts.note_problem(problem)
+        if reader.watch.missed_reason and table.live is not None:
+            live = replace(live, at_ms=table.live.at_ms)  # the figures are from then
         if interval is not None or table.live is None or not self._engines.is_exclusive:
             table.live = live  # last: pages that see it find the rest stored
 
