@@ -10,7 +10,7 @@ from rowkey.hbase.filters import ColumnRangeFilter
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.registry import parse_url
-from rowkey.hbase.scanning import Scanner
+from rowkey.hbase.scanning import ScanBlock, Scanner
 from rowkey.hbase.settings import Deadline, Settings
 from rowkey.hbase.table import HBaseTable
 from rowkey.hbase.wire.arrow_columns import to_columns
@@ -25,6 +25,7 @@ __all__ = [
     "HBaseTable",
     "InvalidRequest",
     "ReadSpec",
+    "ScanBlock",
     "ScanSpec",
     "Scanner",
     "Settings",

@@ -206,3 +206,16 @@ class ScanSpec:
         if self.start == self.stop:
             return not (self.include_start and self.include_stop)
         return (self.start > self.stop) != self.reverse
+
+    def has_row(self, row: bytes) -> bool:
+        """Return whether a row key is in the range; not for hbase:meta, as above.
+
+        >>> ScanSpec(b"a", b"c", include_start=False).has_row(b"b"), ScanSpec(b"a").has_row(b"")
+        (True, False)
+        >>> ScanSpec(b"c", b"a", reverse=True).has_row(b"a")
+        False
+        """
+        start, stop, is_after = self.start, self.stop, row.__lt__ if self.reverse else row.__gt__
+        if start and not (is_after(start) or (self.include_start and row == start)):
+            return False
+        return not stop or not (is_after(stop) or (not self.include_stop and row == stop))

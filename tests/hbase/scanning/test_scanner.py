@@ -346,11 +346,11 @@ def test_retry_now_errors_of_a_scan_pause(
 def test_malformed_cells_end_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows before malformed cells are returned, and reading on raises Closed."""
 
-    def broken(block: bytes, counts: Sequence[int]) -> Iterator[RowCells]:
-        yield from decode_rows(block, counts)[:2]
+    def broken(block: bytes, counts: Sequence[int]) -> Iterator[list[RowCells]]:
+        yield decode_rows(block, counts)[:2]
         raise WireFormatError("a cell of kind 5")
 
-    monkeypatch.setattr(scan_block, "iter_rows", broken)
+    monkeypatch.setattr(scan_block, "iter_row_groups", broken)
     there = World({key: [Cell("d", b"", 1)] for key in (b"a", b"b", b"c")})
     with Scanner(there.caller, "t", ScanSpec(), there.settings) as found:
         rows = found.iter_row_cells()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from rowkey.cells import RowCells
-    from rowkey.hbase import Scanner
+    from rowkey.hbase import ScanBlock, Scanner
 
 
 class HBaseCursor(Cursor):
@@ -48,7 +48,7 @@ class HBaseCursor(Cursor):
         batches: list[pa.RecordBatch] = []
         missing_rows, size = rows, 0
         for answer in self._scanner.iter_blocks():
-            block = self._parse_columns(answer.cells)
+            block = self._parse_columns(answer)
             is_other = batches and not batches[0]["family"].dictionary.equals(
                 block["family"].dictionary
             )
@@ -72,14 +72,12 @@ class HBaseCursor(Cursor):
         if batches:
             yield _join_blocks(batches)
 
-    def _parse_columns(self, cells: bytes | memoryview) -> pa.RecordBatch:
+    def _parse_columns(self, answer: ScanBlock) -> pa.RecordBatch:
         """Convert the cells of a response to a record batch; reload unknown families once."""
-        from rowkey.hbase import to_columns
-
         try:
-            return to_columns(cells, self._list_families(False))
+            return answer.to_columns(self._list_families(False))
         except InvalidArgument:
-            return to_columns(cells, self._list_families(True))
+            return answer.to_columns(self._list_families(True))
 
     def peek_first_row(self) -> bytes | None:
         """Return the first row key of the scan without reading on; None if unknown."""

@@ -161,7 +161,7 @@ def count_regions(caller: RetryingCaller, name: str, deadline: Deadline) -> int:
     count = 0
     while not deadline.is_expired:
         answer = caller.call_row(META_TABLE, b"", scan, deadline)
-        rows = decode_whole_rows(answer)
+        rows = decode_whole_rows(scan, answer)
         count += sum(map(_count_replicas, rows))
         if answer.more_in_region is False:
             return count

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from rowkey.hbase.errors import MalformedAnswer
 from rowkey.hbase.filters import Filter
 from rowkey.hbase.happybase.arguments import (
     WrongArgumentType,
@@ -16,8 +15,6 @@ from rowkey.hbase.happybase.arguments import (
 )
 from rowkey.hbase.happybase.filter_parser import parse_filter
 from rowkey.hbase.read_spec import ScanSpec
-from rowkey.hbase.wire.proto import WireFormatError
-from rowkey.hbase.wire.row_items import decode_row_items
 from rowkey.regions import compute_prefix_stop
 
 if TYPE_CHECKING:
@@ -109,10 +106,7 @@ def iter_scan_rows(
     remaining = limit
     with table.scan(scan) as scanner:
         for answer in scanner.iter_blocks():
-            try:
-                rows = decode_row_items(answer.cells, answer.counts, timestamps=timestamps)
-            except WireFormatError as problem:
-                raise MalformedAnswer(table.name, str(problem)) from problem
+            rows = answer.list_row_items(timestamps=timestamps)
             if remaining is not None:
                 rows = rows[:remaining]
                 remaining -= len(rows)

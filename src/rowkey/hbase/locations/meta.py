@@ -138,7 +138,7 @@ class MetaTable:
         )
         first, others = self._send_requests([down, ahead], deadline)
         rows = self._find_live_regions(table, down, first, deadline)
-        return rows + _parse_live_regions(table, decode_whole_rows(others))
+        return rows + _parse_live_regions(table, decode_whole_rows(ahead, others))
 
     @_convert_malformed()
     def find_regions_below(self, table: str, row: bytes, deadline: Deadline) -> list[MetaRow]:
@@ -158,7 +158,7 @@ class MetaTable:
     ) -> list[MetaRow]:
         """Return the regions of an answer that are not split; scan on if there are none."""
         while True:
-            rows = decode_whole_rows(answer)
+            rows = decode_whole_rows(scan, answer)
             regions = _parse_live_regions(table, rows)
             if regions or answer.more_in_region is False:
                 return regions
@@ -175,7 +175,7 @@ class MetaTable:
         regions: list[MetaRow] = []
         while True:
             (answer,) = self._send_requests([scan], deadline)
-            rows = decode_whole_rows(answer)
+            rows = decode_whole_rows(scan, answer)
             regions += _parse_live_regions(table, rows)
             if answer.more_in_region is False:
                 return regions

@@ -14,7 +14,7 @@ from rowkey.hbase.locations.region_location import (
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.requests.scanners import OpenScanner
 from rowkey.hbase.wire.cellblocks import decode_rows
-from rowkey.hbase.wire.names import ServerName, parse_table_name
+from rowkey.hbase.wire.names import ServerName, build_meta_sort_key, parse_table_name
 from rowkey.hbase.wire.proto import ProtoMessage, WireFormatError
 
 if TYPE_CHECKING:
@@ -128,9 +128,18 @@ def build_meta_scan(start: bytes, stop: bytes, rows: int, *, reverse: bool = Fal
     return OpenScanner(scan, rows, MAX_ANSWER_BYTES, limit=rows, close=True)
 
 
-def decode_whole_rows(answer: ScanResponse) -> list[RowCells]:
-    """Decode the rows of a scan answer, without a last row that is not complete."""
-    rows = decode_rows(answer.cells, answer.counts)
+def decode_whole_rows(scan: OpenScanner, answer: ScanResponse) -> list[RowCells]:
+    """Decode the rows of a scan answer, without a last row that is not complete.
+
+    Raises:
+        WireFormatError: they are malformed, out of order, or outside of the range of the scan.
+    """
+    rows, spec = decode_rows(answer.cells, answer.counts), scan.scan
+    # A key of a region has an id, so it equals neither end of a scan.
+    keys = [build_meta_sort_key(row) for row in (spec.start, *(row.row for row in rows), spec.stop)]
+    if rows and keys != sorted(set(keys), reverse=spec.reverse):
+        allowed = f"each row once, in order, from {spec.start!r} to {spec.stop!r}"
+        raise WireFormatError("rows are out of order, or of another table", allowed)
     return rows[:-1] if answer.partials and answer.partials[-1] else rows
 
 

@@ -10,7 +10,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from rowkey.cells import build_sort_key
-from rowkey.hbase.scanning.scan_block import ScanBlock, find_piece_starts, read_row_key
+from rowkey.hbase.scanning.row_order import check_cell_order
+from rowkey.hbase.scanning.scan_block import (
+    ScanBlock,
+    find_piece_starts,
+    read_cell,
+    read_row_key,
+    skip_cells,
+)
 from rowkey.hbase.wire.cellblocks import decode_cells
 from rowkey.hbase.wire.proto import WireFormatError
 
@@ -61,6 +68,10 @@ class RowAssembler(ABC):
         """
 
 
+MAX_ROW_CELL_BYTES = 1 << 30
+"""The most bytes of a row that comes in pieces. Source: hbase.table.max.rowsize, 1 GiB."""
+
+
 class WholeRowAssembler(RowAssembler):
     """Joins the pieces of each row, and returns only complete rows.
 
@@ -68,10 +79,12 @@ class WholeRowAssembler(RowAssembler):
     so a row is given as it was at one moment.
     """
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int | None, *, is_raw: bool = False) -> None:
         super().__init__(limit)
+        self._is_raw = is_raw
         self._held_blocks: list[bytes | memoryview] = []
         self._held_cell_count = 0
+        self._last_held_cell: Cell | None = None
 
     @property
     def has_pieces(self) -> bool:
@@ -107,6 +120,10 @@ class WholeRowAssembler(RowAssembler):
     ) -> ScanBlock:
         """Join stored and new pieces; return the complete rows and store the rest."""
         held_bytes = sum(map(len, self._held_blocks))
+        if held_bytes + len(cells) > MAX_ROW_CELL_BYTES:
+            what = f"the pieces of a row have {held_bytes + len(cells):,} bytes"
+            raise WireFormatError(what, f"at most {MAX_ROW_CELL_BYTES:,}")
+        last_cell = self._last_held_cell
         row_counts = [self._held_cell_count] if self._held_cell_count else []
         row_starts = [0] if self._held_cell_count else []
         is_open = self._held_cell_count > 0
@@ -117,10 +134,15 @@ class WholeRowAssembler(RowAssembler):
             piece_row = read_row_key(cells, start)
             if is_open and piece_row == row:
                 row_counts[-1] += count
+                if last_cell is not None:
+                    check_cell_order(row, [last_cell, read_cell(cells, start)], is_raw=self._is_raw)
             else:
                 row_counts.append(count)
                 row_starts.append(held_bytes + start)
             row, is_open = piece_row, partial
+            if partial:
+                last_cell = read_cell(cells, skip_cells(cells, start, count - 1))
+        self._last_held_cell = last_cell
         blocks = [*self._held_blocks, cells]
         if not is_open or is_end:
             self._hold_blocks([], 0)

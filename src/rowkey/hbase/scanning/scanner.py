@@ -43,6 +43,7 @@ from rowkey.hbase.scanning.lease_renewer import LeaseRenewer
 from rowkey.hbase.scanning.region_scanner import LEASE_RECHECK_S, RegionScanner
 from rowkey.hbase.scanning.remaining_scan import RemainingScan
 from rowkey.hbase.scanning.row_assembler import PartialRowAssembler, RowAssembler, WholeRowAssembler
+from rowkey.hbase.scanning.row_order import RowOrder, check_cell_order
 from rowkey.hbase.wire.proto import WireFormatError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Scanner:
         self._remaining = RemainingScan(scan, table)
         limit = 1 if self._remaining.is_one_row else scan.limit
         self._assembler: RowAssembler = (
-            PartialRowAssembler(limit) if scan.batch else WholeRowAssembler(limit)
+            PartialRowAssembler(limit) if scan.batch else WholeRowAssembler(limit, is_raw=scan.raw)
         )
         # The scanner of partial rows stays open: another one would begin with a whole row again.
         likely_rows = limit or (None if scan.batch else scan.expected_rows)
@@ -161,19 +162,21 @@ class Scanner:
         """Yield the rows one by one; a malformed answer closes the scanner."""
         for block in self.iter_blocks():
             try:
-                for row in block.iter_row_cells():
-                    yield row
-                    if self._is_closed:
-                        self._raise_closed()
-            except WireFormatError as problem:
+                for rows in block.iter_row_groups():
+                    for row in rows:
+                        yield row
+                        if self._is_closed:
+                            self._raise_closed()
+            except MalformedAnswer:
                 self.close()
-                raise MalformedAnswer.from_wire_error(self._table, problem) from problem
+                raise
 
     def read_block(self) -> ScanBlock | None:
         """Return the next block of rows, or None at the end of the scan."""
         with self._lock_for_reading():
             self._fill_ready_block()
             block = self._ready_block
+            self._check_first_row(block)
             if block is not None and not self.is_batch_complete:
                 self._prefetch_rows()
             self._watch_lease()
@@ -187,6 +190,7 @@ class Scanner:
         """
         with self._lock_for_reading():
             self._fill_ready_block()
+            self._check_first_row(self._ready_block)
             row = None if self._ready_block is None else self._ready_block.first_row_key
             self._watch_lease()
         return row
@@ -204,6 +208,19 @@ class Scanner:
                 self._process_response(self._take_response())
             except HBaseError as error:
                 self._recover_from_error(error)
+            else:
+                self._require_progress()
+
+    def _require_progress(self) -> None:
+        """Raise an error if no answer has had rows for the time of an operation."""
+        if self._ready_block is None and not self._is_over and self._attempts.deadline.is_expired:
+            self._release_region_scanner()
+            region = self._region
+            assert region is not None
+            limit_s = self._caller.settings.operation_timeout_s
+            what = f"region {region.name!r} was scanned for {limit_s:g} s without a row"
+            server = str(region.server)
+            raise OperationTimedOut(server, what, server=server, region=region.name)
 
     def _take_response(self) -> ScanResponse:
         """Wait for the prefetched answer, and return it.
@@ -222,12 +239,14 @@ class Scanner:
         assert self._region_scanner is not None
         region_done = response.more_in_region is False
         scan_done = not response.more_results
+        order = RowOrder(self._region_scanner.region, self._remaining.scan)
         try:
             rows = self._assembler.assemble_rows(response, is_end=region_done or scan_done)
+            rows.order = order
         except WireFormatError as problem:
-            server = str(self._region_scanner.region.server)
-            raise MalformedAnswer.from_wire_error(server, problem, server) from problem
-        self._attempts.deadline = self._caller.start_deadline()
+            raise order.build_error(problem) from problem
+        if self._has_progressed(response, rows):
+            self._attempts.deadline = self._caller.start_deadline()
         self._batch_rows_left -= len(response.counts)
         if rows.counts:
             self._ready_block = self._last_block = rows
@@ -240,6 +259,38 @@ class Scanner:
         if self._is_over or not self._region_scanner.is_open:
             self._is_single_call = self._is_single_call and region_done
             self._release_region_scanner()
+
+    def _check_first_row(self, block: ScanBlock | None) -> None:
+        """Close the scan and raise an error unless a block follows the one returned before.
+
+        Another scanner could not tell: it begins after that block, where the server is wrong.
+        """
+        if block is None or block.order is None:
+            return
+        first, before = block.first_row_key, self._returned_block
+        try:
+            block.order.check_range(first)
+            if before is None:
+                return
+            block.order.check_order([before.last_row_key, first], [before.is_last_row_partial])
+            if before.last_row_key == first:
+                cells = [before.last_cell, block.first_cell]
+                check_cell_order(first, cells, is_raw=block.order.scan.raw)
+        except WireFormatError as problem:
+            self._is_closed = True  # closed when the lock is released
+            raise block.order.build_error(problem) from problem
+
+    def _has_progressed(self, response: ScanResponse, rows: ScanBlock) -> bool:
+        """Return whether an answer has rows or cells, or read on in the region.
+
+        Others, such as heartbeats of a filtered scan, do not extend the time of the operation.
+        """
+        if rows.counts or any(response.counts):
+            return True
+        row, reached = response.cursor_row, self._cursor_row
+        if not row:
+            return False
+        return not reached or (row < reached if self._remaining.scan.reverse else row > reached)
 
     def _leave_region(self, region: RegionLocation) -> None:
         """Continue the scan in the next region."""

@@ -172,19 +172,19 @@ def decode_cells(
 
 
 def decode_rows(block: bytes | memoryview, counts: Sequence[int]) -> list[RowCells]:
-    """Decode a cell block to rows; `counts` is the number of cells of each; see `iter_rows`."""
-    return list(iter_rows(block, counts))
+    """Decode a cell block to rows; `counts` is the cells of each; see `iter_row_groups`."""
+    return [row for rows in iter_row_groups(block, counts) for row in rows]
 
 
-def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowCells]:
-    """Yield the rows of a cell block, decoded in groups, so that memory stays small.
+def iter_row_groups(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[list[RowCells]]:
+    """Yield the rows of a cell block in groups, so that memory stays small.
 
     Args:
         block: the cell block, not compressed.
         counts: how many cells each row has; a row without cells has an empty key.
 
     Yields:
-        As many as there are counts, in their order.
+        As many rows as there are counts, in their order.
 
     Raises:
         WireFormatError: the block does not hold exactly these cells; the rows before the defect
@@ -200,10 +200,10 @@ def iter_rows(block: bytes | memoryview, counts: Sequence[int]) -> Iterator[RowC
         some = counts[first : first + portion]
         rows, at = _decode_equal_rows(block, at, len(some), columns) if ones else ([], at)
         if rows:
-            yield from rows
+            yield rows
         else:
             keys, cells, at = _decode_block(block, sum(some), at, columns)
-            yield from _group_cells(keys, cells, some)
+            yield list(_group_cells(keys, cells, some))
     if at != len(block):
         raise build_surplus_error(len(block) - at, sum(counts))
 

@@ -113,6 +113,21 @@ def _check_port(port: int, server: str) -> int:
     return port
 
 
+def build_meta_sort_key(row: bytes) -> tuple[bytes, bytes, bytes, bytes, bytes]:
+    """Return the sort key of a row of hbase:meta: by table, start key and region id.
+
+    Source: MetaCellComparator.compareRows.
+
+    >>> sorted([b"t,a,1.x", b"t,,2.y", b"t!,,3.z"], key=build_meta_sort_key)
+    [b't,,2.y', b't,a,1.x', b't!,,3.z']
+    """
+    table, comma, rest = row.partition(b",")
+    start, last_comma, number = rest.rpartition(b",")
+    return (
+        (table, comma, start, last_comma, number) if last_comma else (table, comma, rest, b"", b"")
+    )
+
+
 def split_table_name(name: str) -> tuple[str, str]:
     """Return the namespace and the qualifier of a table name; the default namespace is `default`.
 

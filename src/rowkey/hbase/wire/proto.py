@@ -215,9 +215,12 @@ Derivation: a scan's answer has one for each row, and at most 100 MB of cells
 (hbase.server.scanner.max.result.size), each counted by the server with 100 bytes or more.
 """
 
+_MAX_RUN_BYTES = 2 * MAX_FIELD_VALUES
+"""Bytes of a run of small numbers that are matched: one more number is too many."""
+
 _INT_TYPES = frozenset([int])
 
-_REPEATED_FIELD = re.compile(rb"(?s)(.)[\x00-\x7f](?:\1[\x00-\x7f])*")
+_REPEATED_FIELD = re.compile(rb"(?s)(.)[\x00-\x7f](?:\1[\x00-\x7f])*+")
 """A field of one small number, as often as it is repeated: a scan's 10,000 counts."""
 
 
@@ -239,7 +242,11 @@ def _parse_fields(buffer: bytes) -> dict[int, list[int | bytes]]:
             value = buffer[at - size : at]
         elif wire == _VARINT:
             value, at = size, at + 2
-            if at < end and buffer[at] == tag and (run := _REPEATED_FIELD.match(buffer, at)):
+            if (
+                at < end
+                and buffer[at] == tag
+                and (run := _REPEATED_FIELD.match(buffer, at, at + _MAX_RUN_BYTES))
+            ):
                 run_values += 1 + (run.end() - at) // 2
                 _check_value_count(run_values)
                 fields.setdefault(number, []).extend((value, *buffer[at + 1 : run.end() : 2]))

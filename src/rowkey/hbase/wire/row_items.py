@@ -31,6 +31,8 @@ _HEAD_BYTES = 14
 
 _TRUNCATED_PROBLEM = "the cell block ends within its last cell"
 
+_OTHER_ROW_PROBLEM = "cells of other rows are counted as cells of a row"
+
 _MIN_RUN_ROWS = 8
 """If the row so many places further has the same length, those between may be decoded at once."""
 
@@ -144,6 +146,8 @@ class _RowItemReader:
                 if timestamps:
                     value = value, _unpack_long(block, tail_at)[0]
                 values[names[block[column_at:tail_at]]] = value
+                if row and row != block[at + 14 : column_at]:
+                    raise WireFormatError(_OTHER_ROW_PROBLEM)
                 row = block[at + 14 : column_at]
                 at = stop
         except struct.error:
@@ -204,6 +208,7 @@ class _RowShape:
     def __init__(self, block: bytes, start: int, count: int, timestamps: bool) -> None:
         self.columns: list[bytes] = []
         self._fixed_bytes: list[tuple[int, bytes]] = []
+        self._equal_places: list[tuple[int, int]] = []
         self._timestamps = timestamps
         layout, at = ">", start
         for number in range(count):
@@ -213,6 +218,9 @@ class _RowShape:
             self.columns.append(column)
             self._require_bytes(at - start, block[at : at + _HEAD_BYTES])
             self._require_bytes(column_at - start, column)
+            if number:
+                places = range(_HEAD_BYTES, _HEAD_BYTES + row_bytes)
+                self._equal_places += ((place, at - start + place) for place in places)
             key = f"{row_bytes}x" if number else f"{row_bytes}s"
             layout += f"14x{key}{len(column)}x{'qx' if timestamps else '9x'}{value_bytes}s"
             at += 12 + key_bytes + value_bytes
@@ -235,6 +243,10 @@ class _RowShape:
             seen = block[offset + place : offset + limit * size : size]
             if seen.count(byte) != limit:
                 limit = len(seen) - len(seen.lstrip(byte))
+        stop = offset + limit * size
+        for first, other in self._equal_places:
+            if block[offset + first : stop : size] != block[offset + other : stop : size]:
+                return 0  # decoding the rows one by one finds the cell
         return limit
 
     def build_decoder(self, names: list[bytes]) -> Callable[[Any], list[RowItem]]:
