@@ -12,6 +12,7 @@ from engines.store_calls import (
     read_times,
     read_values,
     scan_keys,
+    scan_pieces,
 )
 from rowkey.cells import Cell, CellType, Family, RowCells
 from rowkey.engines import CellSelection
@@ -49,6 +50,26 @@ def test_a_delete_of_a_family_hides_what_is_not_newer(bench: Bench) -> None:
     put(store, b"r", at=1, family="e")
     delete(store, b"r", CellType.DELETE_FAMILY, 2)
     assert [("d", b"q"), ("e", b"q")] == read_columns(store, b"r", versions=3)
+
+
+@pytest.mark.parametrize("kind", [CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION])
+def test_a_range_of_qualifiers_has_no_deleted_cells(kind: CellType, bench: Bench) -> None:
+    """A delete of a family hides the cells of a qualifier range below a newer empty qualifier."""
+    store = bench.create([Family("d")])
+    put(store, b"a", b"r", 10)
+    delete(store, b"a", kind, 10)
+    for row in (b"a", b"b"):
+        put(store, row, b"", 30)
+        put(store, row, b"q", 30, b"before")
+        put(store, row, b"r\0", 30, b"in")
+        put(store, row, b"s", 30, b"after")
+    for bounds in ((b"r", b"s"), (b"qq", b"r\1")):
+        assert [b"in"] == read_values(store, b"a", qualifier_range=bounds)
+        found = scan_pieces(store, qualifier_range=bounds)
+        assert [(b"a", [b"in"]), (b"b", [b"in"])] == [
+            (row.row, [cell.value for cell in row.cells]) for row in found
+        ]
+    assert [b"in", b"after"] == read_values(store, b"a", qualifier_range=(b"r", b""))
 
 
 def test_a_delete_of_a_family_version_hides_one_moment(deep: Store) -> None:

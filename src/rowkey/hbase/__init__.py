@@ -6,7 +6,7 @@ It needs neither numpy nor pyarrow but for Arrow columns, no protobuf package an
 from rowkey.hbase.admin import Admin, TableDescriptor, build_table_schema
 from rowkey.hbase.client import Client, connect
 from rowkey.hbase.errors import HBaseError, InvalidRequest
-from rowkey.hbase.filters import ColumnRangeFilter
+from rowkey.hbase.filters import BinaryComparator, ColumnRangeFilter, Filter, QualifierFilter
 from rowkey.hbase.messages.schema import FamilySchema, TableSchema
 from rowkey.hbase.read_spec import ReadSpec, ScanSpec
 from rowkey.hbase.registry import parse_url
@@ -17,13 +17,16 @@ from rowkey.hbase.wire.arrow_columns import to_columns
 
 __all__ = [
     "Admin",
+    "BinaryComparator",
     "Client",
     "ColumnRangeFilter",
     "Deadline",
     "FamilySchema",
+    "Filter",
     "HBaseError",
     "HBaseTable",
     "InvalidRequest",
+    "QualifierFilter",
     "ReadSpec",
     "ScanBlock",
     "ScanSpec",

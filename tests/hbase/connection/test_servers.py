@@ -57,6 +57,23 @@ def test_one_connection_for_each_server_and_service() -> None:
         assert first is not servers.get_connection(server.address, "AdminService", build_deadline())
 
 
+def test_a_known_server_that_hangs_up_is_a_lost_connection() -> None:
+    """A server that has answered, and closes new connections, is not taken for another kind."""
+    peers: list[AcceptedConnection] = []
+
+    def script(peer: AcceptedConnection) -> None:
+        peers.append(peer)
+        request = peer.read_request()
+        if len(peers) == 1:
+            peer.answer(request, b"fine")
+
+    with FakeServer(script) as server, open_client() as servers:
+        assert b"fine" == fetch_body(servers, server.address)
+        for _ in range(3):
+            with pytest.raises(ConnectionLost):
+                fetch_body(servers, server.address)
+
+
 def test_sixteen_threads_open_one_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

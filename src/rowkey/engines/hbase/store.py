@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 from secrets import token_hex
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -29,7 +31,15 @@ from rowkey.engines.request_checks import (
 )
 from rowkey.engines.requests import NEWEST_CELLS, ScanRange, TableSpec
 from rowkey.errors import Unavailable
-from rowkey.hbase import ColumnRangeFilter, InvalidRequest, ReadSpec, ScanSpec
+from rowkey.hbase import (
+    BinaryComparator,
+    ColumnRangeFilter,
+    Filter,
+    InvalidRequest,
+    QualifierFilter,
+    ReadSpec,
+    ScanSpec,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -361,11 +371,26 @@ def to_hbase_read(selection: CellSelection) -> ReadSpec:
     >>> to_hbase_read(CellSelection({"d": (b"q",)}, versions=2)).versions
     2
     """
-    first, end = selection.qualifier_range
-    between = None
-    if selection.qualifier_range != (b"", b""):
-        between = ColumnRangeFilter(first or None, end or None)
+    between = _build_range_filter(*selection.qualifier_range)
     return ReadSpec(selection.columns or None, selection.time_range, selection.versions, between)
+
+
+def _build_range_filter(start: bytes, stop: bytes) -> Filter | None:
+    """Return the filter of a range of qualifiers; None for all of them.
+
+    The lower bound skips cell by cell. `ColumnRangeFilter` seeks: from a cell with the empty
+    qualifier it passes the older deletes of the family, which are stored there too, so that the
+    cells of the range that they hide would come back.
+
+    Source: HBase 2.6.4, ColumnRangeFilter.getNextCellHint; HBASE-18471 for the seek to the next
+    column, which HBase itself makes with care.
+    """
+    bounds: list[Filter] = []
+    if start:
+        bounds.append(QualifierFilter(">=", BinaryComparator(start)))
+    if stop:
+        bounds.append(ColumnRangeFilter(stop=stop))
+    return reduce(and_, bounds) if bounds else None
 
 
 def to_hbase_scan(scan_range: ScanRange, selection: CellSelection) -> ScanSpec:

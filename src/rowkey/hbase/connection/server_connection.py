@@ -74,16 +74,23 @@ class ServerConnection:
         address: host and port.
         service: the name of the RPC service.
         settings: limits.
+        known_services: the services that have answered this client; the first answer adds this one.
     """
 
     def __init__(
-        self, sock: socket.socket, address: tuple[str, int], service: str, settings: Settings
+        self,
+        sock: socket.socket,
+        address: tuple[str, int],
+        service: str,
+        settings: Settings,
+        known_services: set[tuple[tuple[str, int], str]],
     ) -> None:
         self.address = address
         self.service = service
         self.host_port = format_address(address)
         self.opened_at = self._last_read_at = monotonic()
         self._settings = settings
+        self._known_services = known_services
         self._socket = sock
         self._pid = os.getpid()
         self.failure: HBaseError | None = None
@@ -102,7 +109,12 @@ class ServerConnection:
 
     @classmethod
     def open(
-        cls, address: tuple[str, int], service: str, settings: Settings, deadline: Deadline
+        cls,
+        address: tuple[str, int],
+        service: str,
+        settings: Settings,
+        deadline: Deadline,
+        known_services: set[tuple[tuple[str, int], str]] | None = None,
     ) -> Self:
         """Open a connection to an RPC service of a server; nothing is read from it yet.
 
@@ -121,7 +133,16 @@ class ServerConnection:
         except BaseException:
             connected.close()
             raise
-        return cls(connected, address, service, settings)
+        known_services = set() if known_services is None else known_services
+        return cls(connected, address, service, settings, known_services)
+
+    @property
+    def _may_refuse_header(self) -> bool:
+        """Whether this service of the server has never answered: it may be another kind of server.
+
+        Later it closes connections for other reasons: it is stopped, or too busy.
+        """
+        return (self.address, self.service) not in self._known_services
 
     @property
     def in_flight_count(self) -> int:
@@ -309,6 +330,8 @@ class ServerConnection:
 
     def _deliver_answer(self, answer: Response) -> None:
         """Give an answer to the call that waits for it; a refusal breaks the connection."""
+        if not self._answer_count:
+            self._known_services.add((self.address, self.service))
         self._answer_count += 1
         if answer.call_id == CONNECTION_FAILURE_ID:
             self.fail(
@@ -334,14 +357,14 @@ class ServerConnection:
 
     def _build_eof_error(self) -> HBaseError:
         """Return the error for a connection that the server has closed."""
-        if not self._answer_count:
+        if self._may_refuse_header:
             return build_hangup_error(self.host_port, self.service, self._settings)
         what = "the server closed the connection"
         return ConnectionLost(self.host_port, what, server=self.host_port)
 
     def fail_on_socket_error(self, problem: OSError) -> None:
         """Break the connection because the socket failed."""
-        if not self._answer_count and isinstance(problem, ConnectionResetError | BrokenPipeError):
+        if self._may_refuse_header and isinstance(problem, ConnectionResetError | BrokenPipeError):
             self.fail(build_hangup_error(self.host_port, self.service, self._settings))
         what = f"the connection broke: {problem.strerror or problem}"
         self.fail(ConnectionLost(self.host_port, what, server=self.host_port))

@@ -54,6 +54,7 @@ class ServerConnections:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._connections: dict[tuple[tuple[str, int], str], ServerConnection] = {}
+        self._known_services: set[tuple[tuple[str, int], str]] = set()
         self._is_closed = False
         self._reset_state()
         fork_safety.register_resource(self)
@@ -137,7 +138,9 @@ class ServerConnections:
     ) -> ServerConnection:
         """Open a connection, store it, and wake the threads that wait for it."""
         address, service = key
-        connection = ServerConnection.open(address, service, self._settings, deadline)
+        connection = ServerConnection.open(
+            address, service, self._settings, deadline, self._known_services
+        )
         with self._lock:
             if self._is_closed:
                 opening.error = ClientClosed("the client was closed during the call")

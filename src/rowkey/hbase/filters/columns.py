@@ -70,6 +70,9 @@ class MultipleColumnPrefixFilter(Filter):
 class ColumnRangeFilter(Filter):
     r"""Return cells whose qualifier is in a range.
 
+    A server seeks to `start`, past deletes of the family that are older than a cell with the empty
+    qualifier: the cells that they hide come back. `QualifierFilter` reads them.
+
     Args:
         start: the first qualifier, or None for no lower bound.
         stop: the last qualifier, or None for no upper bound.
