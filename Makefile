@@ -36,7 +36,7 @@ test: $(DEV) check  # everything CI runs: style, types, imports, docs, tests, Ja
 test-long: $(DEV)  # the same tests with deeper loops; writes docs/reliability.md
 	HYPOTHESIS_PROFILE=long $(PYTEST) --durations=40 -m "not cluster"
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest --durations=40 -m cluster
-	$(BIN)/python tools/reliability.py
+	$(BIN)/python tools/reliability.py --matrix
 
 VERSION ?= 2.5.13-hadoop3
 test-hbase: $(DEV)  # the cluster tests on another HBase: make test-hbase VERSION=...

@@ -1,16 +1,21 @@
-"""Write `docs/reliability.md` from the measurements of the long tests.
+"""Try faults of stored objects, and write `docs/reliability.md` from all measurements.
 
 `make test-long` runs it last. Each long test writes its figures to `build/reliability`; they
 replace older ones in `benchmarks/reliability.json`, from which the page is built.
+
+    python tools/reliability.py                                  # write figures and page
+    python tools/reliability.py --matrix                         # try the whole matrix before
+    python tools/reliability.py --object wal --fault stale-copy --seed 17      # repeat one fault
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser
-from collections import Counter, defaultdict
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).parents[1]
@@ -19,55 +24,67 @@ sys.path[:0] = [str(ROOT / "benchmarks")]
 from timing import describe_machine  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from argparse import Namespace
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 MEASURED = ROOT / "benchmarks" / "reliability.json"
 FIGURES = ROOT / "build" / "reliability"
 PAGE = ROOT / "docs" / "reliability.md"
-PROBES = ("open", "get", "scan", "count", "dump", "increment", "check_and_put", "repair")
-FAULTS = {"flip": "bit flip", "truncation": "truncation", "zeros": "zeroing", "deletion": "removal"}
+TRIES = 60
+"""Tries of a fault of weight 1 in the whole matrix."""
+VERDICTS = ("unaffected", "repaired", "refused", "read as stored", "silent wrong", "crashed")
 
 HEAD = """\
 # Reliability
 
-This page lists the faults that were injected into tables of the embedded engine and into processes
-that use them, and the results. An answer is *right*, *refused* by an error that names the problem,
-or *wrong*: a value that is not the acknowledged one, a missing row, an internal error. `make
-test-long` measured all of this with rowkey {rowkey} and Python {python}; `make test` runs a small
-part of each test.
+This page lists the faults that were injected into stored objects, answers of servers and
+processes, and the results. `make test-long` measured all of this with rowkey {rowkey} and Python
+{python}; `make test` runs a small part of each test.
 
 The promises themselves are in [the guide](guides/using-a-table.md#what-is-promised); their limits
 are [at the end of this page](#what-is-not-promised).
 """
-AT_REST = """\
-## Damaged files
+MATRIX = """\
+## Faults of stored objects
 
-Two tables of 1,500 rows were damaged together with their catalog. One had been closed; the process
-of the other had been killed with 150 rows in its log. Each file was damaged in each way: one bit
-was flipped (at {flip} positions per file), the end was cut off (at {truncation}), up to 4 KiB or
-everything to the end was zeroed (at {zeros}), or the file was removed. Each damaged copy was opened
-and used in eight ways.
+Each fault was tried in each object that can have it, in the form of
+[*Redundancy Does Not Imply Fault Tolerance*](https://www.usenix.org/conference/fast17/technical-sessions/presentation/ganesan)
+(FAST 2017): bytes at rest were damaged, lost, or replaced by those of an earlier time or of another
+table that was made alike; calls of the operating system failed, or the process was killed at them;
+and a repair met a second fault. Then the object was used by every call, and each answer compared
+with what had been acknowledged. A call is
 
-**{faults:,} faults, {answers:,} answers: {right:,} right, {refused:,} refused, {wrong} wrong,
-{crashed} crashed.**
+* *unaffected*: its answer is right;
+* *repaired*: after a repair, or a crash, the acknowledged rows are there, and lost ones are told;
+* *refused* by an error that names the object;
+* *read as stored*: its answer is wrong and exactly what the damaged bytes say, in a format without
+  a checksum that rowkey did not define; the objects concerned are named below;
+* *silent wrong*: another answer, without an error; or `verify` says sound what is refused;
+* *crashed*: a traceback, more than 1 GiB of memory, or no answer within 20 s.
 
-Each cell shows the number of right answers, then of refused ones.
+**{objects} objects, {kinds} faults, {faults:,} faults tried, {answers:,} answers: {verdicts}.**
 
-| file | fault | {probes} |
+A seed decides all of a fault. This repeats one of them, whose seeds are 0 to the number of tries in
+the table:
+
+```sh
+python tools/reliability.py --object wal --fault stale-copy --seed 17
+```
+
+The number of faults in each cell; a dash where a fault does not apply; **bold** where an answer was
+silent wrong or a process crashed:
+"""
+MATRIX_ANSWERS = """\
+The answers of all calls to these faults:
+
+| object | fault | {verdicts} |
 | --- | --- | {rules} |
 """
-FAILING = """\
-## A failing disk
-
-File system calls of the process that uses the table were made to fail: the first, then the second,
-and so on until an operation made no more calls. "Once" fails a single call, "from then on" also all
-later ones. Then the disk worked again, the table was opened and all rows were compared: every
-acknowledged change must be present, and every refused one present as a whole or absent.
-
-**{answers:,} answers: {right:,} right, {refused:,} refused, {wrong} wrong.**
-
-| what fails | how long | {probes} |
-| --- | --- | {rules} |
+NAMED = """\
+Silent wrong answers and crashes:
+"""
+REMARKS = """\
+Remarks on objects:
 """
 KILLS = """\
 ## Killed processes
@@ -148,10 +165,20 @@ TAIL = """\
 
 
 def main() -> None:
-    """Read the measurements and write the page."""
-    parser = ArgumentParser(description=__doc__)
+    """Try faults as the arguments say, read the measurements and write the page."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--page", action="store_true", help="write the page without new figures")
+    parser.add_argument("--matrix", action="store_true", help="try all faults of all objects")
+    parser.add_argument("--object", help="try faults of this object only, and write nothing")
+    parser.add_argument("--fault", help="try this fault only, and write nothing")
+    parser.add_argument("--seed", type=int, help="try the fault of this seed only")
+    parser.add_argument("--tries", type=int, default=TRIES, help="of a fault of weight 1")
+    parser.add_argument("--workers", type=int, default=2, help="processes that try faults")
     arguments = parser.parse_args()
+    if arguments.object or arguments.fault:
+        sys.exit(try_faults(arguments))
+    if arguments.matrix:
+        try_faults(arguments)
     measurements = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {"figures": {}}
     if not arguments.page:
         for path in sorted(FIGURES.glob("*.json")):
@@ -161,6 +188,54 @@ def main() -> None:
         measurements["machine"] = describe_machine()
         MEASURED.write_text(json.dumps(measurements, indent=1) + "\n", "utf-8")
     PAGE.write_text(build_page(measurements), "utf-8")
+
+
+def try_faults(arguments: Namespace) -> int:
+    """Try the faults of the matrix that were asked for; return 1 if an answer was silent wrong.
+
+    The figures of the whole matrix are recorded; those of a part of it are printed.
+    """
+    sys.path[:0] = [str(ROOT / "tests")]
+    from ramdisk import RAM_FOLDER
+    from reliability.matrix import choose_seeds, list_cells, try_cells
+    from reliability.record import record
+
+    def choose(cell: str) -> range:
+        if arguments.seed is not None:
+            return range(arguments.seed, arguments.seed + 1)
+        return choose_seeds(cell, arguments.tries)
+
+    def report(faults: int) -> None:
+        print(f"\r{faults:,} faults", end="", file=sys.stderr, flush=True)
+
+    names = [[one] if one else [] for one in (arguments.object, arguments.fault)]
+    with TemporaryDirectory(dir=RAM_FOLDER) as folder:
+        cells = list_cells(*names)
+        outcomes = try_cells(cells, choose, Path(folder), arguments.workers, report)
+    print(file=sys.stderr)
+    documents = [one.document() for one in outcomes]
+    if arguments.matrix:
+        record("matrix", describe_matrix(documents))
+    for one in documents:
+        if not arguments.matrix or one["wrong"]:
+            print(one["object_name"], one["fault_name"], one["faults"], one["verdicts"])
+        for wrong in one["wrong"]:
+            print(
+                f"  seed {wrong['seed']}, {wrong['call']}: {wrong['verdict']}: {wrong['problem']}"
+            )
+    return int(any(one["wrong"] for one in documents))
+
+
+def describe_matrix(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the figures of the whole matrix: its outcomes, and the names of objects and faults."""
+    from reliability.faults import FAULTS
+    from reliability.scenarios import OBJECTS
+
+    return {
+        "objects": {one.name: [one.title, one.remark] for one in OBJECTS.values()},
+        "faults": list(FAULTS),
+        "outcomes": outcomes,
+    }
 
 
 def build_page(measurements: Mapping[str, Any]) -> str:
@@ -175,84 +250,60 @@ def build_page(measurements: Mapping[str, Any]) -> str:
     return "\n".join([*parts, TAIL])
 
 
-def _format_damaged_files(
-    figures_by_name: Mapping[str, Sequence[Mapping[str, Any]]],
-) -> Iterator[str]:
-    """Yield the section on damaged files: right and refused answers by file and fault."""
-    outcomes = [one for outcomes in figures_by_name.values() for one in outcomes]
-    cells: dict[tuple[str, str], dict[str, Counter[str]]] = defaultdict(
-        lambda: defaultdict(Counter)
-    )
-    faults, totals = 0, Counter[str]()
-    for one in outcomes:
-        faults += one["faults"]
-        for probe, verdicts in one["verdicts"].items():
-            of_fault = cells.setdefault((one["file"], one["fault"]), defaultdict(Counter))
-            of_fault[probe].update(verdicts)
-            totals.update(verdicts)
-    yield _format_table_head(
-        AT_REST, totals, PROBES, faults=faults, **_count_descriptor_faults(outcomes)
-    )
-    for (file, fault), verdicts in sorted(cells.items(), key=lambda one: _sort_position(*one[0])):
-        yield _format_row(
-            f"`{file.removeprefix('t/')}`",
-            FAULTS[fault],
-            *map(_format_cell, _iter_in_probe_order(verdicts)),
-        )
-    yield ""
-
-
-def _count_descriptor_faults(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the number of faults of each type for the table's descriptor."""
-    return {one["fault"]: one["faults"] for one in outcomes if one["file"] == "t/descriptor.json"}
-
-
-def _sort_position(file: str, fault: str) -> tuple[str, int]:
-    """Return the sort key of a table row: file, then fault in its order."""
-    return file, list(FAULTS).index(fault)
-
-
-def _format_disk_faults(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the section on failing disk calls: right and refused answers by call."""
-    outcomes = sorted(figures_by_name.values(), key=lambda one: (one["what"], one["sticky"]))
+def _format_matrix(figures_by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the section on faults of stored objects."""
+    figures = figures_by_name["matrix"]
+    outcomes, titles = figures["outcomes"], figures["objects"]
     totals = Counter[str]()
+    cells: dict[tuple[str, str], tuple[int, Counter[str]]] = {}
     for one in outcomes:
+        counts = Counter[str]()
         for verdicts in one["verdicts"].values():
-            totals.update(verdicts)
-    probes = list(outcomes[0]["verdicts"])
-    yield _format_table_head(FAILING, totals, probes)
-    for one in outcomes:
-        lasts = "from then on" if one["sticky"] == "sticky" else "once"
-        cells = [_format_cell(Counter(one["verdicts"].get(probe, {}))) for probe in probes]
-        yield _format_row(one["what"], lasts, *cells)
+            counts.update(verdicts)
+        totals += counts
+        cells[one["object_name"], one["fault_name"]] = one["faults"], counts
+    yield MATRIX.format(
+        objects=len(titles),
+        kinds=len(figures["faults"]),
+        faults=sum(one["faults"] for one in outcomes),
+        answers=totals.total(),
+        verdicts=", ".join(f"{totals[verdict]:,} {verdict}" for verdict in VERDICTS),
+    )
+    yield _format_row("object", *(fault.replace("-", " ") for fault in figures["faults"]))
+    yield _format_row("---", *("--:" for _ in figures["faults"]))
+    for name, (title, _) in titles.items():
+        found = [cells.get((name, fault), (0, Counter[str]())) for fault in figures["faults"]]
+        yield _format_row(f"{title} (`{name}`)", *(_format_cell(*one) for one in found))
+    yield ""
+    yield MATRIX_ANSWERS.format(
+        verdicts=" | ".join(VERDICTS), rules=" | ".join("--:" for _ in VERDICTS)
+    ).rstrip("\n")
+    for (name, fault), (faults, counts) in cells.items():
+        if faults:
+            numbers = (f"{counts[verdict]:,}" for verdict in VERDICTS)
+            yield _format_row(f"`{name}`", fault.replace("-", " "), *numbers)
+    yield ""
+    wrong = [(one, found) for one in outcomes for found in one["wrong"]]
+    if wrong:
+        yield NAMED
+        for one, found in wrong:
+            yield (
+                f"* `--object {one['object_name']} --fault {one['fault_name']} --seed "
+                f"{found['seed']}`, {found['call']}: {found['verdict']}"
+            )
+        yield ""
+    yield REMARKS
+    for title, remark in titles.values():
+        if remark:
+            yield f"* **{title}.** {remark}"
     yield ""
 
 
-def _format_table_head(
-    text: str, totals: Counter[str], probes: Iterable[str], **figures: int
-) -> str:
-    """Return the introduction of a section, with totals and table header."""
-    names = [probe.replace("_", " ") for probe in probes]
-    verdicts = {one: totals[one] for one in ("right", "refused", "wrong", "crashed")}
-    return text.format(
-        answers=totals.total(),
-        probes=" | ".join(names),
-        rules=" | ".join("--:" for _ in names),
-        **verdicts,
-        **figures,
-    ).rstrip("\n")
-
-
-def _iter_in_probe_order(verdicts: Mapping[str, Counter[str]]) -> Iterator[Counter[str]]:
-    """Yield the verdict counts of each probe in the order of the columns."""
-    return (Counter(verdicts.get(probe, {})) for probe in PROBES)
-
-
-def _format_cell(verdicts: Counter[str]) -> str:
-    """Return the right and refused answers as a table cell; wrong ones in bold."""
-    measurement = f"{verdicts['right']:,} / {verdicts['refused']:,}"
-    bad = verdicts["wrong"] + verdicts["crashed"]
-    return f"{measurement} / **{bad} wrong**" if bad else measurement
+def _format_cell(faults: int, counts: Counter[str]) -> str:
+    """Return the number of faults as a table cell, bold if an answer was silent wrong."""
+    if not faults:
+        return "–"
+    return f"**{faults:,}**" if counts["silent wrong"] + counts["crashed"] else f"{faults:,}"
 
 
 def _format_kills(figures_by_name: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -333,8 +384,7 @@ def _format_row(*cells: str) -> str:
 
 
 SECTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
-    "files ": _format_damaged_files,
-    "disk ": _format_disk_faults,
+    "matrix": _format_matrix,
     "kills ": _format_kills,
     "forks ": _format_forks,
     "clocks": _format_clocks,

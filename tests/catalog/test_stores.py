@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.writers import DESIGN
-from rowkey.catalog import CATALOGS, CatalogEntry, Generation, open_catalog, restore_entry
+from rowkey.catalog import (
+    CATALOG_TABLE,
+    CATALOGS,
+    CatalogEntry,
+    Generation,
+    open_catalog,
+    restore_entry,
+)
 from rowkey.catalog.entry_document import (
     format_checksummed,
     format_entry,
@@ -20,6 +27,8 @@ from rowkey.catalog.entry_document import (
     parse_entry,
 )
 from rowkey.catalog.stores.file import FileCatalog
+from rowkey.cells import RowCells
+from rowkey.engines import open_engine
 from rowkey.errors import Conflict, CorruptionError, InvalidArgument, Unavailable
 
 if TYPE_CHECKING:
@@ -238,6 +247,30 @@ def test_notes_do_not_change_the_entry(catalog: Catalog) -> None:
     assert version + 1 == catalog.write("logs", OTHER_ENTRY, version)
     catalog.remove("logs")
     assert ({}, []) == (catalog.read_notes("logs"), catalog.list_tables())
+
+
+def test_the_notes_of_another_table_are_refused(tmp_path: Path) -> None:
+    """A file with the notes of another table is refused: a load would leave out rows."""
+    with closing(FileCatalog(tmp_path)) as catalog:
+        for table in ("a", "b"):
+            catalog.write_note(table, "load", table)
+        (tmp_path / "a.notes").replace(tmp_path / "b.notes")
+        for use in (catalog.read_notes, lambda table: catalog.write_note(table, "load", "2")):
+            with pytest.raises(CorruptionError, match=r"b\.notes: .* the notes of table 'a'"):
+                use("b")
+
+
+def test_an_entry_of_another_version_than_its_column_is_refused() -> None:
+    """A document that does not have the version of its row is refused."""
+    with open_engine("memory:") as engine, closing(open_catalog("table", engine)) as catalog:
+        catalog.write("logs", FIRST, None)
+        (row,) = engine.open_table(CATALOG_TABLE).get([b"logs"])
+        catalog.write("logs", OTHER_ENTRY, 1)
+        old = [cell for cell in row.cells if cell.qualifier == b"document"]
+        newest = [cell._replace(timestamp=cell.timestamp + 60_000) for cell in old]
+        engine.open_table(CATALOG_TABLE).mutate([RowCells(b"logs", newest)])
+        with pytest.raises(CorruptionError, match="has version 1; expected version 2"):
+            catalog.read("logs")
 
 
 def test_only_the_last_entry_is_removed(catalog: Catalog) -> None:

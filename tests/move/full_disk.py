@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from contextlib import suppress
@@ -43,7 +44,7 @@ def move_on_full_disk(url: str, shim: Shim, full_at: int) -> str:
     """Begin a move on a disk that becomes full; return the error, empty if there was none."""
     said = ""
     with suppress(RowkeyError), rowkey.open("logs", url) as table:
-        shim.fail("disk full", full_at, sticky=True)
+        shim.fail("writes", errno.ENOSPC, full_at, is_sticky=True)
         try:
             with Move.from_table(table, url) as move:
                 move.run(NEW)

@@ -38,6 +38,7 @@ def test_the_newest_entries_come_first(
     for number in range(20):
         log.append("ann", "save", f"{number % 2}", number=number)
     with log.path.open("a", encoding="utf-8") as file:
+        file.write('{"time_ms": 1, "usar": "ann", "action": "save", "target": "1"}\n')
         file.write('{"time_ms": 1, "user"')
     for target, expected in (("", range(19, -1, -1)), ("1", range(19, -1, -2)), ("x", [])):
         found: list[int] = []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +48,16 @@ def judge_levels(levels: str, step_ms: int = 20_000) -> list[tuple[int, str, int
             rule.accept()
             found.append((number, event[0], event[1] // step_ms))
     return found
+
+
+def test_a_damaged_alert_is_an_error_of_the_file(tmp_path: Path) -> None:
+    """An alert that is no JSON is reported as damage of the file, as the pages expect it."""
+    log = AlertLog(LiveDatabase(tmp_path / "live.sqlite"))
+    log.add("logs", "hot", {"since_ms": 1}, "none")
+    with LiveDatabase(tmp_path / "live.sqlite").change() as connection:
+        connection.execute("UPDATE alerts SET document = '{'")
+    with pytest.raises(sqlite3.DatabaseError, match="an alert is damaged"):
+        log.list_newest(1)
 
 
 @pytest.mark.parametrize(

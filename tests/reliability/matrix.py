@@ -1,154 +1,215 @@
-"""The fault matrix: each file of a table directory, each type of fault, each probe."""
+"""The fault matrix: each fault of each object, in how many tries, and what each call did.
+
+`python -m reliability.matrix FOLDER` tries the faults that it reads as lines `OBJECT FAULT FIRST
+COUNT` and prints the outcome of each line as JSON. `try_cells` runs such workers side by side.
+"""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import shutil
+import subprocess
 import sys
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
-from random import Random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Self
 
-from reliability.faults import AT_REST
-from reliability.places import classify_file, list_files
-from reliability.probes import PROBES, probe_all
-from rowkey.cli.pandas_guard import skip_pandas
+from reliability.attempts import Bench, list_calls
+from reliability.faults import FAULTS, FaultInUse
+from reliability.scenarios import OBJECTS
+from reliability.scenarios.contract import CRASHED, WRONG
+from reliability.shim import Shim, build_environment, compile_shim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
 
-CRASHED = "crashed"
-NEEDLESS = frozenset({"LOG", "OPTIONS", "t/IDENTITY", "t/high-water", "t/rocksdict-config.json"})
-"""Types of files that a table is read without."""
+MAX_LISTED = 12
+"""Wrong answers of a cell that are listed; all are counted."""
+CHUNK = 50
+"""Tries that a worker makes before it takes the next ones."""
+MAX_UNMET = 3
+"""Tries in a row, of one call, in which no call of the system was left to fail: the others are left
+out."""
 
 
 @dataclass
 class Outcome:
-    """The result of the faults of one type in the files of one type.
+    """What became of the calls under one fault of one object.
 
     Args:
-        state: the state of the undamaged directory.
-        file: the type of the files.
-        fault: the type of fault.
-        faults: the number of faults.
-        verdicts: by probe, the number of right, refused and wrong answers, and of crashes.
-        wrong: the wrong answers.
+        object_name: the object.
+        fault_name: the fault.
+        faults: the number of faults that happened.
+        verdicts: by call, the number of each verdict.
+        wrong: the silent wrong answers and crashes, at most `MAX_LISTED`: seed, call, verdict and
+            problem.
     """
 
-    state: str
-    file: str
-    fault: str
+    object_name: str
+    fault_name: str
     faults: int = 0
     verdicts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[dict[str, Any]] = field(default_factory=list)
 
-    def count(self, verdict: str) -> int:
-        """Return how many answers had a verdict."""
-        return sum(counts[verdict] for counts in self.verdicts.values())
+    def add(self, other: dict[str, Any]) -> None:
+        """Add the document of another outcome of the same cell."""
+        self.faults += other["faults"]
+        for call, counts in other["verdicts"].items():
+            self.verdicts[call].update(counts)
+        self.wrong = [*self.wrong, *other["wrong"]][:MAX_LISTED]
 
     def document(self) -> dict[str, Any]:
-        """The outcome as JSON."""
-        verdicts = {probe: dict(self.verdicts[probe]) for probe in PROBES}
-        return {
-            "state": self.state, "file": self.file, "fault": self.fault, "faults": self.faults,
-            "verdicts": verdicts, "wrong": self.wrong,
-        }  # fmt: skip
+        """Return the outcome as JSON."""
+        return {**vars(self), "verdicts": {call: {**one} for call, one in self.verdicts.items()}}
+
+    def count(self, *verdicts: str) -> int:
+        """Return how many calls had one of the verdicts."""
+        return sum(counts[one] for counts in self.verdicts.values() for one in verdicts)
 
 
-def damage_files(
-    place: Path,
-    work: Path,
-    state: str,
-    counts: Mapping[str, int],
+def list_cells(object_names: Iterable[str] = (), fault_names: Iterable[str] = ()) -> list[str]:
+    """Return the cells of some objects and faults, or of all, as `OBJECT FAULT`."""
+    return [
+        f"{target.name} {fault.name}"
+        for target in OBJECTS.values()
+        for fault in FAULTS.values()
+        if target.name in (object_names or OBJECTS)
+        and fault.name in (fault_names or FAULTS)
+        and list_calls(target, fault)
+    ]
+
+
+def try_cells(
+    cells: Iterable[str],
+    tries: Callable[[str], range],
+    folder: Path,
+    workers: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Damage every file of a directory in every way, and run all probes on each damaged copy.
+    """Try the faults of cells in worker processes, and return the outcome of each.
 
-    A child process reads the copies; if it crashes, another one continues.
+    Without a C compiler, faults in use are left out.
 
     Args:
-        place: an undamaged directory.
-        work: a folder to work in.
-        state: the state of the directory.
-        counts: the number of faults of each type for a file.
-        progress: called with the number of faults tried.
+        cells: as `list_cells` returns them.
+        tries: returns the seeds of a cell.
+        folder: an empty folder, best in memory.
+        workers: the number of processes.
+        progress: called with the number of faults that happened.
     """
-    outcomes: dict[tuple[str, str], Outcome] = {}
-    note, first = work / "notes.jsonl", 0
-    tasks = [(classify_file(path), fault) for path, fault, _ in _list_faults(place, counts)]
-    context = multiprocessing.get_context("spawn")
-    while first < len(tasks):
-        note.unlink(missing_ok=True)
-        process = context.Process(
-            target=_try_faults, args=(place, work, state, counts, first, note)
-        )
-        process.start()
-        process.join()
-        told = note.read_text("utf-8").splitlines() if note.exists() else []
-        for line in told:
-            found = json.loads(line)
-            outcome = _get_outcome(outcomes, state, *tasks[first])
-            outcome.faults += 1
-            outcome.wrong += found["wrong"]
-            for probe, verdicts in found["verdicts"].items():
-                outcome.verdicts[probe].update(verdicts)
-            first += 1
-            progress(first)
-        if process.exitcode != 0:
-            outcome = _get_outcome(outcomes, state, *tasks[first])
-            outcome.faults += 1
-            outcome.verdicts["open"][CRASHED] += 1
-            outcome.wrong.append(f"fault {first}: the process ended with {process.exitcode}")
-            first += 1
+    shim = compile_shim(folder)
+    outcomes = {f"{one} {fault}": Outcome(one, fault) for one, fault in map(str.split, cells)}
+    tasks: SimpleQueue[tuple[str, int, int]] = SimpleQueue()
+    for cell, outcome in outcomes.items():
+        if shim is None and not FAULTS[outcome.fault_name].is_at_rest:
+            continue
+        seeds = tries(cell)
+        for first in range(seeds.start, seeds.stop, CHUNK):
+            tasks.put((cell, first, min(CHUNK, seeds.stop - first)))
+
+    def work(number: int) -> None:
+        with _Worker(folder / f"worker-{number}", shim) as worker:
+            while True:
+                try:
+                    cell, first, count = tasks.get_nowait()
+                except Empty:
+                    return
+                outcomes[cell].add(worker.try_faults(cell, first, count))
+                progress(sum(one.faults for one in outcomes.values()))
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))
     return list(outcomes.values())
 
 
-def _get_outcome(
-    outcomes: dict[tuple[str, str], Outcome], state: str, file: str, fault: str
-) -> Outcome:
-    return outcomes.setdefault((file, fault), Outcome(state, file, fault))
+def choose_seeds(cell: str, tries: int) -> range:
+    """Return the seeds of a cell of the whole matrix.
 
-
-def _list_faults(place: Path, counts: Mapping[str, int]) -> Iterator[tuple[Path, str, Any]]:
-    """Yield all faults in a fixed order: file, type, and the function that damages a copy.
-
-    With one fault of each type, the first file of a type gets two, and the others get one, as do
-    files that no answer depends on.
+    Args:
+        cell: as `list_cells` returns it.
+        tries: how many a fault and an object of weight 1 get.
     """
-    ordinals: Counter[str] = Counter()
-    for position, path in enumerate(list_files(place)):
-        type_ = classify_file(path)
-        ordinal = ordinals[type_]
-        ordinals[type_] += 1
-        is_first = not ordinal and type_ not in NEEDLESS
-        for number, (kind, count) in enumerate(counts.items()):
-            is_passed_over = (position - number) % len(counts) > is_first
-            if max(counts.values()) == 1 and is_passed_over:
-                continue
-            random = Random(f"{path} {kind}")
-            for damage in AT_REST[kind](place / path, count, random):
-                yield path, kind, damage
+    object_name, fault_name = cell.split()
+    weight = OBJECTS[object_name].weight * FAULTS[fault_name].weight
+    return range(max(2, round(tries * weight)))
 
 
-def _try_faults(
-    place: Path, work: Path, state: str, counts: Mapping[str, int], first: int, note: Path
-) -> None:
-    """Try the faults from a number on, and note each result."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    copy = work / "copy"
-    with skip_pandas(), note.open("a", encoding="utf-8") as notes:
-        for number, (path, kind, damage) in enumerate(_list_faults(place, counts)):
-            if number < first:
-                continue
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(place, copy)
-            damage(copy / path)
-            verdicts: dict[str, Counter[str]] = defaultdict(Counter)
-            wrong = [f"{path}, {kind} {number}: {one}" for one in probe_all(copy, state, verdicts)]
-            json.dump({"verdicts": verdicts, "wrong": wrong}, notes)
-            notes.write("\n")
-            notes.flush()
+class _Worker:
+    """A process that tries faults."""
+
+    def __init__(self, folder: Path, shim: Path | None) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "reliability.matrix", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**build_environment(shim), "OPENBLAS_NUM_THREADS": "1"},
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+        self._process.wait()
+
+    def try_faults(self, cell: str, first: int, count: int) -> dict[str, Any]:
+        """Try the faults of a cell, and return the document of its outcome."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{cell} {first} {count}\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, f"the worker ended in {cell} {first}"
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+
+def try_faults(bench: Bench, object_name: str, fault_name: str, seeds: range) -> Outcome:
+    """Try the faults of one cell.
+
+    Args:
+        bench: where.
+        object_name: the object.
+        fault_name: the fault.
+        seeds: each decides one fault.
+    """
+    target, fault = OBJECTS[object_name], FAULTS[fault_name]
+    outcome, calls = Outcome(object_name, fault_name), list_calls(target, fault)
+    unmet: Counter[str] = Counter()
+    for seed in seeds:
+        call = calls[seed % len(calls)]
+        if isinstance(fault, FaultInUse) and unmet[call] >= MAX_UNMET:
+            continue
+        attempt = bench.try_fault(target, fault, seed)
+        if not attempt.is_met:
+            unmet[call] += 1
+            continue
+        outcome.faults += 1
+        for name, verdict in attempt.verdicts.items():
+            outcome.verdicts[name][verdict] += 1
+            if verdict in (WRONG, CRASHED):
+                problem = attempt.problems.get(name, "as the call before")
+                outcome.wrong.append(
+                    {"seed": seed, "call": name, "verdict": verdict, "problem": problem}
+                )
+    outcome.wrong = outcome.wrong[:MAX_LISTED]
+    return outcome
+
+
+def _serve(lines: Iterator[str], folder: Path) -> None:
+    with closing(Bench(folder)) as bench:
+        for line in lines:
+            object_name, fault_name, first, count = line.split()
+            seeds = range(int(first), int(first) + int(count))
+            outcome = try_faults(bench, object_name, fault_name, seeds)
+            sys.stdout.write(json.dumps(outcome.document()) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    assert sys.platform == "linux" or not Shim.is_loaded()
+    _serve(iter(sys.stdin), Path(sys.argv[1]))

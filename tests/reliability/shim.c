@@ -1,13 +1,15 @@
 /* Calls of the C library that fail on demand, kill the process or are noted, for files below one
  * directory.
  *
- * Loaded by LD_PRELOAD; the test that runs in the process arms it by `shim_arm` and asks `shim_hits`
- * how many calls were counted. What it counts depends on the mode: reads, or changes of the disk.
+ * Loaded by LD_PRELOAD; the test that runs in the process arms it by `shim_arm`, and `shim_disarm`
+ * returns how many calls were counted. What it counts depends on the mode: reads, or changes of the
+ * disk.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,17 +20,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { OFF, READS, WRITES, SYNCS, READ_ONLY, NOTE, KILL };
+enum { OFF, READS, WRITES, SYNCS, RENAMES, CHANGES, NOTE, KILL };
 
-static char prefix[PATH_MAX];
+static char prefix[PATH_MAX], patterns[PATH_MAX];
 static volatile int mode = OFF, error_number = 0, sticky = 0;
 static volatile long nth = 0, hits = 0;
 static char noted[1 << 20];
 static volatile long length_noted = 0;
 
-void shim_arm(const char *directory, int what, int number, long at, int stays) {
+/* `files` are patterns of paths below the directory, each with a line feed at its end; none: all. */
+void shim_arm(const char *directory, const char *files, int what, int number, long at, int stays) {
     mode = OFF;
     strncpy(prefix, directory, sizeof prefix - 1);
+    strncpy(patterns, files, sizeof patterns - 1);
     error_number = number;
     nth = at;
     sticky = stays;
@@ -45,6 +49,18 @@ long shim_disarm(void) {
     return hits;
 }
 
+static int is_chosen(const char *path) {
+    char pattern[PATH_MAX];
+    if (patterns[0] == 0) return 1;
+    for (const char *at = patterns; *at; at += strlen(pattern) + 1) {
+        size_t length = strcspn(at, "\n");
+        memcpy(pattern, at, length);
+        pattern[length] = 0;
+        if (fnmatch(pattern, path, 0) == 0) return 1;
+    }
+    return 0;
+}
+
 static int is_below(const char *path) {
     char whole[PATH_MAX];
     if (path == NULL || mode == OFF) return 0;
@@ -54,7 +70,9 @@ static int is_below(const char *path) {
         snprintf(whole + length, sizeof whole - length, "/%s", path);
         path = whole;
     }
-    return strncmp(path, prefix, strlen(prefix)) == 0;
+    size_t length = strlen(prefix);
+    if (strncmp(path, prefix, length) != 0 || (path[length] != 0 && path[length] != '/')) return 0;
+    return is_chosen(path + length + (path[length] == '/'));
 }
 
 static int is_file_below(int file) {
@@ -102,10 +120,9 @@ static void die(void) {
     if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
 static int refuses_open(const char *path, int flags) {
-    int changes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
     if (!is_below(path)) return 0;
-    if (mode == READ_ONLY && changes) return fails();
-    if (mode == WRITES && (flags & O_CREAT) && access(path, F_OK) != 0) return fails();
+    if ((mode == WRITES || mode == CHANGES) && (flags & O_CREAT) && access(path, F_OK) != 0) return fails();
+    if (mode == CHANGES && (flags & O_TRUNC)) return fails();
     if (mode == NOTE && (flags & O_CREAT) && access(path, F_OK) != 0) note("create", path);
     if (mode == KILL && (flags & O_CREAT) && access(path, F_OK) != 0) die();
     return 0;
@@ -154,7 +171,7 @@ size_t fread_unlocked(void *data, size_t size, size_t count, FILE *stream) {
 #define WRITES_FILE(name, result, list, given, part) \
     result name list { \
         REAL(name); \
-        if ((mode == WRITES || mode == READ_ONLY) && is_file_below(file) && fails()) return -1; \
+        if ((mode == WRITES || mode == CHANGES) && is_file_below(file) && fails()) return -1; \
         if (mode == KILL && is_file_below(file)) { \
             die(); \
             if (hits + 1 == nth && real part < 0) return -1; \
@@ -176,7 +193,7 @@ WRITES_FILE(ftruncate64, int, (int file, off64_t size), (file, size), (file, siz
 #define SYNCS_FILE(name) \
     int name(int file) { \
         REAL(name); \
-        if (mode == SYNCS && is_file_below(file) && fails()) return -1; \
+        if ((mode == SYNCS || mode == CHANGES) && is_file_below(file) && fails()) return -1; \
         note_file("sync", file); \
         if (mode == KILL && is_file_below(file)) die(); \
         return real(file); \
@@ -187,32 +204,16 @@ SYNCS_FILE(fdatasync)
 #define CHANGES_PATH(name, list, given) \
     int name list { \
         REAL(name); \
-        if (mode == READ_ONLY && is_below(path) && fails()) return -1; \
+        if ((mode == RENAMES || mode == CHANGES) && is_below(path) && fails()) return -1; \
         if (mode == KILL && is_below(path)) die(); \
         return real given; \
     }
 CHANGES_PATH(unlink, (const char *path), (path))
 CHANGES_PATH(rmdir, (const char *path), (path))
 
-int rename(const char *path, const char *target) {
-    REAL(rename);
-    if (mode == READ_ONLY && is_below(path) && fails()) return -1;
-    if (is_below(target)) note("rename", target);
-    if (mode == KILL && is_below(target)) die();
-    return real(path, target);
-}
-
-int mkdir(const char *path, mode_t bits) {
-    REAL(mkdir);
-    if (is_below(path) && access(path, F_OK) != 0) note("create", path);
-    if ((mode == READ_ONLY || mode == WRITES) && is_below(path) && access(path, F_OK) != 0 && fails())
-        return -1;
-    if (mode == KILL && is_below(path) && access(path, F_OK) != 0) die();
-    return real(path, bits);
-}
-
 int link(const char *path, const char *target) {
     REAL(link);
+    if ((mode == RENAMES || mode == CHANGES) && is_below(target) && fails()) return -1;
     if (mode == KILL && is_below(target)) die();
     return real(path, target);
 }
@@ -221,4 +222,27 @@ int unlinkat(int at, const char *path, int flags) {
     REAL(unlinkat);
     if (mode == KILL && is_file_below(at)) die();
     return real(at, path, flags);
+}
+
+int linkat(int from, const char *path, int to, const char *target, int flags) {
+    REAL(linkat);
+    if ((mode == RENAMES || mode == CHANGES) && is_below(target) && fails()) return -1;
+    return real(from, path, to, target, flags);
+}
+
+int rename(const char *path, const char *target) {
+    REAL(rename);
+    if ((mode == RENAMES || mode == CHANGES) && (is_below(path) || is_below(target)) && fails()) return -1;
+    if (is_below(target)) note("rename", target);
+    if (mode == KILL && (is_below(path) || is_below(target))) die();
+    return real(path, target);
+}
+
+int mkdir(const char *path, mode_t bits) {
+    REAL(mkdir);
+    if (is_below(path) && access(path, F_OK) != 0) note("create", path);
+    if ((mode == CHANGES || mode == WRITES) && is_below(path) && access(path, F_OK) != 0 && fails())
+        return -1;
+    if (mode == KILL && is_below(path) && access(path, F_OK) != 0) die();
+    return real(path, bits);
 }

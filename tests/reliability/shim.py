@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import subprocess
 import sys
@@ -12,21 +11,17 @@ from shutil import which
 
 from oracles.plugin import give_up
 
-MODES = {
-    "read error": (1, errno.EIO),
-    "disk full": (2, errno.ENOSPC),
-    "sync error": (3, errno.EIO),
-    "read-only": (4, errno.EROFS),
-}
-"""By what happens, the mode of the shim and the error."""
-_NOTE, _KILL = 5, 6
+MODES = {"reads": 1, "writes": 2, "syncs": 3, "renames": 4, "changes": 5, "kills": 7}
+"""The calls that fail, and the mode of the shim. Changes are writes, syncs, renames and removals;
+`kills` ends the process at one of them, before it or in the middle of a write."""
+_NOTE = 6
 
 
-def build_shim(folder: Path) -> Path:
-    """Compile the shim into a folder; the test is skipped loudly without a compiler."""
+def compile_shim(folder: Path) -> Path | None:
+    """Compile the shim into a folder; return None without Linux or a C compiler."""
     compiler = which("cc") or which("gcc") or which("clang")
     if compiler is None or sys.platform != "linux":
-        give_up("the C library was not made to fail: that takes Linux and a C compiler")
+        return None
     path = folder / "shim.so"
     source = Path(__file__).with_name("shim.c")
     words = [compiler, "-shared", "-fPIC", "-O1", "-o", str(path), str(source), "-ldl"]
@@ -34,12 +29,26 @@ def build_shim(folder: Path) -> Path:
     return path
 
 
+def build_shim(folder: Path) -> Path:
+    """Compile the shim into a folder; the test is skipped loudly where that is not possible."""
+    shim = compile_shim(folder)
+    if shim is None:
+        give_up("the C library was not made to fail: that takes Linux and a C compiler")
+    return shim
+
+
+def build_environment(shim: Path | None) -> dict[str, str]:
+    """Return the environment of a program of these tests, with the shim if there is one."""
+    paths = os.pathsep.join(filter(None, sys.path))
+    preload = {} if shim is None else {"LD_PRELOAD": str(shim)}
+    return {**os.environ, **preload, "PYTHONPATH": paths}
+
+
 def run_with_shim(shim: Path, module: Path, *words: str) -> list[str]:
     """Run a program of these tests with the shim; return the lines that it prints."""
-    paths = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, str(module), *words],
-        env={**os.environ, "LD_PRELOAD": str(shim), "PYTHONPATH": paths},
+        env=build_environment(shim),
         capture_output=True,
         text=True,
         check=False,
@@ -55,29 +64,41 @@ class Shim:
         self.directory = directory
         self.library = ctypes.CDLL(os.environ["LD_PRELOAD"])
         self.library.shim_noted.restype = ctypes.c_char_p
+        self.library.shim_disarm.restype = ctypes.c_long
 
-    def fail(self, what: str, nth: int, *, sticky: bool) -> None:
-        """Let the n-th call fail; all of them if n is 0.
+    @staticmethod
+    def is_loaded() -> bool:
+        """Return whether this process was started with the shim."""
+        return "shim" in os.environ.get("LD_PRELOAD", "")
+
+    def fail(
+        self, calls: str, error: int, nth: int, *, is_sticky: bool, files: tuple[str, ...] = ()
+    ) -> None:
+        """Let the n-th call fail.
 
         Args:
-            what: one of `MODES`.
-            nth: the number of the call.
-            sticky: whether later calls fail too.
+            calls: which calls are counted: one of `MODES`.
+            error: the error of the call; 0 where the process is killed.
+            nth: the number of the call, from 1.
+            is_sticky: whether later calls fail too.
+            files: patterns of the paths below the directory that are concerned; none: all.
         """
-        mode, number = MODES[what]
-        self._arm(mode, number, nth, sticky=sticky)
+        self._arm(MODES[calls], error, nth, is_sticky=is_sticky, files=files)
 
     def kill(self, nth: int) -> None:
         """Kill this process at the n-th change of the disk: before it, or in the middle of it."""
-        self._arm(_KILL, 0, nth, sticky=False)
+        self.fail("kills", 0, nth, is_sticky=False)
 
     def note(self) -> None:
         """Note from now on which files are created, renamed and synced."""
-        self._arm(_NOTE, 0, 0, sticky=False)
+        self._arm(_NOTE, 0, 0, is_sticky=False)
 
-    def _arm(self, mode: int, number: int, nth: int, *, sticky: bool) -> None:
+    def _arm(
+        self, mode: int, error: int, nth: int, *, is_sticky: bool, files: tuple[str, ...] = ()
+    ) -> None:
+        patterns = "".join(f"{pattern}\n" for pattern in files).encode()
         where = os.fsencode(self.directory)
-        self.library.shim_arm(where, mode, number, ctypes.c_long(nth), int(sticky))
+        self.library.shim_arm(where, patterns, mode, error, ctypes.c_long(nth), int(is_sticky))
 
     def disarm(self) -> int:
         """Let all calls succeed again; return how many calls there were."""

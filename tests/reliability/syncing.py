@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rowkey
-from reliability.places import DESIGN, make_row
+from reliability.scenarios.embedded_table import DESIGN, make_row
 from reliability.shim import Shim
 from rowkey.catalog import open_catalog
 from rowkey.cli.pandas_guard import skip_pandas

@@ -63,7 +63,7 @@ class AuditLog:
     ) -> tuple[list[dict[str, Any]], int | None]:
         """Return entries, newest first, and where the page of older ones ends; None at the oldest.
 
-        A line that a crash has cut is left out.
+        A line that a crash has cut, or that is damaged, is left out.
 
         Args:
             count: how many at most.
@@ -92,8 +92,17 @@ class AuditLog:
                 entry = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(entry, dict) and target in ("", entry.get("target")):
+            if _is_entry(entry) and target in ("", entry["target"]):
                 entries.append(entry)
             if len(entries) == count:
                 break
         return entries, at or None
+
+
+def _is_entry(entry: Any) -> bool:
+    """Return whether a line of the log has what each entry has."""
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(name), str) for name in ("user", "action", "target"))
+        and isinstance(entry.get("time_ms"), int)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import sqlite3
 import ssl
 from contextlib import closing
 from dataclasses import dataclass
@@ -189,15 +190,22 @@ class AlertLog:
         return self._select("WHERE delivery = 'waiting' AND at_ms >= ? ORDER BY id", (since_ms,))
 
     def _select(self, condition: str, values: tuple[Any, ...]) -> list[Alert]:
-        """Return the alerts that meet a condition."""
+        """Return the alerts that meet a condition.
+
+        Raises:
+            sqlite3.Error: the file cannot be read, or an alert in it is damaged.
+        """
         with self._database.read() as connection:
             if connection is None:
                 return []
             rows = connection.execute(f"SELECT {_ALERT_FIELDS} {condition}", values).fetchall()
-        return [
-            Alert(number, name, event, at_ms, json.loads(text), delivery)
-            for number, name, event, at_ms, text, delivery in rows
-        ]
+        try:
+            return [
+                Alert(number, name, event, at_ms, json.loads(text), delivery)
+                for number, name, event, at_ms, text, delivery in rows
+            ]
+        except ValueError as problem:
+            raise sqlite3.DatabaseError(f"an alert is damaged: {problem}") from problem
 
 
 _LAST_ALERTS = "SELECT max(id) FROM alerts GROUP BY table_name, event IN ('down', 'up')"

@@ -16,7 +16,7 @@ from rowkey.catalog.entry_document import (
     parse_entry,
 )
 from rowkey.durable_files import make_directory, replace_file, sync_directory
-from rowkey.errors import InvalidArgument, Unavailable
+from rowkey.errors import CorruptionError, InvalidArgument, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import raise_shortage
 
@@ -110,7 +110,11 @@ class FileCatalog(Catalog):
                 data = path.read_bytes()
             except FileNotFoundError:
                 return {}
-        notes = parse_checksummed(data, str(path), NOTES_REMEDY).get("notes")
+        document = parse_checksummed(data, str(path), NOTES_REMEDY)
+        if document.get("table") != table:
+            what = f"the document has the notes of table {document.get('table')!r}"
+            raise CorruptionError(str(path), what, f"those of table {table!r}", NOTES_REMEDY)
+        notes = document.get("notes")
         if not isinstance(notes, dict):
             what = f"the field `notes` is {format_value(notes)}, not a JSON object"
             raise Unavailable(str(path), what, remedy=NOTES_REMEDY)
@@ -124,9 +128,8 @@ class FileCatalog(Catalog):
             notes.pop(note_name, None)
             if text is not None:
                 notes[note_name] = text
-            replace_file(
-                path, format_checksummed({"notes": notes}).encode(), self.directory / TEMPORARY_FILE
-            )
+            document = format_checksummed({"table": table, "notes": notes})
+            replace_file(path, document.encode(), self.directory / TEMPORARY_FILE)
 
     def list_tables(self) -> list[str]:
         """Return the names of the tables that have an entry, ascending."""

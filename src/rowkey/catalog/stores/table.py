@@ -9,7 +9,7 @@ from rowkey.catalog.contract import CATALOG_TABLE, Catalog, check_removal, check
 from rowkey.catalog.entry_document import format_entry, parse_entry
 from rowkey.cells import LATEST, Cell, Family, RowCells
 from rowkey.engines import CellCondition, CellSelection, ScanRange, TableSpec, open_engine
-from rowkey.errors import Conflict, InvalidArgument
+from rowkey.errors import Conflict, CorruptionError, InvalidArgument
 
 if TYPE_CHECKING:
     from rowkey.catalog.catalog_entry import CatalogEntry
@@ -56,8 +56,20 @@ class TableCatalog(Catalog):
 
     def read(self, table: str) -> CatalogEntry | None:
         """Return the entry of a table, with its version; None if there is none."""
-        data = self._read_document(table)
-        return None if data is None else parse_entry(data, table, f"{self._url}, {CATALOG_TABLE}")
+        store = self._open_store()
+        cells = [] if store is None else store.get([table.encode()])[0].cells
+        values = {cell.qualifier: cell.value for cell in cells}
+        if not values.get(DOCUMENT_QUALIFIER):
+            return None
+        where = f"{self._url}, {CATALOG_TABLE}"
+        entry = parse_entry(values[DOCUMENT_QUALIFIER], table, where)
+        stored = values.get(VERSION_QUALIFIER, b"")
+        if stored != b"%d" % entry.version:
+            what = f"the entry of table {table!r} has version {entry.version}"
+            allowed = f"version {stored.decode(errors='replace')}, as its column `version` says"
+            remedy = "Restore this catalog entry from a backup, or drop the table."
+            raise CorruptionError(where, what, allowed, remedy)
+        return entry
 
     def write(self, table: str, entry: CatalogEntry, expected_version: int | None) -> int:
         """Replace the entry of a table by compare-and-set; return its new version."""
@@ -123,15 +135,6 @@ class TableCatalog(Catalog):
         """Close the engine, if it was opened by the catalog."""
         if self._is_engine_owned:
             self._engine.close()
-
-    def _read_document(self, table: str) -> bytes | None:
-        """Return the JSON document of a table's entry, or None."""
-        store = self._open_store()
-        cells = [] if store is None else store.get([table.encode()])[0].cells
-        return (
-            next((cell.value for cell in cells if cell.qualifier == DOCUMENT_QUALIFIER), None)
-            or None
-        )
 
     def _open_store(self) -> Store | None:
         """Return the catalog's own table, or None if it was not created yet."""
