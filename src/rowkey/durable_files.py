@@ -7,10 +7,13 @@ import json
 import os
 import stat
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_CHUNK_BYTES = 1 << 16
 
 
 def make_directory(path: Path) -> None:
@@ -63,19 +66,34 @@ def read_regular_file(path: str | Path, max_bytes: int) -> bytes:
         FileNotFoundError: there is none.
         OSError: it cannot be read, is larger, or is a directory, a pipe, a socket or a device.
     """
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        status = os.fstat(number)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
-        with os.fdopen(number, "rb", closefd=False) as file:
-            content = file.read(max_bytes + 1)
-    finally:
-        os.close(number)
+    with open_regular_file(path, os.O_RDONLY, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(min(max_bytes, size) + 1)
+        while more := file.read(min(max_bytes + 1 - len(content), _CHUNK_BYTES)):
+            content += more
     if len(content) > max_bytes:
-        what = f"it has {max(status.st_size, len(content)):,} bytes, more than {max_bytes:,}"
+        what = f"it has {max(size, len(content)):,} bytes, more than {max_bytes:,}"
         raise OSError(errno.EFBIG, what, str(path))
     return content
+
+
+def open_regular_file(path: str | Path, flags: int, mode: str) -> BinaryIO:
+    """Open a file without waiting for a pipe in its place.
+
+    Args:
+        path: the file, or a link to it.
+        flags: the flags of `os.open`.
+        mode: the mode of the file object, such as `rb`.
+
+    Raises:
+        OSError: it cannot be opened, or is a directory, a pipe, a socket or a device.
+    """
+    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    number = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return cast("BinaryIO", os.fdopen(number, mode))
 
 
 def sync_directory(path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.durable_files import read_regular_file
 from rowkey.errors import RowkeyError
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def read_defaults(command: click.Command, ctx: click.Context) -> dict[str, Any]:
     return {} if found is None else _SettingsReader(*found, ctx).read_defaults(command)
 
 
+_MAX_SETTINGS_BYTES = 1 << 24
+
+
 def _find_file() -> tuple[str, str] | None:
     """Return the path and the text of the nearest file with settings; None if there is none."""
     try:
@@ -81,8 +85,7 @@ def _read_text(path: str) -> str:
         InvalidSettings: it cannot be read, or is not UTF-8.
     """
     try:
-        with open(path, encoding="utf-8-sig") as stream:  # noqa: PTH123 - pathlib is slow
-            return stream.read()
+        return read_regular_file(path, _MAX_SETTINGS_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         why = getattr(problem, "strerror", None) or "it is not UTF-8"
         remedy = "Correct or remove the file; it gives the defaults of options."

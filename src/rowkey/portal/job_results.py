@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from rowkey.durable_files import make_directory, replace_file
+from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.portal.jobs import Job, JobLimits, create_job_id
 from rowkey.portal.stored_messages import iter_messages, restore_messages
 
@@ -24,6 +24,7 @@ MAX_RESULTS = 50
 _ID = re.compile(r"[0-9a-f]{32}")
 _REQUEST_FILE, _RESULT_FILE = "request.json", "result.json"
 _MESSAGES = "messages"
+_MAX_DOCUMENT_BYTES = 1 << 28
 
 
 class JobRequest(Protocol):
@@ -134,7 +135,7 @@ class JobResults(Generic[RequestT]):
         if folder is None:
             return None
         try:
-            text = (folder / name).read_bytes()
+            text = read_regular_file(folder / name, _MAX_DOCUMENT_BYTES)
         except OSError:
             return None
         document: dict[str, Any] = json.loads(text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from rowkey.durable_files import read_regular_file
 from rowkey.engines import ENGINES
 from rowkey.errors import Mistake, SeveralMistakesError
 from rowkey.messages import format_value
@@ -25,6 +26,7 @@ _HOST_NAME = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,1024}")
 """A token of a request, as RFC 6750 has it, and long enough not to be guessed."""
+_MAX_TOKEN_BYTES = 1 << 16
 
 
 class InvalidPortalSettings(SeveralMistakesError):
@@ -244,7 +246,7 @@ class PortalSettings:
 def read_token(path: Path) -> str:
     """Return the token in a file, without white space around it; empty if it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8").strip()
+        return read_regular_file(path, _MAX_TOKEN_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from rowkey.durable_files import make_directory, replace_file
+from rowkey.durable_files import make_directory, read_regular_file, replace_file
 from rowkey.messages import Message
 from rowkey.portal.stored_messages import iter_messages, restore_messages
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_NAME_BYTES = 200
 """Bytes of a file's name without its suffix; HBase has no table with so long a name."""
 _MESSAGES = "messages"
+_MAX_STATE_BYTES = 1 << 28
 
 
 class StepFiles:
@@ -53,7 +54,7 @@ class StepFiles:
         """
         path = self._find_path(table)
         try:
-            state = None if path is None else json.loads(path.read_bytes())
+            state = None if path is None else json.loads(read_regular_file(path, _MAX_STATE_BYTES))
             if not isinstance(state, dict):
                 return None
             restore_messages(state, state.pop(_MESSAGES))

@@ -11,6 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from rowkey.durable_files import read_regular_file
 from rowkey.portal.links import build_path
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z0-9]{1,20}")
 COMPRESSION_LEVEL = 5
 """Of gzip. The counts are compressed already, but in base 64; names of rows are repeated."""
+_MAX_VIEW_BYTES = 1 << 28
 
 
 def store_map_views(report: dict[str, Any], folder: Path) -> None:
@@ -50,7 +52,7 @@ def read_map_view(folder: Path, design_id: str, kind: str) -> bytes | None:
     if not (_NAME.fullmatch(design_id) and _NAME.fullmatch(kind)):
         return None
     try:
-        return (folder / _build_name(design_id, kind)).read_bytes()
+        return read_regular_file(folder / _build_name(design_id, kind), _MAX_VIEW_BYTES)
     except OSError:
         return None
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rowkey.design import parse_toml
+from rowkey.durable_files import read_regular_file
 from rowkey.errors import InvalidDesign, Mistake, Unavailable
 from rowkey.portal.proxy_login import parse_proxy
 from rowkey.portal.roles import MAX_NAME_LENGTH, Role, find_role_mistake
@@ -30,6 +31,7 @@ _PASSWORD_HASH = re.compile(
     r"\$argon2id\$v=19\$m=\d{1,7},t=\d{1,3},p=\d{1,3}\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{20,128}"
 )
 """The hash of a password, as argon2 writes it."""
+_MAX_USERS_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ class UserDirectory:
             Unavailable: the package argon2-cffi is not installed.
         """
         try:
-            tree, source_map = parse_toml(path.read_text(encoding="utf-8"), str(path))
+            tree, source_map = parse_toml(
+                read_regular_file(path, _MAX_USERS_BYTES).decode(), str(path)
+            )
             proxy, mistakes = parse_proxy(tree["proxy"]) if "proxy" in tree else (None, [])
             users, user_mistakes = _parse_users(tree)
             mistakes += user_mistakes

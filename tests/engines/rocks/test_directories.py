@@ -115,7 +115,7 @@ def test_a_table_that_was_half_made_is_none(tmp_path: Path) -> None:
     """A table whose creation was interrupted does not exist, and can be created again."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("old"),)))
-    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), STATE_CREATING))
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), "", STATE_CREATING))
     with RocksEngine.open(str(tmp_path)) as engine:
         assert [] == engine.list_tables()
         with pytest.raises(InvalidArgument, match="no table 't'"):
@@ -128,7 +128,7 @@ def test_a_table_that_was_half_made_with_others_files_is_left_alone(tmp_path: Pa
     """A half-created table with foreign files is left as it is."""
     with RocksEngine.open(str(tmp_path)) as engine:
         engine.create_table(TableSpec("t", (Family("old"),)))
-    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), STATE_CREATING))
+    write_descriptor(tmp_path / "t", Descriptor((Family("old"),), "", STATE_CREATING))
     (tmp_path / "t" / "20240101.log").write_text("mine")
     before = set(tmp_path.rglob("*"))
     with (

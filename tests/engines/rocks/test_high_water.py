@@ -32,6 +32,7 @@ from rowkey.errors import CorruptionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+ORIGIN = b"of table opening"
 SYNCED, WRITTEN = 10, 30
 """Rows that were put on disk, and those that were acknowledged in all."""
 
@@ -39,7 +40,7 @@ SYNCED, WRITTEN = 10, 30
 @pytest.fixture
 def mark_path(tmp_path: Path) -> Path:
     """Return the mark of a table with 12 acknowledged changes, 10 of them on disk."""
-    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 7)
+    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 7, ORIGIN)
     mark.raise_mark(10, durable=True)
     mark.raise_mark(12, durable=False)
     mark.close()
@@ -49,15 +50,15 @@ def mark_path(tmp_path: Path) -> Path:
 
 def test_a_mark_of_this_boot_is_believed(mark_path: Path) -> None:
     """On the same boot all acknowledged changes must be in the log."""
-    assert StoredMark(12, 10, is_of_this_boot=True) == read_mark(mark_path)
-    assert 12 == StoredMark(12, 10, is_of_this_boot=True).required_sequence
+    assert StoredMark(12, 10, is_of_this_boot=True, origin=ORIGIN) == read_mark(mark_path)
+    assert 12 == StoredMark(12, 10, is_of_this_boot=True, origin=ORIGIN).required_sequence
 
 
 def test_a_mark_of_another_boot_is_believed_of_what_was_on_disk(mark_path: Path) -> None:
     """After a reboot only the changes that were on disk must be in the log."""
     restart_machine(mark_path.parent)
-    assert StoredMark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
-    assert 10 == StoredMark(12, 10, is_of_this_boot=False).required_sequence
+    assert StoredMark(12, 10, is_of_this_boot=False, origin=ORIGIN) == read_mark(mark_path)
+    assert 10 == StoredMark(12, 10, is_of_this_boot=False, origin=ORIGIN).required_sequence
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["another boot", "no boot is known"])
@@ -69,15 +70,15 @@ def test_the_boot_is_that_of_the_system(
     if is_there:
         other.write_text("another start\n")
     monkeypatch.setattr(high_water_mark, "_BOOT_ID_FILE", other)
-    assert StoredMark(12, 10, is_of_this_boot=False) == read_mark(mark_path)
+    assert StoredMark(12, 10, is_of_this_boot=False, origin=ORIGIN) == read_mark(mark_path)
 
 
 def test_a_mark_can_be_read_while_it_is_written(tmp_path: Path) -> None:
     """A raised mark can be read at once, without a close."""
-    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 0)
+    mark = HighWaterMark(tmp_path / HIGH_WATER_FILE, 0, ORIGIN)
     for sequence in range(1, 50):
         mark.raise_mark(sequence, durable=sequence % 10 == 0)
-        expected = StoredMark(sequence, sequence // 10 * 10, is_of_this_boot=True)
+        expected = StoredMark(sequence, sequence // 10 * 10, is_of_this_boot=True, origin=ORIGIN)
         assert expected == read_mark(tmp_path / HIGH_WATER_FILE)
     mark.close()
 
@@ -98,9 +99,9 @@ def test_a_mark_is_made_where_none_can_be_read(tmp_path: Path, content: bytes | 
     if content is not None:
         path.write_bytes(content)
     assert read_mark(path) is None
-    mark = HighWaterMark(path, 5)
+    mark = HighWaterMark(path, 5, ORIGIN)
     mark.close()
-    assert StoredMark(5, 5, is_of_this_boot=True) == read_mark(path)
+    assert StoredMark(5, 5, is_of_this_boot=True, origin=ORIGIN) == read_mark(path)
 
 
 def test_a_directory_is_no_mark(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from rowkey.engines import ScanRange, TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.rocksdb import database
 from rowkey.engines.rocksdb.database import check_database, open_linked_database
+from rowkey.engines.rocksdb_files.descriptor import read_descriptor
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.errors import Unavailable
 
@@ -130,7 +131,10 @@ def test_a_change_of_what_can_only_be_read_is_refused(
 def test_links_are_opened_without_a_change(place: Path) -> None:
     """RocksDB writes into the folder of links alone, which is removed at close."""
     before = describe_files(place)
-    db, folder = open_linked_database(place / "t", check_database(place / "t", FAMILIES), FAMILIES)
+    table = place / "t"
+    db, folder = open_linked_database(
+        table, check_database(table, read_descriptor(table)), FAMILIES
+    )
     links = [path for path in folder.path.iterdir() if path.is_symlink()]
     assert {path.name for path in (place / "t").glob("*.sst")} < {path.name for path in links}
     assert 40 == len(list(db.get_column_family("f_d").keys()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,13 @@ from rowkey.catalog.entry_document import (
     parse_checksummed,
     parse_entry,
 )
-from rowkey.durable_files import make_directory, replace_file, sync_directory
+from rowkey.durable_files import (
+    make_directory,
+    open_regular_file,
+    read_regular_file,
+    replace_file,
+    sync_directory,
+)
 from rowkey.errors import CorruptionError, InvalidArgument, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import raise_shortage
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
 
     from rowkey.catalog.catalog_entry import CatalogEntry
 
+MAX_DOCUMENT_BYTES = 1 << 28
+"""The largest entry or notes; an entry has the ids of all values of `code`."""
 ENTRY_SUFFIX, NOTES_SUFFIX = ".json", ".notes"
 LOCK_FILE = "catalog.lock"
 LOCK_TIMEOUT_S, LOCK_POLL_S = 5.0, 0.005
@@ -70,7 +79,7 @@ class FileCatalog(Catalog):
         path = self.get_path(table)
         with self._translate_errors(path):
             try:
-                data = path.read_bytes()
+                data = read_regular_file(path, MAX_DOCUMENT_BYTES)
             except FileNotFoundError:
                 return None
         return parse_entry(data, table, str(path))
@@ -107,7 +116,7 @@ class FileCatalog(Catalog):
         path = self._get_notes_path(table)
         with self._translate_errors(path):
             try:
-                data = path.read_bytes()
+                data = read_regular_file(path, MAX_DOCUMENT_BYTES)
             except FileNotFoundError:
                 return {}
         document = parse_checksummed(data, str(path), NOTES_REMEDY)
@@ -149,7 +158,7 @@ class FileCatalog(Catalog):
         import fcntl
 
         path = self.directory / LOCK_FILE
-        with path.open("ab") as file:
+        with open_regular_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, "ab") as file:
             end = time.monotonic() + LOCK_TIMEOUT_S
             while True:
                 try:

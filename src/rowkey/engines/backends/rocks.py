@@ -341,4 +341,6 @@ def _build_unusable_error(path: Path, problem: OSError) -> Unavailable:
     remedy = "Check the path, its permissions and the free space, and try again."
     if isinstance(problem, NotADirectoryError | FileExistsError):
         remedy = "A part of the path is a file: give another path, or move the file away."
+    if problem.filename and Path(problem.filename).name == LOCK_FILE:
+        path, remedy = Path(problem.filename), "Remove what is in the place of the lock file."
     return Unavailable(str(path), what, "a directory to read and write", remedy)

@@ -28,9 +28,11 @@ from rowkey.engines.rocksdb_files.inspection import (
     check_safe_to_open,
     inspect_database,
     move_unreferenced_files,
+    read_database_id,
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
 from rowkey.engines.rocksdb_files.rocksdict_settings import write_settings
+from rowkey.engines.rocksdb_files.write_origin import build_origin
 from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from rocksdict import ColumnFamily, Rdict, WriteBatch
 
     from rowkey.cells import Family
+    from rowkey.engines.rocksdb_files.descriptor import Descriptor
 
     LinkedDatabase = tuple[Rdict, LinkedFolder]
 
@@ -79,6 +82,7 @@ class Database:
         db: the database as rocksdict opened it.
         families: names of the table's families.
         high_water_mark: the mark to raise with each write; None for a read-only database.
+        table_id: the id that RocksDB gave the database.
 
     After a write that fails, as on a full disk, RocksDB accepts no other until the database is
     opened again, and `has_failed` is true.
@@ -90,8 +94,12 @@ class Database:
         db: Rdict,
         families: Iterable[str],
         high_water_mark: HighWaterMark | None,
+        table_id: str,
     ) -> None:
         self.directory, self.meta, self.has_failed = directory, db, False
+        self.table_id = table_id
+        self.origin = b"" if high_water_mark is None else high_water_mark.origin
+        """The origin that each batch of changes ends with."""
         self._high_water_mark = high_water_mark
         self._linked_folder: LinkedFolder | None = None
         self.sources: dict[str, PairSource] = {}
@@ -131,18 +139,19 @@ class Database:
         names = [family.name for family in families]
         try:
             db = library.Rdict(_build_path(directory), options, column_families)
-            mark = HighWaterMark(directory / HIGH_WATER_FILE, db.latest_sequence_number())
-            return cls(directory, db, names, mark)
+            table_id, sequence = read_database_id(directory), db.latest_sequence_number()
+            mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence, build_origin(table_id))
+            return cls(directory, db, names, mark, table_id)
         except Exception as problem:
             raise explain_error(directory, problem) from problem
 
     @classmethod
-    def open(cls, directory: Path, families: Sequence[Family], *, repair: bool = False) -> Database:
+    def open(cls, directory: Path, descriptor: Descriptor, *, repair: bool = False) -> Database:
         """Check the RocksDB database in a directory, and open it; read-only if the disk is full.
 
         Args:
             directory: the directory of the table.
-            families: the families of the table.
+            descriptor: the descriptor of the table.
             repair: whether to open damaged logs too, without the changes after the damage.
 
         Raises:
@@ -151,7 +160,8 @@ class Database:
         """
         with _translate_errors(directory):
             check_safe_to_open(directory)
-        inspection = check_database(directory, families, repair=repair)
+        inspection = check_database(directory, descriptor, repair=repair)
+        families = descriptor.families
         assert inspection.manifest is not None
         for warning in inspection.warnings:
             LOG.warning("%s", warning)
@@ -164,7 +174,7 @@ class Database:
             )
         except Exception as problem:
             if is_not_writable(directory, problem):
-                return cls._open_read_only(directory, families, problem)
+                return cls._open_read_only(directory, descriptor, problem)
             raise explain_error(directory, problem) from problem
         for path in moved_paths:
             LOG.info("%s: the table does not use this file; it is kept here for some days", path)
@@ -172,8 +182,9 @@ class Database:
             sequence = db.latest_sequence_number()
             if not repair:
                 _check_recovered(directory, sequence, inspection)
-            mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence)
-            return cls(directory, db, [family.name for family in families], mark)
+            table_id = inspection.manifest.database_id
+            mark = HighWaterMark(directory / HIGH_WATER_FILE, sequence, build_origin(table_id))
+            return cls(directory, db, [family.name for family in families], mark, table_id)
         except Exception as problem:
             with suppress(Exception):  # the first error is raised
                 db.close()
@@ -181,7 +192,7 @@ class Database:
 
     @classmethod
     def _open_read_only(
-        cls, directory: Path, families: Sequence[Family], reason: Exception
+        cls, directory: Path, descriptor: Descriptor, reason: Exception
     ) -> Database:
         """Open a database read-only, because it could not be opened for writing."""
         LOG.warning(
@@ -190,9 +201,10 @@ class Database:
             reason,
         )
         # RocksDB may have changed the directory before it failed.
-        inspection = check_database(directory, families)
+        inspection, families = check_database(directory, descriptor), descriptor.families
         db, folder = open_linked_database(directory, inspection, families)
-        database = cls(directory, db, [family.name for family in families], None)
+        names = [family.name for family in families]
+        database = cls(directory, db, names, None, descriptor.table_id)
         database._linked_folder = folder
         return database
 
@@ -317,14 +329,12 @@ def _translate_errors(directory: Path) -> Iterator[None]:
         raise explain_error(directory, problem) from problem
 
 
-def check_database(
-    directory: Path, families: Sequence[Family], *, repair: bool = False
-) -> Inspection:
+def check_database(directory: Path, descriptor: Descriptor, *, repair: bool = False) -> Inspection:
     """Inspect the files of a database, and raise if one is damaged or missing.
 
     Args:
         directory: the directory of the table.
-        families: the families that the database must have.
+        descriptor: the descriptor of the table.
         repair: whether to ignore damage of logs.
 
     Raises:
@@ -332,9 +342,8 @@ def check_database(
         Unavailable: a file cannot be read.
     """
     try:
-        inspection = inspect_database(
-            directory, [META_FAMILY, *(to_column_family(family.name) for family in families)]
-        )
+        families = [to_column_family(family.name) for family in descriptor.families]
+        inspection = inspect_database(directory, [META_FAMILY, *families], descriptor.table_id)
     except OSError as problem:
         raise explain_error(directory, problem) from problem
     problems = inspection.problems if repair else inspection.problems + inspection.log_problems

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 from typing import TYPE_CHECKING, BinaryIO
 
 from rowkey import fork_safety
+from rowkey.durable_files import open_regular_file
 from rowkey.engines.rocksdb.storage_errors import build_in_use_error
 
 try:
@@ -62,11 +64,11 @@ class DirectoryLock:
 def _open_lock(path: Path) -> BinaryIO | None:
     """Return the open lock file; None if it is missing and the disk is not writable."""
     try:
-        return path.open("ab")
+        return open_regular_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, "ab")
     except OSError as problem:
         if problem.errno not in (errno.EROFS, errno.EACCES, errno.ENOSPC, errno.EDQUOT):
             raise
     try:
-        return path.open("rb")
+        return open_regular_file(path, os.O_RDONLY, "rb")
     except FileNotFoundError:
         return None

@@ -27,7 +27,6 @@ from rowkey.engines.rocksdb.database import Database
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, read_spec, store_spec
 from rowkey.engines.rocksdb_files.descriptor import (
     STATE_CREATING,
-    STATE_READY,
     Descriptor,
     read_descriptor,
     write_descriptor,
@@ -85,11 +84,11 @@ class OpenTable(EmbeddedTable):
     @classmethod
     def create(cls, directory: Path, spec: TableSpec, clock: Clock, *, sync: bool) -> OpenTable:
         """Create a table in an empty directory, and open it."""
-        write_descriptor(directory, Descriptor(spec.families, STATE_CREATING))
+        write_descriptor(directory, Descriptor(spec.families, "", STATE_CREATING))
         database = Database.create(directory, spec.families)
         table = cls(database, spec, StoredRegionTracker(spec.splits), clock, sync=sync)
         table.store_description()
-        write_descriptor(directory, Descriptor(spec.families, STATE_READY))
+        write_descriptor(directory, Descriptor(spec.families, database.table_id))
         return table
 
     @classmethod
@@ -102,7 +101,7 @@ class OpenTable(EmbeddedTable):
             Unavailable: another process has the table open.
         """
         descriptor = read_descriptor(directory)
-        database = Database.open(directory, descriptor.families)
+        database = Database.open(directory, descriptor)
         try:
             with database.translate_errors():
                 spec = read_spec(database.meta_source, directory, name)
@@ -118,7 +117,7 @@ class OpenTable(EmbeddedTable):
                 for family in spec.families:
                     database.alter_family(family)
                 with database.translate_errors():
-                    write_descriptor(directory, Descriptor(spec.families))
+                    write_descriptor(directory, Descriptor(spec.families, database.table_id))
         except BaseException:
             database.close()
             raise
@@ -128,8 +127,13 @@ class OpenTable(EmbeddedTable):
         """Store families, attributes and regions, on disk when the call returns."""
         batch = self.database.start_batch()
         store_spec(batch, self.spec)
-        self.region_tracker.add_all_counters(batch, self.row_clock.highest_timestamp)
+        self._add_all_counters(batch)
         self.database.write_batch(batch, sync=True)
+
+    def _add_all_counters(self, batch: WriteBatch) -> None:
+        """Add the counters of all regions to a batch that changes no rows."""
+        timestamp, origin = self.row_clock.highest_timestamp, self.database.origin
+        self.region_tracker.add_all_counters(batch, timestamp, origin)
 
     def alter_families(self, families: Iterable[Family]) -> None:
         """Change or add column families, and store them; the caller holds the lock."""
@@ -139,7 +143,7 @@ class OpenTable(EmbeddedTable):
         self.families = {**self.families, **{family.name: family for family in new_families}}
         self.store_description()
         with self.database.translate_errors():
-            descriptor = Descriptor(tuple(self.families.values()))
+            descriptor = Descriptor(tuple(self.families.values()), self.database.table_id)
             write_descriptor(self.database.directory, descriptor)
 
     def read_cells(self, row: bytes, family: str, view: FamilyView) -> Sequence[Cell]:
@@ -189,7 +193,8 @@ class OpenTable(EmbeddedTable):
                 opened.
         """
         tracker = self.region_tracker
-        tracker.add_counters(batch, regions, self.row_clock.highest_timestamp)
+        origin = self.database.origin
+        tracker.add_counters(batch, regions, self.row_clock.highest_timestamp, origin)
         self.database.write_batch(batch, sync=self.sync if sync is None else sync)
         tracker.record_writes(regions)
         if tracker.split_overfull_regions(self.attributes, self._find_readable_middle):
@@ -237,7 +242,7 @@ class OpenTable(EmbeddedTable):
             self.check_open()
             self.database.check_writable()
             batch = self.database.start_batch()
-            self.region_tracker.add_all_counters(batch, self.row_clock.highest_timestamp)
+            self._add_all_counters(batch)
             self.database.write_batch(batch, sync=False)
             self.database.flush()
 

@@ -15,8 +15,9 @@ from rowkey.engines.rocksdb_files.inspection import (
     describe_rows,
     read_current,
     read_manifest,
+    read_own_log,
 )
-from rowkey.engines.rocksdb_files.write_ahead_log import list_logs, read_log
+from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.errors import CorruptionError, OneMistakeError, Unavailable
 from rowkey.open_file_limit import SHORTAGE_TEXT, build_shortage_error, is_shortage
 
@@ -29,6 +30,7 @@ _LOCKED_PHRASES = ("LOCK", "lock hold")
 _OWN_LOCK_PHRASE = "lock hold by current process"
 _FILE_NAME = re.compile(r"(\d{6,19}\.sst|MANIFEST-\d+|CURRENT|\d{6,19}\.log)\b")
 """Files that errors of RocksDB name. Source: filename.cc."""
+_FOREIGN_FILE = re.compile(r"Mismatch in unique ID on table file (\d+)")
 _OFFSET = re.compile(r"\boffset (\d+)")
 _READ_FAILURE = re.compile(r"While (pread|read|open a file for (random|sequential) (read|access))")
 
@@ -97,6 +99,12 @@ def build_in_use_error(directory: Path) -> Unavailable:
 
 def _explain_damage(directory: Path, text: str) -> OneMistakeError:
     """Return the error for damage that RocksDB reports, with the damaged file."""
+    foreign = _FOREIGN_FILE.search(text)
+    if foreign is not None:
+        name = f"{int(foreign[1]):06}.sst"
+        what = "the file belongs to another table or another copy of it, by its unique id"
+        what += _describe_loss(directory, name)
+        return CorruptionError(str(directory / name), what, remedy=SALVAGE_HINT)
     match = _FILE_NAME.search(text)
     if match is None or match[1].endswith(".log"):
         damaged_log = _find_damaged_log(directory)
@@ -121,9 +129,9 @@ def _find_damaged_log(directory: Path) -> CorruptionError | None:
         return None
     for log in logs:
         with suppress(OSError):  # the error of RocksDB is reported instead
-            damage = read_log(log.read_bytes(), verify_checksums=True).damage
+            damage = read_own_log(log, "", b"", verify_checksums=True).damage
             if damage is not None:
-                what = f"the log is damaged at byte {damage.offset:,}: {damage.problem}"
+                what = damage.describe("the log")
                 return CorruptionError(str(log), what, remedy=REPAIR_LOG_HINT)
     return None
 

@@ -16,6 +16,7 @@ from rowkey.engines.region_tracker import RegionTracker
 from rowkey.engines.requests import TableSpec
 from rowkey.engines.rocksdb_files.descriptor import FORMAT_VERSION, read_families
 from rowkey.engines.rocksdb_files.inspection import SALVAGE_HINT
+from rowkey.engines.rocksdb_files.write_origin import ORIGIN_BYTES, PROGRESS_KEY
 from rowkey.errors import CorruptionError, NotSupported
 from rowkey.messages import format_value
 
@@ -27,16 +28,12 @@ if TYPE_CHECKING:
 
     from rowkey.engines.pairs.pair_source import PairSource
 
-PROGRESS_KEY = b"sequence"
-"""Key of two numbers: the batches that changed rows, which show how far a table was recovered, and
-the highest timestamp of a change, so that timestamps never go back."""
-
 _TABLE_KEY = b"table"
 _REGION_KEY_PREFIX = b"region\0"
 """Followed by the region's first row key; the value is its counters."""
 
 _COUNTERS_STRUCT = struct.Struct(">QQQ")
-_PROGRESS_STRUCT = struct.Struct(">Qq")
+_PROGRESS_STRUCT = struct.Struct(f">Qq{ORIGIN_BYTES}s")
 
 
 class StoredRegionTracker(RegionTracker):
@@ -69,7 +66,9 @@ class StoredRegionTracker(RegionTracker):
                 tracker._writes[region], tracker._reads[region], tracker._sizes[region] = counts
             progress = meta.family.get(PROGRESS_KEY)
             if progress is not None:
-                tracker.batch_count, tracker.highest_timestamp = _PROGRESS_STRUCT.unpack(progress)
+                tracker.batch_count, tracker.highest_timestamp, _ = _PROGRESS_STRUCT.unpack(
+                    progress
+                )
         except struct.error:
             what = "the stored request counters of the regions are damaged"
             raise CorruptionError(meta.family.path(), what, remedy=SALVAGE_HINT) from None
@@ -88,7 +87,11 @@ class StoredRegionTracker(RegionTracker):
         ]
 
     def add_counters(
-        self, batch: WriteBatch, regions: Sequence[Sequence[int]], highest_timestamp: int
+        self,
+        batch: WriteBatch,
+        regions: Sequence[Sequence[int]],
+        highest_timestamp: int,
+        origin: bytes,
     ) -> None:
         """Add the new counters of the changed regions to a batch of changes.
 
@@ -96,6 +99,7 @@ class StoredRegionTracker(RegionTracker):
             batch: changes of rows.
             regions: index, writes and bytes of each region that is written to.
             highest_timestamp: the highest timestamp that was given to a change.
+            origin: the origin of the batch.
         """
         splits = self._boundaries.splits
         for region, writes, size in regions:
@@ -104,7 +108,8 @@ class StoredRegionTracker(RegionTracker):
                 self._writes[region] + writes, self._reads[region], self._sizes[region] + size
             )
             batch.put(_REGION_KEY_PREFIX + start, counters)
-        batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count + 1, highest_timestamp))
+        progress = _PROGRESS_STRUCT.pack(self.batch_count + 1, highest_timestamp, origin)
+        batch.put(PROGRESS_KEY, progress)
 
     def record_writes(self, regions: Sequence[Sequence[int]]) -> None:
         """Update the counters in memory after a batch was written."""
@@ -113,13 +118,14 @@ class StoredRegionTracker(RegionTracker):
             self._writes[region] += writes
             self._sizes[region] += size
 
-    def add_all_counters(self, batch: WriteBatch, highest_timestamp: int) -> None:
+    def add_all_counters(self, batch: WriteBatch, highest_timestamp: int, origin: bytes) -> None:
         """Add the counters of all regions to a batch that changes no rows."""
         starts = (b"", *self.splits)
         counts = zip(starts, self._writes, self._reads, self._sizes, strict=True)
         for start, writes, reads, size in counts:
             batch.put(_REGION_KEY_PREFIX + start, _COUNTERS_STRUCT.pack(writes, reads, size))
-        batch.put(PROGRESS_KEY, _PROGRESS_STRUCT.pack(self.batch_count, highest_timestamp))
+        progress = _PROGRESS_STRUCT.pack(self.batch_count, highest_timestamp, origin)
+        batch.put(PROGRESS_KEY, progress)
 
 
 def _read_regions(meta: PairSource) -> Iterator[tuple[bytes, bytes]]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
-from rowkey.durable_files import compute_checksum, replace_file
+from rowkey.durable_files import compute_checksum, read_regular_file, replace_file
 from rowkey.engines.request_checks import check_family_attributes
 from rowkey.errors import CorruptionError, InvalidArgument, NotSupported, Unavailable
 from rowkey.messages import format_value
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DESCRIPTOR_FILE = "descriptor.json"
-FORMAT_VERSION = 2
+_MAX_DESCRIPTOR_BYTES = 1 << 24
+FORMAT_VERSION = 3
 """The version of all files of this engine; a table of another version is not opened."""
 
 STATE_CREATING, STATE_READY = "creating", "ready"
@@ -40,10 +41,12 @@ class Descriptor:
 
     Args:
         families: the table's column families.
+        table_id: the random id of the table's database; empty while the table is being created.
         state: `STATE_CREATING` or `STATE_READY`.
     """
 
     families: tuple[Family, ...]
+    table_id: str
     state: str = STATE_READY
 
 
@@ -56,6 +59,7 @@ def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
     document: dict[str, Any] = {
         "format": FORMAT_VERSION,
         "state": descriptor.state,
+        "id": descriptor.table_id,
         "families": [asdict(family) for family in descriptor.families],
     }
     document["checksum"] = compute_checksum(document)
@@ -79,7 +83,7 @@ def read_descriptor(directory: Path) -> Descriptor:
         remedy = "Move the table back here, or link the directory that holds all tables instead."
         raise Unavailable(str(directory), what, remedy=remedy)
     try:
-        content = path.read_bytes()
+        content = read_regular_file(path, _MAX_DESCRIPTOR_BYTES)
     except FileNotFoundError:
         what = "the descriptor of the table is missing"
         raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from None
@@ -104,11 +108,12 @@ def read_descriptor(directory: Path) -> Descriptor:
         )
     try:
         families = read_families(document["families"])
-        if document["state"] not in (STATE_CREATING, STATE_READY):
+        table_id, state = document["id"], document["state"]
+        if state not in (STATE_CREATING, STATE_READY) or not isinstance(table_id, str):
             raise _build_damage_error(path)
     except (KeyError, TypeError, ValueError):
         raise _build_damage_error(path) from None
-    return Descriptor(families, document["state"])
+    return Descriptor(families, table_id, state)
 
 
 def read_families(documents: Any) -> tuple[Family, ...]:

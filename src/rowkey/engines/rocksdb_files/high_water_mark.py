@@ -19,14 +19,19 @@ from struct import Struct
 from typing import BinaryIO
 from zlib import crc32
 
+from rowkey.durable_files import open_regular_file, read_regular_file
+from rowkey.engines.rocksdb_files.write_origin import ORIGIN_BYTES
+
 HIGH_WATER_FILE = "high-water"
 _MAGIC = b"rowkey high water\n"
-_MARK_STRUCT = Struct("<16sQQ")
-"""The boot of the machine it was written in, the last change, the last change on disk."""
+_MARK_STRUCT = Struct(f"<16sQQ{ORIGIN_BYTES}s")
+"""The boot of the machine it was written in, the last change, the last change on disk, the origin
+of the writes."""
 _CHECKSUM_STRUCT = Struct("<I")
 _MARK_OFFSET = 64
 """The byte at which the mark begins; the text before it is for people."""
 _FILE_BYTES = 128
+_MAX_FILE_BYTES = 4096
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -38,11 +43,13 @@ class StoredMark:
         acknowledged_sequence: sequence number of the last acknowledged change.
         durable_sequence: sequence number of the last change that was on disk.
         is_of_this_boot: whether the machine has not restarted since.
+        origin: the origin of the writes since the table was last opened.
     """
 
     acknowledged_sequence: int
     durable_sequence: int
     is_of_this_boot: bool
+    origin: bytes
 
     @property
     def required_sequence(self) -> int:
@@ -56,18 +63,20 @@ class HighWaterMark:
     Args:
         path: the file of the mark, created if it is missing or damaged.
         sequence: the sequence number of the last change, which is on disk.
+        origin: the origin of the writes that follow; on disk before the first of them.
 
     Raises:
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, sequence: int) -> None:
-        self._boot_id = _read_boot_id()
+    def __init__(self, path: Path, sequence: int, origin: bytes) -> None:
+        self._boot_id, self.origin = _read_boot_id(), origin
         self._durable_sequence = sequence
         if read_mark(path) is None:
             _create_file(path)
-        self._file: BinaryIO | None = path.open("r+b", buffering=0)
+        self._file: BinaryIO | None = open_regular_file(path, os.O_RDWR, "r+b")
         self.raise_mark(sequence, durable=True)
+        os.fsync(self._file.fileno())
 
     def raise_mark(self, sequence: int, *, durable: bool) -> None:
         """Store the sequence number of the last acknowledged change.
@@ -83,7 +92,7 @@ class HighWaterMark:
         """
         if durable:
             self._durable_sequence = sequence
-        mark = _MARK_STRUCT.pack(self._boot_id, sequence, self._durable_sequence)
+        mark = _MARK_STRUCT.pack(self._boot_id, sequence, self._durable_sequence, self.origin)
         assert self._file is not None
         os.pwrite(self._file.fileno(), mark + _CHECKSUM_STRUCT.pack(crc32(mark)), _MARK_OFFSET)
 
@@ -97,15 +106,15 @@ class HighWaterMark:
 def read_mark(path: Path) -> StoredMark | None:
     """Return the high-water mark in a file; None if it is missing or damaged."""
     try:
-        content = path.read_bytes()
+        content = read_regular_file(path, _MAX_FILE_BYTES)
     except OSError:
         return None
     mark = content[_MARK_OFFSET : _MARK_OFFSET + _MARK_STRUCT.size]
     stored = content[_MARK_OFFSET + _MARK_STRUCT.size : _MARK_OFFSET + _MARK_STRUCT.size + 4]
     if not content.startswith(_MAGIC) or stored != _CHECKSUM_STRUCT.pack(crc32(mark)):
         return None
-    boot, acknowledged, durable = _MARK_STRUCT.unpack(mark)
-    return StoredMark(acknowledged, durable, boot == _read_boot_id())
+    boot, acknowledged, durable, origin = _MARK_STRUCT.unpack(mark)
+    return StoredMark(acknowledged, durable, boot == _read_boot_id(), origin)
 
 
 def _create_file(path: Path) -> None:

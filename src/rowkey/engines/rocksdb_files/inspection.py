@@ -12,16 +12,18 @@ import re
 import stat
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rowkey.durable_files import read_regular_file
 from rowkey.engines.pairs.layout import parse_row
-from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE
+from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE, REPAIR_DESCRIPTOR_HINT
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
-from rowkey.engines.rocksdb_files.log_format import find_damage
+from rowkey.engines.rocksdb_files.log_format import ForeignLog, find_damage
 from rowkey.engines.rocksdb_files.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 from rowkey.engines.rocksdb_files.write_ahead_log import LogContent, list_logs, read_log
+from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.messages import pluralize
 from rowkey.regions import to_string_binary
@@ -50,6 +52,10 @@ _MOVED_FILE = re.compile(r"\d{6,19}\.(log|sst)|MANIFEST-\d{6,19}")
 """Names of files that `move_unreferenced_files` moves."""
 _OWN_FILES = {DESCRIPTOR_FILE, HIGH_WATER_FILE}
 _NUMBERED_FILE = re.compile(r"(?:MANIFEST-|OPTIONS-)?(\d{6,19})")
+IDENTITY_FILE = "IDENTITY"
+_MAX_SMALL_FILE_BYTES = 4096
+_MAX_MANIFEST_BYTES = 1 << 30
+"""RocksDB begins a new MANIFEST at this size. Source: Options::max_manifest_file_size."""
 _MAX_NUMBER_LEAD = 1_000
 """How far file numbers may be above the highest one in the MANIFEST: RocksDB assigns numbers in
 memory first."""
@@ -88,13 +94,14 @@ class Inspection:
 
 
 def inspect_database(
-    directory: Path, families: Iterable[str], *, verify_checksums: bool = False
+    directory: Path, families: Iterable[str], table_id: str = "", *, verify_checksums: bool = False
 ) -> Inspection:
     """Find missing files, and damage that RocksDB would ignore; change nothing.
 
     Args:
         directory: the directory of the table.
         families: the names of the column families that the database must have.
+        table_id: the id that the descriptor has; empty if it is not known.
         verify_checksums: whether to verify the checksums of logs, which RocksDB does on opening.
 
     Raises:
@@ -108,6 +115,7 @@ def inspect_database(
         inspection.manifest_name = name
         inspection.manifest = read_manifest(directory / name, inspection.problems)
     if inspection.manifest is not None:
+        _note_other_table(directory, inspection, table_id)
         for family in families:
             if family not in inspection.manifest.families.values():
                 inspection.is_truncated = True
@@ -122,11 +130,32 @@ def inspect_database(
     return inspection
 
 
+def _note_other_table(directory: Path, inspection: Inspection, table_id: str) -> None:
+    """Note that the MANIFEST is not of the table of the descriptor."""
+    assert inspection.manifest is not None
+    if table_id in ("", inspection.manifest.database_id):
+        return
+    if read_database_id(directory) == table_id:
+        path, what = directory / inspection.manifest_name, "the MANIFEST belongs to another table"
+        inspection.problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
+    else:
+        path, what = directory / DESCRIPTOR_FILE, "the descriptor belongs to another table"
+        problem = CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT)
+        inspection.log_problems.append(problem)
+
+
+def read_database_id(directory: Path) -> str:
+    """Return the id in the file IDENTITY of a database; empty if it cannot be read."""
+    with suppress(OSError, UnicodeDecodeError):
+        return read_regular_file(directory / IDENTITY_FILE, _MAX_SMALL_FILE_BYTES).decode("ascii")
+    return ""
+
+
 def read_current(directory: Path, problems: list[CorruptionError]) -> str | None:
     """Return the name of the current MANIFEST from the file CURRENT; None if it is damaged."""
     path = directory / "CURRENT"
     try:
-        content = path.read_bytes()
+        content = read_regular_file(path, _MAX_SMALL_FILE_BYTES)
     except FileNotFoundError:
         problems.append(CorruptionError(str(path), "the file is missing", remedy=SALVAGE_HINT))
         return None
@@ -140,13 +169,13 @@ def read_current(directory: Path, problems: list[CorruptionError]) -> str | None
 def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | None:
     """Parse a MANIFEST file; note a problem and return None if it is damaged or missing."""
     try:
-        content = path.read_bytes()
+        content = read_regular_file(path, _MAX_MANIFEST_BYTES)
     except FileNotFoundError:
         problems.append(CorruptionError(str(path), "the MANIFEST is missing", remedy=SALVAGE_HINT))
         return None
     damage = find_damage(content, verify_checksums=True)
     if damage is not None:
-        what = f"the MANIFEST is damaged at byte {damage.offset:,}: {damage.problem}"
+        what = damage.describe("the MANIFEST")
         problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
         return None
     try:
@@ -188,12 +217,25 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
     """Note damage of the write-ahead logs, and logs that are missing."""
     assert inspection.manifest is not None
     manifest, last = inspection.manifest, inspection.manifest.last_sequence
+    mark = read_mark(directory / HIGH_WATER_FILE)
+    origin = b"" if mark is None else mark.origin
+    if mark is not None and not is_of_table(mark.origin, manifest.database_id):
+        what, origin = "the file belongs to another table", b""
+        remedy = "Restore it from a backup, or run `rowkey repair` to write it again."
+        path = directory / HIGH_WATER_FILE
+        inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
     logs = [path for path in list_logs(directory) if int(path.stem) >= manifest.first_log]
     for path in logs:
-        content = read_log(log := path.read_bytes(), verify_checksums=verify_checksums)
-        if content.damage is not None and not verify_checksums:
-            content = read_log(log, verify_checksums=True)  # finds earlier damage too
+        content = read_own_log(
+            path, manifest.database_id, origin, verify_checksums=verify_checksums
+        )
+        origin = origin or next(iter(content.origins), b"")
         inspection.logs.append((path, content))
+        if isinstance(content.damage, ForeignLog):
+            what = content.damage.describe("the log")
+            remedy = "Restore the table's own log, or run `rowkey repair` to go on without it."
+            inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
+            return
         if content.first_sequence > last + 1:
             what = (
                 f"an earlier log is missing: this log begins with change {content.first_sequence:,}"
@@ -204,7 +246,7 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
             return
         last = inspection.last_sequence = max(last, content.last_sequence)
         if content.damage is not None:
-            what = f"the log is damaged at byte {content.damage.offset:,}: {content.damage.problem}"
+            what = content.damage.describe("the log")
             inspection.log_problems.append(CorruptionError(str(path), what, remedy=REPAIR_LOG_HINT))
             return
     inspection.last_sequence = last
@@ -213,6 +255,41 @@ def note_log_problems(directory: Path, inspection: Inspection, *, verify_checksu
         what = "the log is missing, and so is every later log"
         remedy = "Restore it from a backup, or run `rowkey repair` to go on without its changes."
         inspection.log_problems.append(CorruptionError(str(path), what, remedy=remedy))
+
+
+def read_own_log(
+    path: Path, table_id: str, origin: bytes, *, verify_checksums: bool = False
+) -> LogContent:
+    """Return the first and last change of a log, and its damage; a foreign log is damage.
+
+    Args:
+        path: the log.
+        table_id: the id of the table; empty if it is not known.
+        origin: the origin that all its batches must have; empty if it is not known.
+        verify_checksums: whether to verify all checksums, also if no other damage is found.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
+    content = read_log(log, verify_checksums=verify_checksums)
+    if content.damage is not None and not verify_checksums:
+        content = read_log(log, verify_checksums=True)  # finds earlier damage too
+    what = _find_foreign_origin(content.origins, table_id, origin)
+    return replace(content, damage=ForeignLog(0, what)) if what else content
+
+
+def _find_foreign_origin(origins: Iterable[bytes], table_id: str, origin: bytes) -> str:
+    """Return why a log with batches of some origins is not the table's; empty if it is."""
+    origins = set(origins)
+    if b"" in origins or (table_id and not all(is_of_table(o, table_id) for o in origins)):
+        return "belongs to another table"
+    if len({*origins, origin or next(iter(origins), b"")}) > 1:
+        return (
+            "belongs to another copy of this table: it was not written since the table was last "
+            f"opened, according to the file {HIGH_WATER_FILE}"
+        )
+    return ""
 
 
 def note_missing_changes(directory: Path, inspection: Inspection) -> None:
@@ -257,7 +334,7 @@ def move_unreferenced_files(directory: Path, manifest: Manifest) -> list[Path]:
     """
     aside = directory / UNREFERENCED_FOLDER
     _remove_expired_files(aside)
-    current = (directory / "CURRENT").read_text("ascii").strip()
+    current = read_current(directory, [])
     new_paths = []
     for path in sorted(directory.iterdir()):
         match path.suffix, path.stem.isdigit():
@@ -291,8 +368,9 @@ def has_database(directory: Path) -> bool:
     if directory.name.startswith(".") or not directory.is_dir():
         return False
     current = directory / "CURRENT"
-    if current.is_file() and current.stat().st_size < 64 and b"MANIFEST-" in current.read_bytes():
-        return True
+    with suppress(OSError):
+        if b"MANIFEST-" in read_regular_file(current, _MAX_SMALL_FILE_BYTES):
+            return True
     return (directory / SETTINGS_FILE).is_file() or any(
         _DATABASE_FILE.fullmatch(path.name) for path in list_manifests(directory)
     )
@@ -367,9 +445,9 @@ def _is_own_file(path: Path, max_number: int) -> bool:
 
 def _find_highest_number(directory: Path, numbers: list[int]) -> int:
     """Return the highest number that a file of the database may have."""
-    name = read_current(directory, [])
-    if name is not None:
-        manifest = read_manifest(directory / name, [])
+    with suppress(OSError):  # such as a folder in place of the MANIFEST, which is foreign itself
+        name = read_current(directory, [])
+        manifest = None if name is None else read_manifest(directory / name, [])
         if manifest is not None:
             return manifest.next_file
     # The median: a date in a foreign file's name is far above the numbers of RocksDB.

@@ -47,6 +47,19 @@ class LogDamage:
     offset: int
     problem: str
 
+    def describe(self, subject: str) -> str:
+        """Return the damage as a sentence without a full stop, such as of `the log`."""
+        return f"{subject} is damaged at byte {self.offset:,}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLog(LogDamage):
+    """A log that is intact, but not the table's own, so that none of it can be used."""
+
+    def describe(self, subject: str) -> str:
+        """Return why the log cannot be used, as a sentence without a full stop."""
+        return f"{subject} {self.problem}"
+
 
 def find_damage(log: bytes, *, verify_checksums: bool = False) -> LogDamage | None:
     """Return the first damage of a log that a kill cannot have caused; None if it is sound.

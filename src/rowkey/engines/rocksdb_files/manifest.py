@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COMPARATOR, _LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _COMPACT_CURSOR = 1, 2, 3, 4, 5
 _DELETED_FILE, _PREVIOUS_LOG, _MIN_LOG, _NEW_FILE = 6, 9, 10, 103
 _FAMILY, _FAMILY_ADD, _FAMILY_DROP, _MAX_FAMILY, _ATOMIC_GROUP = 200, 201, 202, 203, 300
+_DATABASE_ID = 8193
 _NUMBERS = {_LOG_NUMBER, _NEXT_FILE, _LAST_SEQUENCE, _PREVIOUS_LOG, _MIN_LOG, _FAMILY, _MAX_FAMILY}
 _IGNORABLE_TAG_BIT = 1 << 13
 """Tags with this bit carry their length and may be skipped. Source: kTagSafeIgnoreMask."""
@@ -67,6 +68,7 @@ class Manifest:
         log_numbers: by column family, the first log that holds changes not yet in its files.
         next_file: a number above those of all files.
         last_sequence: the number of the last change known when it was written.
+        database_id: the random id that RocksDB gave the database when it was created.
     """
 
     families: dict[int, str] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class Manifest:
     log_numbers: dict[int, int] = field(default_factory=dict)
     next_file: int = 0
     last_sequence: int = 0
+    database_id: str = ""
 
     @property
     def first_log(self) -> int:
@@ -88,6 +91,7 @@ class Manifest:
     def apply_edit(self, edit: VersionEdit) -> None:
         """Add and remove the families and files that a version edit names."""
         number = edit.numbers.get(_FAMILY, 0)
+        self.database_id = edit.database_id or self.database_id
         if edit.family_name is not None:
             self.families[number] = edit.family_name
         if edit.drops_family:
@@ -116,6 +120,7 @@ class VersionEdit:
         deleted_files: numbers of files that are taken out.
         new_files: files that are added.
         remaining_in_group: how many edits follow that count together with it or not at all.
+        database_id: the id of the database; empty if the record does not have it.
     """
 
     numbers: dict[int, int] = field(default_factory=dict)
@@ -124,6 +129,7 @@ class VersionEdit:
     deleted_files: list[int] = field(default_factory=list)
     new_files: list[TableFile] = field(default_factory=list)
     remaining_in_group: int = 0
+    database_id: str = ""
 
 
 def parse_manifest(content: bytes) -> Manifest:
@@ -190,6 +196,8 @@ def _parse_field(reader: _EditReader, edit: VersionEdit) -> None:
         edit.deleted_files.append(reader.read_varint())
     elif tag == _NEW_FILE:
         edit.new_files.append(_parse_file(reader))
+    elif tag == _DATABASE_ID:
+        edit.database_id = reader.read_bytes().decode("utf-8", "replace")
     elif tag == _COMPACT_CURSOR:
         reader.read_varint()
         reader.read_bytes()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from rowkey.durable_files import read_regular_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS_FILE = "rocksdict-config.json"
 RAW_SETTINGS = '{"raw_mode":true,"prefix_extractors":{}}'
 """The content of the settings file for a database whose values are bytes."""
+_MAX_SETTINGS_BYTES = 1 << 20
 
 
 def write_settings(directory: Path) -> None:
@@ -29,6 +32,6 @@ def write_settings(directory: Path) -> None:
 def _is_raw_mode(path: Path) -> bool:
     """Return whether the settings file says that values are bytes."""
     try:
-        return json.loads(path.read_bytes())["raw_mode"] is True
+        return json.loads(read_regular_file(path, _MAX_SETTINGS_BYTES))["raw_mode"] is True
     except (OSError, ValueError, KeyError, TypeError):
         return False

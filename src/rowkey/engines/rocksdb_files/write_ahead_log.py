@@ -7,6 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from rowkey.engines.rocksdb_files.log_format import LogDamage, find_damage, read_records
+from rowkey.engines.rocksdb_files.write_origin import find_origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +27,13 @@ class LogContent:
         first_sequence: sequence number of its first change; 0 if the log is empty.
         last_sequence: sequence number of its last change; 0 if the log is empty.
         damage: the first damage that a kill cannot have caused, or None.
+        origins: the origins of its batches; one is empty if a batch has none.
     """
 
     first_sequence: int
     last_sequence: int
     damage: LogDamage | None = None
+    origins: frozenset[bytes] = frozenset()
 
 
 def list_files(directory: Path, suffix: str) -> list[Path]:
@@ -60,13 +63,15 @@ def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
     """
     damage = find_damage(log, verify_checksums=verify_checksums)
     first = last = 0
+    origins: set[bytes] = set()
     for offset, record in read_records(log if damage is None else log[: damage.offset]):
         if len(record) < _BATCH_HEADER.size:
             problem = f"a batch of {len(record)} bytes is shorter than a batch header"
-            return LogContent(first, last, LogDamage(offset, problem))
+            return LogContent(first, last, LogDamage(offset, problem), frozenset(origins))
         begin, count = _BATCH_HEADER.unpack_from(record)
         if first and begin != last + 1:
             problem = f"changes are missing between number {last:,} and number {begin:,}"
-            return LogContent(first, last, LogDamage(offset, problem))
+            return LogContent(first, last, LogDamage(offset, problem), frozenset(origins))
+        origins.add(find_origin(record))
         first, last = first or begin, begin + count - 1
-    return LogContent(first, last, damage)
+    return LogContent(first, last, damage, frozenset(origins))

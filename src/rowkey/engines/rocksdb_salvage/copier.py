@@ -16,11 +16,14 @@ from rowkey.engines.pairs.layout import (
     unpack_tail,
 )
 from rowkey.engines.rocksdb.database import to_column_family
+from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker
 from rowkey.engines.rocksdb_salvage.examination import is_lost, join_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from rocksdict import WriteBatch
 
     from rowkey.engines.damage import Examination, Gap, RowInterval
     from rowkey.engines.requests import TableSpec
@@ -54,6 +57,7 @@ class Copier:
         self._examination, self._is_keeping_incomplete = examination, keep_incomplete
         self.report_progress: Callable[[int], None] = lambda _: None
         """Called with the number of cells read so far."""
+        self._region_tracker = StoredRegionTracker()
         self.copied_count = self.skipped_count = 0
         self.highest_timestamp = -1
         """The highest timestamp of a copied cell that is not in the future."""
@@ -104,15 +108,20 @@ class Copier:
             if self.highest_timestamp < timestamp <= future:
                 self.highest_timestamp = timestamp
             self.copied_count += 1
-            if batch.len() == BATCH_CELLS:
-                database.write_batch(batch, sync=False)
+            if batch.len() >= BATCH_CELLS:
+                self._write_batch(batch)
                 self.report_progress(self.copied_count + self.skipped_count)
                 batch = database.start_batch()
-        database.write_batch(batch, sync=False)
+        self._write_batch(batch)
         known_gaps = {(gap.previous_key, gap.next_key) for gap in self._examination.gaps[name]}
         self.new_gaps += [
             gap for gap in scan.gaps if (gap.previous_key, gap.next_key) not in known_gaps
         ]
+
+    def _write_batch(self, batch: WriteBatch) -> None:
+        """Write a batch of changes, with its origin."""
+        self._region_tracker.add_all_counters(batch, -1, self._database.origin)
+        self._database.write_batch(batch, sync=False)
 
     def _remove_rows(self, family: str, rows: RowInterval) -> int:
         """Delete copied rows of a family again, and return how many cells they had."""
@@ -125,10 +134,10 @@ class Copier:
         while pairs.valid() and (stop is None or pairs.key() < stop):
             batch.delete(pairs.key(), handle)
             removed += 1
-            if batch.len() == BATCH_CELLS:
-                database.write_batch(batch, sync=False)
+            if batch.len() >= BATCH_CELLS:
+                self._write_batch(batch)
                 batch = database.start_batch()
             pairs.next()
         source.raise_status(pairs)
-        database.write_batch(batch, sync=False)
+        self._write_batch(batch)
         return removed

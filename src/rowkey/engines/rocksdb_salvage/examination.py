@@ -66,13 +66,18 @@ def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
     """Inspect the descriptor, MANIFEST and logs of a table, without reading its cells."""
     examination = Examination(parse_table_name(directory))
     families: Sequence[str] = ()
+    table_id = ""
     try:
-        families = [to_column_family(family.name) for family in read_descriptor(directory).families]
+        descriptor = read_descriptor(directory)
+        families = [to_column_family(family.name) for family in descriptor.families]
+        table_id = descriptor.table_id
     except CorruptionError as problem:
         examination.problems.append(problem)
         examination.repairable_problems.append(problem)
     try:
-        inspection = inspect_database(directory, [META_FAMILY, *families], verify_checksums=True)
+        inspection = inspect_database(
+            directory, [META_FAMILY, *families], table_id, verify_checksums=True
+        )
         foreign = list_foreign_files(directory)
     except OSError as problem:
         raise explain_error(directory, problem) from problem

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from rowkey.durable_files import sync_directory
+from rowkey.durable_files import read_regular_file, sync_directory
 from rowkey.engines.damage import RepairResult, SalvageResult
 from rowkey.engines.rocksdb.database import LOG, Database, to_column_family
 from rowkey.engines.rocksdb.table_metadata import StoredRegionTracker, store_spec
 from rowkey.engines.rocksdb_files.descriptor import (
     STATE_CREATING,
-    STATE_READY,
     Descriptor,
+    read_descriptor,
     write_descriptor,
 )
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
@@ -67,11 +67,13 @@ def repair_table(directory: Path) -> RepairResult:
     spec = None
     with open_salvage_view(directory, inspection) as view:
         spec, _ = read_view_spec(directory, view)
-    if any(problem not in inspection.log_problems for problem in examination.problems):
-        write_descriptor(directory, Descriptor(spec.families))
+    assert inspection.manifest is not None
+    descriptor = Descriptor(spec.families, inspection.manifest.database_id)
+    if _find_descriptor(directory) != descriptor:
+        write_descriptor(directory, descriptor)
     mark = read_mark(directory / HIGH_WATER_FILE)
     log, offset, bytes_cut = _truncate_logs(directory, spec)
-    database = Database.open(directory, spec.families, repair=True)
+    database = Database.open(directory, descriptor, repair=True)
     try:
         last_sequence = database.meta.latest_sequence_number()
         database.flush()
@@ -82,6 +84,14 @@ def repair_table(directory: Path) -> RepairResult:
     repair = RepairResult(examination.table, log, offset, bytes_cut, lost_change_count, batches)
     LOG.info("%s: the table was repaired: %s", directory, repair)
     return repair
+
+
+def _find_descriptor(directory: Path) -> Descriptor | None:
+    """Return the descriptor of a table; None if it is damaged or missing."""
+    try:
+        return read_descriptor(directory)
+    except CorruptionError:
+        return None
 
 
 def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
@@ -101,7 +111,7 @@ def _truncate_logs(directory: Path, spec: TableSpec) -> tuple[str, int, int]:
     aside.mkdir(exist_ok=True)
     size = path.stat().st_size - offset + sum(log.stat().st_size for log in later)
     with find_free_name(aside / f"{path.name}.{offset}").open("xb") as copy:
-        copy.write(path.read_bytes()[offset:])
+        copy.write(read_regular_file(path, path.stat().st_size)[offset:])
         copy.flush()
         os.fsync(copy.fileno())
     sync_directory(aside)
@@ -144,7 +154,7 @@ def save_table(
         except CorruptionError:
             spec, region_tracker = guess_view_spec(directory, view), None
             notes.append(_GUESSED_NOTE)
-        write_descriptor(target, Descriptor(spec.families, STATE_CREATING))
+        write_descriptor(target, Descriptor(spec.families, "", STATE_CREATING))
         database = Database.create(target, spec.families)
         try:
             copier = Copier(directory, view, database, examination, keep_incomplete=keep_incomplete)
@@ -155,7 +165,7 @@ def save_table(
             _store_description(database, spec, region_tracker, copier.highest_timestamp)
         finally:
             database.close()
-        write_descriptor(target, Descriptor(spec.families, STATE_READY))
+        write_descriptor(target, Descriptor(spec.families, database.table_id))
     if copier.new_gaps:
         notes.append("more blocks became unreadable while the table was saved: check the disk")
     return SalvageResult(
@@ -175,6 +185,6 @@ def _store_description(
         region_tracker.highest_timestamp = highest_timestamp
     batch = database.start_batch()
     store_spec(batch, spec)
-    region_tracker.add_all_counters(batch, region_tracker.highest_timestamp)
+    region_tracker.add_all_counters(batch, region_tracker.highest_timestamp, database.origin)
     database.write_batch(batch, sync=True)
     database.flush()

@@ -12,15 +12,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from rowkey.durable_files import read_regular_file
 from rowkey.engines.pairs import library
 from rowkey.engines.pairs.layout import parse_row
 from rowkey.engines.pairs.pair_source import PairSource
 from rowkey.engines.rocksdb.options import build_database_options
 from rowkey.engines.rocksdb.storage_errors import explain_error
+from rowkey.engines.rocksdb_files.descriptor import read_descriptor
 from rowkey.engines.rocksdb_files.inspection import (
     META_FAMILY,
     Inspection,
     list_manifests,
+    read_current,
+    read_database_id,
     read_manifest,
 )
 from rowkey.engines.rocksdb_files.linked_folder import LinkedFolder
@@ -32,7 +36,7 @@ from rowkey.engines.rocksdb_salvage.log_selection import (
     select_logs,
     select_logs_without_manifest,
 )
-from rowkey.errors import CorruptionError, OneMistakeError
+from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,6 +52,8 @@ REBUILT_NOTE = (
     "the MANIFEST cannot be read, so the list of files was rebuilt from the files themselves: "
     "cells that a major compaction dropped shortly before the damage may be back"
 )
+_MAX_FILE_BYTES = 1 << 40
+"""No log or MANIFEST is larger; what matters is that it is a regular file."""
 _TABLE_FILE = re.compile(r"(\d{6,19})\.sst\b")
 _MIN_FAMILIES = 2
 """Minimum number of column families of a table: the one of its metadata, and one of its own."""
@@ -135,7 +141,7 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
     chosen, notes = _choose_manifest(directory, inspection)
     lost_rows: list[RowInterval] = []
     if chosen is None:
-        selection = select_logs_without_manifest(directory)
+        selection = select_logs_without_manifest(directory, find_table_id(directory))
         _link_logs(folder, selection)
         name, manifest, unreadable_names = _rebuild_manifest(folder.path)
         notes.append(REBUILT_NOTE)
@@ -148,7 +154,8 @@ def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) ->
         _link_logs(folder, selection)
         assert chosen.manifest is not None
         name, manifest = chosen.manifest_name, chosen.manifest
-        (folder.path / name).write_bytes(remove_files((directory / name).read_bytes(), ()))
+        content = read_regular_file(directory / name, _MAX_FILE_BYTES)
+        (folder.path / name).write_bytes(remove_files(content, ()))
         (folder.path / "CURRENT").write_text(f"{name}\n", "ascii")
     notes += selection.notes
     missing_files = [
@@ -189,6 +196,13 @@ def _choose_manifest(
     return None, []
 
 
+def find_table_id(directory: Path) -> str:
+    """Return the id of a table from its descriptor or its database; empty if both are lost."""
+    with suppress(RowkeyError):
+        return read_descriptor(directory).table_id
+    return read_database_id(directory)
+
+
 def _is_complete(directory: Path, folder: LinkedFolder, file: TableFile) -> bool:
     """Return whether a table file exists with the size that the MANIFEST names."""
     for parent in (directory, folder.path):  # RocksDB writes files of repaired logs in the folder
@@ -202,7 +216,7 @@ def _link_logs(folder: LinkedFolder, selection: LogSelection) -> None:
     for path in selection.sound_logs:
         folder.link_file(path)
     if selection.damaged_log is not None and selection.offset:
-        intact_bytes = selection.damaged_log.read_bytes()[: selection.offset]
+        intact_bytes = read_regular_file(selection.damaged_log, _MAX_FILE_BYTES)[: selection.offset]
         (folder.path / selection.damaged_log.name).write_bytes(intact_bytes)
 
 
@@ -214,7 +228,8 @@ def _rebuild_manifest(folder: Path) -> tuple[str, Manifest, list[str]]:
     """
     names_before = {path.name for path in list_files(folder, ".sst")}
     library.Rdict.repair(str(folder), library.Options(raw_mode=True))
-    name = (folder / "CURRENT").read_text("ascii").strip()
+    name = read_current(folder, [])
+    assert name is not None
     manifest = read_manifest(folder / name, [])
     assert manifest is not None
     return name, manifest, sorted(names_before - {file.name for file in manifest.files.values()})
@@ -224,7 +239,7 @@ def _remove_from_manifest(path: Path, manifest: Manifest, files: Sequence[TableF
     """Remove table files from a MANIFEST and from its folder."""
     if not files:
         return
-    path.write_bytes(remove_files(path.read_bytes(), files))
+    path.write_bytes(remove_files(read_regular_file(path, _MAX_FILE_BYTES), files))
     for file in files:
         del manifest.files[file.number]
         (path.parent / file.name).unlink(missing_ok=True)
@@ -257,7 +272,7 @@ def _open_database(
             return library.Rdict(str(path.parent), options, families, access), broken, problems
         except Exception as problem:
             explained = _explain_error(directory, path.parent, problem)
-            match = _TABLE_FILE.search(str(problem).replace(str(path.parent), ""))
+            match = _TABLE_FILE.search(str(explained).replace(str(directory), ""))
             file = None if match is None else manifest.files.get(int(match[1]))
             if file is None or not isinstance(explained, CorruptionError):
                 raise
