@@ -10,6 +10,7 @@ from rowkey.engines.pairs.layout import parse_row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rowkey.engines.requests import TableSpec
     from rowkey.errors import OneMistakeError
 
 RowInterval = tuple[bytes | None, bytes | None]
@@ -56,6 +57,7 @@ class Examination:
         size_bytes: bytes of these files.
         notes: irregularities that lose no data, and what is uncertain.
         is_readable: whether any cell could be read.
+        spec: the stored families, attributes and regions of the table; None if they are lost.
     """
 
     table: str
@@ -68,6 +70,7 @@ class Examination:
     size_bytes: int = 0
     notes: list[str] = field(default_factory=list)
     is_readable: bool = True
+    spec: TableSpec | None = None
 
     @property
     def is_sound(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +15,16 @@ from rowkey.catalog import (
     open_catalog,
     restore_entry,
 )
+from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.engines import ENGINES, Examination, open_engine
+from rowkey.engines.backends.memory import MemoryEngine
+from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.errors import (
     Conflict,
     CorruptionError,
     InvalidArgument,
     NotSupported,
+    OneMistakeError,
     RowkeyError,
     Unavailable,
 )
@@ -92,7 +97,9 @@ def verify_tables(
         for given in tables or sorted({*engine.list_tables(), *errors_by_table}):
             name = _find_replacement(engine, given, url)
             if engine.has_table(name):
-                yield readable.examine(name, progress or _ignore_progress)
+                examination = readable.examine(name, progress or _ignore_progress)
+                _note_opening_problem(engine, url, examination)
+                yield examination
             elif name in errors_by_table:
                 yield Examination(name, problems=[errors_by_table[name]], is_readable=False)
             else:
@@ -163,6 +170,39 @@ def _find_replacement(engine: Engine, name: str, url: str) -> str:
     ):
         return find_replacement(engine, catalog, name)
     return name
+
+
+def _note_opening_problem(engine: Engine, url: str, examination: Examination) -> None:
+    """Add why a table whose files are sound cannot be opened to its examination.
+
+    The table is opened as a table in memory with the same attributes, so that no file is changed.
+    """
+    spec = examination.spec
+    if spec is None or not spec.attributes:  # a table of another program has no entry
+        return
+    where = engine.catalog_url.removeprefix("file:")
+    has_catalog = os.path.lexists(where) or CATALOG_ATTRIBUTE in spec.attributes
+    model = _TableModel.open("")
+    model.real_catalog_url = engine.catalog_url if has_catalog else model.catalog_url
+    try:
+        store = model.create_table(spec)
+        if examination.cell_count:
+            store.mutate([RowCells(b"\0", [Cell(spec.families[0].name, b"", LATEST)])])
+        with closing(model), TableLocation(model, spec.name, url) as location:
+            location.check_openable(get_time_ms)
+    except OneMistakeError as problem:
+        examination.problems.append(problem)
+
+
+class _TableModel(MemoryEngine):
+    """An engine with the attributes of a stored table, and the catalog of that table's engine."""
+
+    real_catalog_url = ""
+
+    @property
+    def catalog_url(self) -> str:
+        """Return the URL of the catalog of the stored table."""
+        return self.real_catalog_url or super().catalog_url
 
 
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:

@@ -369,6 +369,33 @@ class TableLocation:
             Unavailable: the catalog has lost the entry, or generations of it; nothing is changed.
         """
         entry = self._correct_entry(self.catalog.read(self.table_name))
+        usable_entry = self._find_usable_entry(entry)
+        if usable_entry is entry:
+            return usable_entry
+        with suppress(Conflict):
+            self.catalog.write(self.table_name, usable_entry, None)
+        return self.catalog.read(self.table_name) or usable_entry
+
+    def check_openable(self, clock: Callable[[], int]) -> None:
+        """Check what opening the table checks, and write nothing to the catalog.
+
+        Raises:
+            CorruptionError: the catalog entry is damaged.
+            Unavailable: the entry cannot be read, or is lost and cannot be rebuilt.
+        """
+        entry = self.catalog.read(self.table_name)
+        if self._is_of_other_table(entry):
+            entry = None
+        usable_entry = self._find_usable_entry(entry)
+        if usable_entry is entry:  # a rebuilt one is not in the catalog yet
+            self._build_table(entry.design, entry, clock, read_boottime_s())
+
+    def _find_usable_entry(self, entry: CatalogEntry | None) -> CatalogEntry:
+        """Return the entry of the table; a new one if it is lost and can be rebuilt.
+
+        Raises:
+            Unavailable: the catalog has lost the entry, or generations of it.
+        """
         what = find_mismatch(self.table_name, entry, self.attributes)
         if entry is not None and not what:
             return entry
@@ -389,9 +416,7 @@ class TableLocation:
             remedy = f"Drop the table, or {restore} Its attributes are not enough: {problem}"
             raise Unavailable(self.url, what, remedy=remedy) from None
         if entry is None and is_first_generation(self.attributes):
-            with suppress(Conflict):
-                self.catalog.write(self.table_name, rebuilt, None)
-            return self.catalog.read(self.table_name) or rebuilt
+            return rebuilt
         remedy = (
             f"Run rowkey repair DESIGN --on {self.url} to rebuild the catalog's entry, or {restore}"
         )
@@ -409,20 +434,25 @@ class TableLocation:
             Unavailable: the table's attributes are not enough.
             Conflict: other clients change the entry before every attempt to write it.
         """
-        table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
-        is_ours = (
-            table_id
-            and CATALOG_ATTRIBUTE not in self.attributes
-            and is_first_generation(self.attributes)
-        )
         for _ in range(MAX_CATALOG_RETRIES):
-            if entry is None or not is_ours or entry.table_id in ("", table_id):
+            if entry is None or not self._is_of_other_table(entry):
                 return entry
             rebuilt = replace(self.rebuild_entry(None), codes=entry.codes)
             with suppress(Conflict):
                 self.catalog.write(self.table_name, rebuilt, entry.version)
             entry = self.catalog.read(self.table_name)
         raise build_contention_error(self.table_name, MAX_CATALOG_RETRIES)
+
+    def _is_of_other_table(self, entry: CatalogEntry | None) -> bool:
+        """Return whether an entry is of another table, and can be rebuilt from the attributes."""
+        table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
+        return (
+            bool(table_id)
+            and entry is not None
+            and entry.table_id not in ("", table_id)
+            and CATALOG_ATTRIBUTE not in self.attributes
+            and is_first_generation(self.attributes)
+        )
 
     def rebuild_entry(self, old_entry: CatalogEntry | None) -> CatalogEntry:
         """Return a catalog entry built from the attributes in the descriptor of the table.

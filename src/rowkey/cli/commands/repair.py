@@ -67,7 +67,7 @@ def command(
     clients that opened the table before must open it again.
 
     Exits with 1 if something was damaged, repaired or not, and with 4 if a table remains that
-    cannot be read.
+    cannot be opened, read and written.
 
     \b
     rowkey repair --on rocks:./data
@@ -107,7 +107,7 @@ def command(
     done = {one.table for one in repairs} | {one.table for one in saved}
     left = [one for one in examinations if not one.is_sound and one.table not in done]
     _print_advice(url, left)
-    if any(one.needs_saving for one in left):
+    if any(one.needs_saving for one in left) or _print_remaining_problems(url, repairs):
         return 4
     return 0 if all(one.is_sound for one in examinations) else 1
 
@@ -124,6 +124,16 @@ def _repair_tables(url: str, examinations: list[Examination], *, yes: bool) -> l
     if not names or not (yes or _is_confirmed("Repair the damaged tables?")):
         return []
     return list(repair_tables(url, names))
+
+
+def _print_remaining_problems(url: str, repairs: list[RepairResult]) -> bool:
+    """Verify the repaired tables again, and print what is still wrong; return whether it is."""
+    from rowkey.table import verify_tables
+
+    names = [one.table for one in repairs]
+    remaining = [one for one in verify_tables(url, names) if not one.is_sound] if names else []
+    print_errors(f"rowkey: {problem}" for one in remaining for problem in one.problems)
+    return bool(remaining)
 
 
 def _save_tables(

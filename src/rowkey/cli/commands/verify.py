@@ -23,8 +23,9 @@ from rowkey.cli.tables import TABLE_URL_OPTION, find_table_name
 def command(table: str | None, url: str, output: str, progress: str) -> int:
     """Read every block of every file of a table, or of all tables at a URL; change nothing.
 
-    Each damaged or missing file is reported with the rows that lack cells because of it. Exits
-    with 3 if there is damage.
+    Each damaged or missing file is reported with the rows that lack cells because of it. A table
+    is sound if this user can open, read and write it: the catalog entry, links and other things in
+    place of files, and modes are checked as opening checks them. Exits with 3 if a table is not.
 
     \b
     rowkey verify logs.toml --on rocks:./data

@@ -424,6 +424,22 @@ def check_safe_to_open(directory: Path) -> None:
             raise Unavailable(str(path), what, remedy="Move it out of the table's directory.")
 
 
+def check_writable(directory: Path) -> None:
+    """Raise Unavailable if this user may not write the files that every opening writes.
+
+    Raises:
+        Unavailable: a file or the directory may only be read.
+    """
+    names = ("", HIGH_WATER_FILE, SETTINGS_FILE, "LOCK")
+    for path in [directory / name for name in names]:
+        needed = os.R_OK | os.W_OK | (os.X_OK if path == directory else 0)
+        is_effective = os.access in os.supports_effective_ids
+        if path.exists() and not os.access(path, needed, effective_ids=is_effective):
+            what = "this user may not read and write the file, so the table cannot be written"
+            remedy = "Correct the owner or the mode of the file, or use a disk that can be written."
+            raise Unavailable(str(path), what, remedy=remedy)
+
+
 def _is_own_file(path: Path, max_number: int) -> bool:
     """Return whether RocksDB or rowkey wrote a file, judged by its name and number.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowkey.cells import Family
@@ -16,13 +17,15 @@ from rowkey.engines.rocksdb_files.inspection import (
     META_FAMILY,
     SALVAGE_HINT,
     Inspection,
+    check_safe_to_open,
+    check_writable,
     inspect_database,
     list_foreign_files,
 )
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage.damage_scan import find_gaps
 from rowkey.engines.rocksdb_salvage.salvage_view import open_salvage_view
-from rowkey.errors import CorruptionError, RowkeyError
+from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +78,11 @@ def inspect_directory(directory: Path) -> tuple[Examination, Inspection]:
         examination.problems.append(problem)
         examination.repairable_problems.append(problem)
     try:
+        check_safe_to_open(directory)
+        check_writable(directory)
+    except Unavailable as problem:
+        examination.problems.append(problem)
+    try:
         inspection = inspect_database(
             directory, [META_FAMILY, *families], table_id, verify_checksums=True
         )
@@ -121,7 +129,8 @@ def examine_view(
         examination.problems.append(problem)
         lost_rows.append((None, None))
     try:
-        read_view_spec(directory, view)
+        spec, tracker = read_view_spec(directory, view)
+        examination.spec = replace(spec, splits=tuple(tracker.splits))
     except CorruptionError as problem:
         examination.problems.append(problem)
     examination.lost_rows = join_intervals(lost_rows)

@@ -137,7 +137,8 @@ def open_salvage_view(directory: Path, inspection: Inspection) -> Iterator[Salva
 def _open_view(directory: Path, folder: LinkedFolder, inspection: Inspection) -> SalvageView:
     """Link the table's files into the folder, and open a database of the readable ones."""
     for path in list_files(directory, ".sst"):
-        folder.link_file(path)
+        if path.is_file():  # RocksDB would wait for a pipe
+            folder.link_file(path)
     chosen, notes = _choose_manifest(directory, inspection)
     lost_rows: list[RowInterval] = []
     if chosen is None:
