@@ -64,8 +64,8 @@ def find_file(place: Path, name: str) -> Path:
     """Return the newest file that a short name stands for."""
     parent, last = (place / name).parent, name.rpartition("/")[2]
     if last in ("log", "sst"):
-        return sorted(parent.glob(f"*.{last}"))[-1]
-    return sorted(parent.glob(f"{last}*"))[-1]
+        return max(parent.glob(f"*.{last}"))
+    return max(parent.glob(f"{last}*"))
 
 
 def can_be_used(place: Path) -> bool:
@@ -74,9 +74,9 @@ def can_be_used(place: Path) -> bool:
         with rowkey.open(DESIGN, f"rocks:{place}", create=False) as table:
             rows = list(table.scan())
             table.put({"id": 3})
-        return rows == [{"id": 1}, {"id": 2}]
     except RowkeyError:
         return False
+    return rows == [{"id": 1}, {"id": 2}]
 
 
 def is_called_sound(place: Path) -> bool:

@@ -16,9 +16,7 @@ from rowkey.catalog import (
     restore_entry,
 )
 from rowkey.cells import LATEST, Cell, RowCells
-from rowkey.engines import ENGINES, Examination, open_engine
-from rowkey.engines.backends.memory import MemoryEngine
-from rowkey.engines.ordering.row_clock import get_time_ms
+from rowkey.engines import ENGINES, Examination, get_time_ms, open_engine
 from rowkey.errors import (
     Conflict,
     CorruptionError,
@@ -178,31 +176,20 @@ def _note_opening_problem(engine: Engine, url: str, examination: Examination) ->
     The table is opened as a table in memory with the same attributes, so that no file is changed.
     """
     spec = examination.spec
-    if spec is None or not spec.attributes:  # a table of another program has no entry
+    # A table of another program has no entry; the catalog that a design declares is not known here.
+    if spec is None or not spec.attributes or CATALOG_ATTRIBUTE in spec.attributes:
         return
-    where = engine.catalog_url.removeprefix("file:")
-    has_catalog = os.path.lexists(where) or CATALOG_ATTRIBUTE in spec.attributes
-    model = _TableModel.open("")
-    model.real_catalog_url = engine.catalog_url if has_catalog else model.catalog_url
+    folder = engine.catalog_url.removeprefix("file:")
+    catalog_url = engine.catalog_url if os.path.lexists(folder) else None  # none is made
     try:
-        store = model.create_table(spec)
-        if examination.cell_count:
-            store.mutate([RowCells(b"\0", [Cell(spec.families[0].name, b"", LATEST)])])
-        with closing(model), TableLocation(model, spec.name, url) as location:
-            location.check_openable(get_time_ms)
+        with open_engine("memory:") as model:
+            store = model.create_table(spec)
+            if examination.cell_count:
+                store.mutate([RowCells(b"\0", [Cell(spec.families[0].name, b"", LATEST)])])
+            with TableLocation(model, spec.name, url, catalog=catalog_url) as location:
+                location.check_openable(get_time_ms)
     except OneMistakeError as problem:
         examination.problems.append(problem)
-
-
-class _TableModel(MemoryEngine):
-    """An engine with the attributes of a stored table, and the catalog of that table's engine."""
-
-    real_catalog_url = ""
-
-    @property
-    def catalog_url(self) -> str:
-        """Return the URL of the catalog of the stored table."""
-        return self.real_catalog_url or super().catalog_url
 
 
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:

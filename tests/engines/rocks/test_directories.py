@@ -227,11 +227,11 @@ def test_a_table_of_another_format_is_refused(tmp_path: Path) -> None:
         create_odd_table(engine)
         meta = engine._tables["space:t.able"].database.meta
         described = json.loads(meta.get(b"table") or b"")
-        meta.put(b"table", json.dumps({**described, "format": 3}).encode())
+        meta.put(b"table", json.dumps({**described, "format": 4}).encode())
     for _ in range(2):
         with (
             RocksEngine.open(str(tmp_path)) as engine,
-            pytest.raises(NotSupported, match="have the format version 3; expected version 2"),
+            pytest.raises(NotSupported, match="have the format version 4; expected version 3"),
         ):
             engine.open_table("space:t.able")
 

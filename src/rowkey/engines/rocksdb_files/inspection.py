@@ -273,9 +273,10 @@ def read_own_log(
     """
     log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
     content = read_log(log, verify_checksums=verify_checksums)
-    if content.damage is not None and not verify_checksums:
-        content = read_log(log, verify_checksums=True)  # finds earlier damage too
     what = _find_foreign_origin(content.origins, table_id, origin)
+    if not verify_checksums and (what or content.damage is not None):
+        content = read_log(log, verify_checksums=True)  # finds damage of origins, and earlier one
+        what = _find_foreign_origin(content.origins, table_id, origin)
     return replace(content, damage=ForeignLog(0, what)) if what else content
 
 
@@ -430,9 +431,10 @@ def check_writable(directory: Path) -> None:
     Raises:
         Unavailable: a file or the directory may only be read.
     """
-    names = ("", HIGH_WATER_FILE, SETTINGS_FILE, "LOCK")
+    names = ("", HIGH_WATER_FILE, SETTINGS_FILE, "LOCK", IDENTITY_FILE)
     for path in [directory / name for name in names]:
-        needed = os.R_OK | os.W_OK | (os.X_OK if path == directory else 0)
+        needed = os.R_OK | (os.X_OK if path == directory else 0)
+        needed |= os.W_OK if path.name != IDENTITY_FILE else 0
         is_effective = os.access in os.supports_effective_ids
         if path.exists() and not os.access(path, needed, effective_ids=is_effective):
             what = "this user may not read and write the file, so the table cannot be written"

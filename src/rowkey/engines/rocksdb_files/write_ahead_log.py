@@ -72,6 +72,7 @@ def read_log(log: bytes, *, verify_checksums: bool = False) -> LogContent:
         if first and begin != last + 1:
             problem = f"changes are missing between number {last:,} and number {begin:,}"
             return LogContent(first, last, LogDamage(offset, problem), frozenset(origins))
-        origins.add(find_origin(record))
+        if count:  # RocksDB writes an empty batch after it has recovered a damaged log
+            origins.add(find_origin(record))
         first, last = first or begin, begin + count - 1
     return LogContent(first, last, damage, frozenset(origins))
