@@ -11,11 +11,16 @@ from pyarrow import parquet
 
 import rowkey
 from rowkey import Design
+from rowkey.errors import Unavailable
+from rowkey.hbase.connection import PendingCall, ServerConnection
 from rowkey.table import create_table, drop_table, load_file
 from table.recordings import RECORDINGS, Recording
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rowkey.hbase import Deadline
+    from rowkey.hbase.wire.frames import Response
 
 COPIES = 3
 """Of the flights of 2013, so that they are a million rows; the number of the copy is in the key."""
@@ -68,6 +73,35 @@ def test_a_recording_is_the_same_on_a_cluster(name: str, hbase_url: str, tmp_pat
     sample = RECORDINGS[name].sample(3_000, tmp_path)
     design = Design(f"recorded.{token_hex(4)}", **RECORDINGS[name].words)
     assert compare_with_disk(hbase_url, design, sample, tmp_path) > 1_000
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x10\x00", b"\x08\xff", b"\x22\x7f\x01", b"\xff" * 60])
+def test_a_put_that_is_answered_with_garbage_fails(
+    answer: bytes, hbase_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A put of one row or several raises if the servers answer with something else than "done"."""
+    fields = {"id": "u64", "note": {"type": "text", "family": "d"}}
+    design = Design(f"garbage{token_hex(4)}", key="[id]", fields=fields, families={"d": {}})
+    wait_for_answer = ServerConnection.wait_for_answer
+
+    def falsify_answer(self: ServerConnection, call: PendingCall, deadline: Deadline) -> Response:
+        response = wait_for_answer(self, call, deadline)
+        is_write = call.method in {"Mutate", "Multi"}
+        return response._replace(message=answer) if is_write else response
+
+    with create_table(design, hbase_url) as table:
+        table.put({"id": 1, "note": "first"})
+        with monkeypatch.context() as patch:
+            patch.setattr(ServerConnection, "wait_for_answer", falsify_answer)
+            with pytest.raises(Unavailable):
+                table.put({"id": 2, "note": "second"})
+            batch = table.batch()
+            batch.put({"id": 3, "note": "third"})
+            batch.put({"id": 4, "note": "fourth"})
+            with pytest.raises(Unavailable):
+                batch.send()
+        assert {"id": 1, "note": "first"} == table.get({"id": 1})
+    drop_table(design.table, hbase_url)
 
 
 def test_a_key_that_counts_nothing(hbase_url: str) -> None:

@@ -93,11 +93,12 @@ class RowOrder:
 
     def check_cells(self, rows: Sequence[RowCells]) -> None:
         """Raise an error unless the cells of each row, and of pieces of it, are in order."""
-        last_row, last_cells = b"", ()  # type: tuple[bytes, Sequence[Cell]]
-        for row, cells in rows:
-            joined = [*last_cells[-1:], *cells] if row == last_row else cells
-            check_cell_order(row, joined, is_raw=self.scan.raw)
-            last_row, last_cells = row, cells
+        before: RowCells | None = None
+        for one in rows:
+            continues = before is not None and before.row == one.row
+            cells = [*before.cells[-1:], *one.cells] if before and continues else one.cells
+            check_cell_order(one.row, cells, is_raw=self.scan.raw)
+            before = one
 
     def check_columns(
         self, cells: pa.RecordBatch, counts: Sequence[int], partials: Sequence[bool]

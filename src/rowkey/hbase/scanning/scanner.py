@@ -80,7 +80,7 @@ class Scanner:
     The constructor sends the first request, and one answer is always prefetched, never more: so
     many scanners can wait for their servers at the same time, and each holds at most two answers.
     Only after the expected rows of a scan nothing is prefetched until the answers are full ones.
-    A scan may take any time: the timeout of an operation is that of one answer.
+    A scan may take any time: the timeout of an operation is that of the next row or cell.
 
     One thread at a time reads it; any thread may close it.
 
