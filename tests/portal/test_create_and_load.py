@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from itertools import pairwise
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from portal.test_data import JSON
 from portal.test_hostile_text import HOSTILE, PageReader, check_page
 from portal.test_screens import read_audit, read_form
 from portal.test_sessions import write_users
-from portal.test_simulate import upload, wait_for_end
+from portal.test_simulate import upload, wait_for_end, wait_until
 from rowkey.portal.table_steps import TableStep
 from rowkey.render import DIALECTS, build_create_statement
 from rowkey.simulate import choose_design_splits
@@ -235,3 +236,23 @@ def test_hostile_names_create_and_load_nothing(tmp_path: Path) -> None:
     quoted = "".join('"' + text.replace('"', '""') + '",x,y\n' for text in HOSTILE[:9])
     load(client, f"{EVENTS}{quoted}")
     check_page(client.get(PAGE, params={"lang": "zh"}).text)
+
+
+def test_a_step_that_ends_while_its_page_is_made_is_shown_as_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page then follows the step and opens again, in place of one without the next link."""
+    url = f"memory:{tmp_path}"
+    app = build_portal(tmp_path, url)
+    portal, is_ended = app.state.portal, Event()
+    portal.steps.start("logs", "create", "ann", lambda _: (is_ended.wait(30), ({}, ()))[1])
+    refresh = portal.live.refresh
+
+    def end_step(*arguments: object, **named: object) -> None:
+        refresh(*arguments, **named)
+        is_ended.set()
+        wait_until(lambda: not portal.steps.find("logs").is_running)
+
+    monkeypatch.setattr(type(portal.live), "refresh", lambda _, *a, **n: end_step(*a, **n))
+    page = open_client(app).get("/designs/logs.toml/create").text
+    assert 'id="progress"' in page

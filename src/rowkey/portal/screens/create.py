@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from rowkey.errors import Conflict, InvalidArgument
@@ -51,7 +52,7 @@ def show_creation(request: PortalRequest) -> Response:
     portal = request.portal
     file = portal.workspace.read(request.path_values["name"])
     design = portal.workspace.read_design(file)
-    step = portal.steps.find(design.table)
+    step = copy(portal.steps.find(design.table))  # which may end while the page is made
     is_ours = step is not None and step.name == STEP
     is_running = step is not None and step.is_running
     tables = {design.table: design, **design.companions}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
@@ -30,7 +31,7 @@ STEP = "load"
 def show_load(request: PortalRequest) -> Response:
     """Show the form for a load, and the step of the table that runs or ran last."""
     name = request.path_values["name"]
-    step = request.portal.steps.find(name)
+    step = copy(request.portal.steps.find(name))  # which may end while the page is made
     if request.wants_json:
         state = None if step is None else step.build_document()
         return JSONResponse({"format": FORMAT_VERSION, "table": name, "step": state})
