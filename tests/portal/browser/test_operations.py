@@ -225,7 +225,7 @@ def confirm(view: Any, label: str, typed: str, *, is_refused: bool = False) -> N
     form = view.locator("form.typed").filter(has=view.get_by_role("button", name=label))
     if not form.is_visible():
         view.locator("summary").filter(has_text=re.compile(f"^{label}$")).click()
-    form.get_by_role("textbox").fill(typed)
+    form.locator('[name="typed_name"]').fill(typed)
     with view.expect_navigation():
         form.get_by_role("button", name=label).click()
     if is_refused:
