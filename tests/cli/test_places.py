@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import pty
@@ -17,7 +18,6 @@ import pytest
 from cli.command import run
 from cli.conftest import EVERYTHING
 from command_server import find_command
-from rowkey.engines import open_engine
 from rowkey.errors import Unavailable
 
 PLACE_OPTION = ("--on", "rocks:data")
@@ -39,9 +39,10 @@ def test_a_directory_that_another_process_has_is_told(
 ) -> None:
     """Every command exits with 4 and a remedy if another process has the directory."""
     del things_folder
-    with open_engine("rocks:data"):
+    with Path("data", ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         done = run(*words, *PLACE_OPTION)
-    line = "rowkey: data: the directory is open already, in this or another process; expected "
+    line = "rowkey: data: the directory is open already, in another process; expected "
     assert (4, "") == (done.code, done.out)
     assert done.err.startswith(line)
     assert 1 == done.err.count("\n")

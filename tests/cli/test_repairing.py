@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import signal
@@ -13,7 +14,6 @@ import pytest
 
 from cli.command import run, run_in_process
 from rowkey.design import Design
-from rowkey.engines import open_engine
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 from rowkey.render import REPAIR_FIELDS, VERIFY_FIELDS, list_paths
 
@@ -321,7 +321,8 @@ def test_a_place_that_cannot_be_mended_is_wrong_usage(
 def test_a_place_in_use_is_not_mended(things_folder: Path) -> None:
     """A place in use by another process is reported and not repaired."""
     del things_folder
-    with open_engine("rocks:data"):
+    with Path("data", ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         for words in (("repair", "--on", "rocks:data", "--yes"), ("verify", *PLACE_OPTION)):
             done = run(*words)
             assert (4, "") == (done.code, done.out)

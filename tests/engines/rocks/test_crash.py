@@ -87,15 +87,6 @@ def test_a_second_process_is_refused_at_once(tmp_path: Path) -> None:
     assert float(second.stdout) < 1
 
 
-def test_the_same_process_is_refused_as_well(tmp_path: Path) -> None:
-    """A process cannot open a directory twice."""
-    with (
-        RocksEngine.open(str(tmp_path)),
-        pytest.raises(Unavailable, match="the directory is open already"),
-    ):
-        RocksEngine.open(str(tmp_path))
-
-
 def test_a_kill_frees_the_directory(tmp_path: Path) -> None:
     """A directory can be opened as soon as the process that had it open is killed."""
     killing = KilledWriters(tmp_path, seed=6)

@@ -20,7 +20,7 @@ from rowkey.engines.embedded_store import (
 from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
-from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, DirectoryLock
+from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, lock_directory
 from rowkey.engines.rocksdb_files.descriptor import to_directory_name
 from rowkey.engines.rocksdb_files.table_folder import (
     check_only_own_files,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from rowkey.engines.damage import Examination, RepairResult, SalvageResult
     from rowkey.engines.requests import TableSpec
+    from rowkey.engines.rocksdb.directory_lock import DirectoryLock
 
     Clock = Callable[[], int]
 
@@ -51,6 +52,8 @@ _DROPPED_PREFIX = ".dropped-"
 
 class RocksEngine(Engine):
     """Tables in a directory: `rocks:PATH`; each table is a RocksDB, for one process at a time.
+
+    Several engines of one process may have the directory open, but each table only one of them.
 
     An acknowledged write survives the death of the process. With `sync` it survives a power cut
     too, at the price of a disk flush for each call. A directory on a full or read-only disk can
@@ -103,9 +106,11 @@ class RocksEngine(Engine):
         path = _parse_path(location)
         try:
             make_directory(path)
-            directory_lock = DirectoryLock(path)
+            directory_lock = lock_directory(path)
         except OSError as problem:
             raise _build_unusable_error(path, problem) from problem
+        if directory_lock.engine_count > 1:
+            return cls(path, directory_lock, clock, sync=sync)
         with suppress(OSError):  # a disk that may only be read
             for leftover in list(path.iterdir()):
                 if leftover.name.startswith(_DROPPED_PREFIX):
@@ -195,6 +200,7 @@ class RocksEngine(Engine):
         """Close a table if it is open, and return its directory."""
         self._check_open()
         self._check_table_exists(name)
+        self._directory_lock.claim_table(name, self)
         table = self._tables.pop(name, None)
         if table is not None:
             table.close()
@@ -228,6 +234,7 @@ class RocksEngine(Engine):
         with self._lock:
             if spec.name in self.list_tables():
                 raise build_table_exists_error(spec.name)
+            self._directory_lock.claim_table(spec.name, self)
             directory = self.get_directory(spec.name)
             try:
                 prepare_directory(directory)
@@ -247,6 +254,7 @@ class RocksEngine(Engine):
                 table = None
             if table is None:
                 self._check_table_exists(name)
+                self._directory_lock.claim_table(name, self)
                 table = OpenTable.open(self.get_directory(name), name, self._clock, sync=self._sync)
                 self._tables[name] = table
         return RocksStore(table)
@@ -268,6 +276,7 @@ class RocksEngine(Engine):
         self._check_open()
         with self._lock:
             self._check_table_exists(name)
+            self._directory_lock.claim_table(name, self)
             directory = self.get_directory(name)
             check_only_own_files(directory)
             table = self._tables.pop(name, None)
@@ -282,6 +291,7 @@ class RocksEngine(Engine):
                 remove_dropped_table(dropped_directory)
             except OSError as problem:
                 raise _build_unusable_error(directory, problem) from problem
+            self._directory_lock.release_tables(self, [name])
 
     def _check_open(self) -> None:
         """Raise Closed if the engine was closed, or opened before a fork."""
@@ -299,7 +309,7 @@ class RocksEngine(Engine):
                 return
             self._closed = True
             with ExitStack() as stack:  # whatever one of them raises, the others are closed
-                stack.callback(self._directory_lock.release)
+                stack.callback(self._directory_lock.release, self)
                 for table in self._tables.values():
                     stack.callback(table.close)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+from threading import RLock
 from typing import TYPE_CHECKING, BinaryIO
 
 from rowkey import fork_safety
 from rowkey.durable_files import open_regular_file
 from rowkey.engines.rocksdb.storage_errors import build_in_use_error
+from rowkey.errors import Unavailable
 
 try:
     import fcntl
@@ -16,13 +18,14 @@ except ImportError:  # on Windows each RocksDB has a lock of its own
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 LOCK_FILE = ".lock"
 
 
 class DirectoryLock:
-    """Locks a directory for one process, until it is released or the process ends.
+    """Locks a directory for one process, until all its engines have released it.
 
     On a read-only disk no lock file is needed, as no process can write.
 
@@ -30,12 +33,14 @@ class DirectoryLock:
         path: the directory.
 
     Raises:
-        Unavailable: another process or engine has the directory locked.
+        Unavailable: another process has the directory locked.
         OSError: the lock file cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
-        self.is_inherited = False
+        self.is_inherited, self.engine_count = False, 0
+        self._owners: dict[str, object] = {}
+        """The engine of this process that uses each open table."""
         self._file = _open_lock(path / LOCK_FILE)
         if self._file is not None and fcntl is not None:
             try:
@@ -45,8 +50,39 @@ class DirectoryLock:
                 raise build_in_use_error(path) from problem
         fork_safety.register_resource(self)
 
-    def release(self) -> None:
-        """Release the lock, even if a starting child process has the lock file open too."""
+    def claim_table(self, name: str, engine: object) -> None:
+        """Let one engine use a table from now on.
+
+        Raises:
+            Unavailable: another engine of this process uses it.
+        """
+        with _locked_directories.lock:
+            if self._owners.setdefault(name, engine) is not engine:
+                what = "the table is open already, by another call of rowkey.open in this process"
+                remedy = "Use the table that is open, also in other threads; or close it first."
+                raise Unavailable(f"table {name}", what, remedy=remedy)
+
+    def release_tables(self, engine: object, names: Iterable[str]) -> None:
+        """Let other engines of this process use the tables that an engine has closed."""
+        with _locked_directories.lock:
+            for name in list(names):
+                if self._owners.get(name) is engine:
+                    del self._owners[name]
+
+    def release(self, engine: object) -> None:
+        """Release the lock for an engine, and the file once no engine has it.
+
+        It is released even if a starting child process has the lock file open too.
+        """
+        with _locked_directories.lock:
+            self.release_tables(engine, self._owners)
+            self.engine_count -= 1
+            if self.engine_count == 0:
+                _locked_directories.forget(self)
+                self._close_file()
+
+    def _close_file(self) -> None:
+        """Unlock and close the lock file."""
         if self._file is not None:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -59,6 +95,49 @@ class DirectoryLock:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class _LockedDirectories:
+    """The directories that this process has locked; a forked child starts without any."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self._locks: dict[tuple[int, int], DirectoryLock] = {}
+        fork_safety.register_resource(self)
+
+    def acquire(self, path: Path) -> DirectoryLock:
+        """Return the lock of a directory, shared by all engines of this process."""
+        status = path.stat()
+        with self.lock:
+            place = (status.st_dev, status.st_ino)
+            lock = self._locks.get(place) or DirectoryLock(path)
+            lock.engine_count += 1
+            self._locks[place] = lock
+            return lock
+
+    def forget(self, lock: DirectoryLock) -> None:
+        """Forget a lock that no engine has any longer."""
+        self._locks = {place: one for place, one in self._locks.items() if one is not lock}
+
+    def reset_in_child(self) -> None:
+        """Forget the locks of the parent in a forked child."""
+        self.lock, self._locks = RLock(), {}
+
+
+_locked_directories = _LockedDirectories()
+
+
+def lock_directory(path: Path) -> DirectoryLock:
+    """Lock a directory for this process, and return the lock, which all its engines share.
+
+    Args:
+        path: the directory.
+
+    Raises:
+        Unavailable: another process has the directory locked.
+        OSError: the lock file cannot be opened.
+    """
+    return _locked_directories.acquire(path)
 
 
 def _open_lock(path: Path) -> BinaryIO | None:

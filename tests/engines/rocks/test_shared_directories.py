@@ -1,0 +1,84 @@
+"""Several tables of one directory can be open in one process, each once."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+import rowkey
+from rowkey.errors import RowkeyError, Unavailable
+from rowkey.table import drop_table, verify_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESIGNS = [rowkey.Design(name, "[id]", fields={"id": "u32"}) for name in ("a", "b")]
+
+
+def test_two_tables_of_a_directory_are_open_at_once(tmp_path: Path) -> None:
+    """Two calls of `open` give two tables, and closing one leaves the other."""
+    url = f"rocks:{tmp_path}"
+    first = rowkey.open(DESIGNS[0], url)
+    with rowkey.open(DESIGNS[1], f"rocks:{tmp_path}/../{tmp_path.name}") as second:
+        first.put({"id": 1})
+        first.close()
+        second.put({"id": 2})
+        with pytest.raises(RowkeyError):
+            first.put({"id": 3})
+        with rowkey.open(DESIGNS[0], url) as again:
+            assert [{"id": 1}] == list(again.scan())
+    with rowkey.open(DESIGNS[1], url) as table:
+        assert [{"id": 2}] == list(table.scan())
+
+
+def test_a_table_is_open_once(tmp_path: Path) -> None:
+    """A second opening, a drop and a verification of an open table are one plain sentence."""
+    url = f"rocks:{tmp_path}"
+    with rowkey.open(DESIGNS[0], url) as table:
+        table.put({"id": 1})
+        for use in (
+            lambda: rowkey.open(DESIGNS[0], url),
+            lambda: rowkey.open("a", url),
+            lambda: drop_table("a", url),
+            lambda: list(verify_tables(url)),
+        ):
+            with pytest.raises(Unavailable, match="table a: the table is open already, by another"):
+                use()
+        table.put({"id": 2})
+        assert 2 == table.count()
+    assert all(one.is_sound for one in verify_tables(url))
+
+
+def test_threads_open_and_close_tables_of_one_directory(tmp_path: Path) -> None:
+    """Threads that open, write and close tables of their own never meet a closed lock."""
+
+    def write(number: int) -> int:
+        design = rowkey.Design(f"t{number}", "[id]", fields={"id": "u32"})
+        for index in range(4):
+            with rowkey.open(design, f"rocks:{tmp_path}") as table:
+                table.put({"id": index})
+                count = table.count()
+        return count
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [4] * 4 == list(pool.map(write, range(4)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_does_not_share_the_lock(tmp_path: Path) -> None:
+    """A forked child is refused while its parent has the directory open, and opens it later."""
+    url = f"rocks:{tmp_path}"
+    with rowkey.open(DESIGNS[0], url):
+        child = os.fork()
+        if child == 0:  # pragma: no cover
+            try:
+                rowkey.open(DESIGNS[1], url)
+            except Unavailable:
+                os._exit(7)
+            os._exit(1)
+        assert 7 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with rowkey.open(DESIGNS[1], url) as table:
+        table.put({"id": 1})
