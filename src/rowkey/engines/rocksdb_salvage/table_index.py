@@ -30,7 +30,9 @@ _METAINDEX_SIZE_AT = 13
 _TRAILER_BYTES = 5
 """After each block: the type of its compression, and its checksum."""
 _UINT32 = struct.Struct("<I")
-_INDEX_NAME = b"rocksdb.index"
+_INDEX_NAME, _PROPERTIES_NAME = b"rocksdb.index", b"rocksdb.properties"
+_LARGEST_SEQUENCE = b"rocksdb.key.largest.seqno"
+_CREATOR = b"rocksdb.creating.db.identity"
 _NO_COMPRESSION, _SNAPPY, _ZLIB, _BZIP2 = 0, 1, 2, 3
 _ARROW_CODECS = {_SNAPPY: "snappy", 4: "lz4_raw", 5: "lz4_raw", 7: "zstd"}
 _MAX_INDEX_BYTES = 1 << 30
@@ -67,6 +69,23 @@ def read_separators(path: Path) -> list[bytes]:
         raise InvalidIndex(f"{path}: {problem}") from problem
 
 
+def read_origin(path: Path) -> tuple[str, int]:
+    """Return the id of the database that wrote a table file, and the number of its last change.
+
+    Raises:
+        InvalidIndex: the file or its properties are damaged, or of an unknown format.
+        OSError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            offset, length = _find_block(file, path.stat().st_size, _PROPERTIES_NAME)
+            properties = dict(_read_entries(_read_block(file, offset, length), has_lengths=True))
+            sequence, _ = _read_varint(properties[_LARGEST_SEQUENCE], 0)
+            return properties[_CREATOR].decode(), sequence
+    except (LookupError, ValueError, struct.error, OverflowError, zlib.error) as problem:
+        raise InvalidIndex(f"{path}: {problem}") from problem
+
+
 def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
     """Return the offset of a file's index block, and its size without the trailer."""
     footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
@@ -78,12 +97,18 @@ def _find_index(file: BinaryIO, size: int) -> tuple[int, int]:
         for _ in range(2):  # the handle of the metaindex
             _, at = _read_varint(footer, at)
         return _read_handle(footer, at)
+    return _find_block(file, size, _INDEX_NAME)
+
+
+def _find_block(file: BinaryIO, size: int, name: bytes) -> tuple[int, int]:
+    """Return the offset and the size of a block that the metaindex names."""
+    footer = _read_at(file, size - _FOOTER_BYTES, _FOOTER_BYTES)
     (length,) = _UINT32.unpack_from(footer, _METAINDEX_SIZE_AT)
     offset = size - _FOOTER_BYTES - _TRAILER_BYTES - length
     for key, handle in _read_entries(_read_block(file, offset, length), has_lengths=True):
-        if key == _INDEX_NAME:
+        if key == name:
             return _read_handle(handle, 0)
-    raise InvalidIndex("the metaindex does not name an index")
+    raise InvalidIndex(f"the metaindex does not name {name.decode()}")
 
 
 def _read_at(file: BinaryIO, offset: int, length: int) -> bytes:
