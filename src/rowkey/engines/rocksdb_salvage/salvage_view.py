@@ -216,7 +216,7 @@ def _find_newer_files(directory: Path, inspection: Inspection) -> list[str]:
                     what = (
                         f"the MANIFEST does not know this file, whose last change is {sequence:,}"
                     )
-                    what += f", but ends with change {known_sequence:,}: it is an earlier copy"
+                    what += f" but ends with change {known_sequence:,}: it is an earlier copy"
                     notes.append(f"{path}: {what}")
     return notes
 
