@@ -60,7 +60,7 @@ with what had been acknowledged. A call is
 * *read as stored*: its answer is wrong and exactly what the damaged bytes say, in a format without
   a checksum that rowkey did not define; the objects concerned are named below;
 * *silent wrong*: another answer, without an error; or `verify` says sound what is refused;
-* *crashed*: a traceback, more than 1 GiB of memory, or no answer within 20 s.
+* *crashed*: a traceback, more than 2 GiB of memory, or no answer within 20 s.
 
 **{objects} objects, {kinds} faults, {faults:,} faults tried, {answers:,} answers: {verdicts}.**
 

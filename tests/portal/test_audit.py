@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from portal.portals import build_portal, open_client
 from portal.test_data import JSON
 from portal.test_hostile_text import check_page
 from portal.test_sessions import write_users
+from rowkey.errors import Unavailable
 from rowkey.portal.audit import AuditLog
 from rowkey.portal.screens.audit import PAGE_ENTRIES
 
@@ -61,6 +63,22 @@ def test_an_entry_after_a_cut_one_is_whole(tmp_path: Path) -> None:
     for target in ("b", "c"):
         log.append("ann", "save", target)
     assert ["c", "b", "a"] == [entry["target"] for entry in log.read_page(9)[0]]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "endless link"])
+def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
+    """A pipe, a folder or a device in the place of the log is refused at once, by its name."""
+    path = tmp_path / "audit.jsonl"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(Unavailable, match=r"audit\.jsonl: the audit log cannot be read"):
+        AuditLog(path).read_page(3)
+    with pytest.raises(OSError, match=r"audit\.jsonl"):
+        AuditLog(path).append("ann", "save", "file")
 
 
 def test_operators_read_the_log(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 TIME_LIMIT_S = 20.0
 """Seconds after which a process hangs. Each call ends within a second on an idle machine."""
-MEMORY_LIMIT_BYTES = 1 << 30
+MEMORY_LIMIT_BYTES = 2 << 30
 """Address space that a process may have more than at its start."""
 MAX_CALL_NUMBER = 40
 """Of a call, at most so many calls of the operating system are made fail, one in each try."""

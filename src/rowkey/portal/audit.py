@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import time
 from typing import TYPE_CHECKING, Any
 
 from rowkey.durable_files import make_directory
+from rowkey.errors import Unavailable
 from rowkey.messages import shorten_texts
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class AuditLog:
         entry |= {"target": target, **details}
         line = json.dumps(shorten_texts(entry), separators=(",", ":")).encode() + b"\n"
         make_directory(self.path.parent)
-        number = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        number = self._open(os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             size = os.fstat(number).st_size
             if size and os.pread(number, 1, size - 1) != b"\n":
@@ -70,18 +72,27 @@ class AuditLog:
             end: where the page ends, as the page of newer ones returned it; None for the newest.
             target: the file or table whose entries are wanted; empty for all.
 
+        Raises:
+            Unavailable: the file cannot be read, or is no regular file.
+
         Cost: reads at most `MAX_READ_BYTES`; a page may have fewer entries, and older ones follow.
         """
         entries: list[dict[str, Any]] = []
         try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                end = size if end is None else min(end, size)
-                start = max(end - MAX_READ_BYTES, 0)
-                file.seek(start)
-                data = file.read(end - start)
+            number = self._open(os.O_RDONLY)
         except FileNotFoundError:
             return [], None
+        except OSError as problem:
+            raise self._build_read_error(problem) from problem
+        try:
+            size = os.fstat(number).st_size
+            end = size if end is None else min(end, size)
+            start = max(end - MAX_READ_BYTES, 0)
+            data = os.pread(number, end - start, start)
+        except OSError as problem:
+            raise self._build_read_error(problem) from problem
+        finally:
+            os.close(number)
         if start:  # the first line is cut
             cut = data.find(b"\n") + 1
             start, data = start + cut, data[cut:]
@@ -97,6 +108,24 @@ class AuditLog:
             if len(entries) == count:
                 break
         return entries, at or None
+
+    def _open(self, flags: int) -> int:
+        """Open the file, and return its number.
+
+        Raises:
+            OSError: it cannot be opened, or is no regular file: a pipe would let the portal wait.
+        """
+        number = os.open(self.path, flags | os.O_NONBLOCK, 0o600)
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            os.close(number)
+            raise OSError(errno.EINVAL, "it is no regular file", str(self.path))
+        return number
+
+    def _build_read_error(self, problem: OSError) -> Unavailable:
+        """Return the error of a file that cannot be read."""
+        what = f"the audit log cannot be read: {problem.strerror or problem}"
+        remedy = "Check the file and its permissions, then try again."
+        return Unavailable(str(self.path), what, remedy=remedy)
 
 
 def _is_entry(entry: Any) -> bool:

@@ -316,6 +316,8 @@ class EmbeddedTable(Scenario):
             return f"it is sound, and refused: {', '.join(unsound)}" if unsound else ""
         if not examination.problems:
             return ""
+        if not examination.is_readable:
+            raise examination.problems[0]
         if call == "repair --into":
             into = place.with_name(f"{place.name}-saved")
             shutil.rmtree(into, ignore_errors=True)
