@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,17 @@ def test_a_file_of_another_version_is_not_touched(tmp_path: Path) -> None:
         history.read_columns("t", 0)
     assert before == (tmp_path / "live.sqlite").read_bytes()
     assert 0o600 == (tmp_path / "live.sqlite").stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("column", ["servers", "counts"])
+def test_a_damaged_column_is_an_error_of_the_file(tmp_path: Path, column: str) -> None:
+    """Load that cannot be decoded is reported as damage of the file, as the pages expect it."""
+    history = open_history(tmp_path)
+    history.add("t", build_minute_columns(build_interval([7], 1), START_MS), START_MS)
+    with history.database.change() as connection:
+        connection.execute(f"UPDATE load_columns SET {column} = '{{'")
+    with pytest.raises(sqlite3.DatabaseError, match="a column of load is damaged"):
+        history.read_columns("t", 0)
 
 
 def test_hot_ranges_stay_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import zlib
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from rowkey.portal.load_column import MINUTE_MS, LoadColumn, merge_columns
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Sequence
 
     from rowkey.portal.live_database import LiveDatabase
@@ -181,14 +181,18 @@ class LiveHistory:
     def _decode(self, connection: sqlite3.Connection, row: tuple[Any, ...]) -> LoadColumn:
         """Return a stored column."""
         start_ms, length_ms, counts, servers, layout, digest = row
-        ranges = self._layouts.get(digest)
-        if ranges is None:
-            ranges = _read_ranges(connection, layout)
-            if len(self._layouts) >= MAX_DECODED_LAYOUTS:
-                self._layouts.clear()
-            self._layouts[digest] = ranges
-        pairs = {name: (pair[0], pair[1]) for name, pair in json.loads(servers).items()}
-        return LoadColumn(start_ms, length_ms, ranges, _decode_counts(counts, len(ranges)), pairs)
+        try:
+            ranges = self._layouts.get(digest)
+            if ranges is None:
+                ranges = _read_ranges(connection, layout)
+                if len(self._layouts) >= MAX_DECODED_LAYOUTS:
+                    self._layouts.clear()
+                self._layouts[digest] = ranges
+            pairs = {name: (pair[0], pair[1]) for name, pair in json.loads(servers).items()}
+            columns = _decode_counts(counts, len(ranges))
+        except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as problem:
+            raise sqlite3.DatabaseError(f"a column of load is damaged: {problem}") from problem
+        return LoadColumn(start_ms, length_ms, ranges, columns, pairs)
 
     def _drop_oldest(self, connection: sqlite3.Connection) -> None:
         """Drop the oldest columns of all tables if the file has grown too large."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
@@ -376,6 +377,10 @@ class InterruptedCreation(EmbeddedTable):
                 pass
             table = folder / name / "t"
             write_descriptor(table, replace(read_descriptor(table), state=STATE_CREATING))
+            with closing(open_catalog(f"file:{folder / name / '.catalog'}")) as catalog:
+                entry = catalog.read("t")
+                assert entry is not None
+                catalog.write("t", replace(entry, is_created=False), entry.version)
 
     def open(self, place: Path) -> OpenTable:
         """Create the table again."""
