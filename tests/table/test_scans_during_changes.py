@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import rowkey
+from rowkey.cells import Cell, RowCells
 from rowkey.errors import Unavailable
 from table.clients import ManualClock, open_client, set_buckets
 
@@ -51,12 +52,13 @@ def fill_shared_table(key: str, count: int, monkeypatch: pytest.MonkeyPatch) -> 
     return table
 
 
-def rewrite_under_new_count(table: Table, given: list[Row]) -> None:
+def rewrite_under_new_count(table: Table, given: list[Row], *, deletes: bool = True) -> None:
     """Change the number of buckets, and rewrite rows under the new count with size 2."""
     set_buckets(table, 7)
     with table.batch() as batch:
         for row in given:
-            batch.delete(row)
+            if deletes:
+                batch.delete(row)
             batch.put(row | {"size": 2})
 
 
@@ -158,6 +160,26 @@ def test_counts_and_sorts_survive_a_change(monkeypatch: pytest.MonkeyPatch) -> N
         scan.get_state = once_more
         assert list(range(400)) == [row["ts"] for row in scan]
         assert next(times, None) is None
+
+
+@pytest.mark.parametrize("read", [read_by_rows, read_by_columns])
+def test_undeclared_cells_are_counted_once_over_a_change(
+    read: Callable[[Scan, Callable[[], None]], list[Row]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan by blocks that continues in other places counts each undeclared cell once."""
+    given = make_rows(400)
+    with fill_shared_table("[bucket(host, ts, 3)][host][ts]", 400, monkeypatch) as table:
+        for row in given:
+            key = table.design.key.encode(row)
+            table.store.mutate([RowCells(key, [Cell("d", b"x", 1, b"1")])])
+        scan = table.scan(count_undeclared=True)
+        assert scan.is_faster_by_blocks
+        found = read(scan, partial(rewrite_under_new_count, table, given, deletes=False))
+        assert (400, {1, 2}) == (len(found), set(list_sizes(found)))
+        summary = scan.undeclared_cells
+        assert (400, 400, 0) == (
+            summary.cell_count, summary.row_count, summary.undeclared_row_count,
+        )  # fmt: skip
 
 
 def test_a_scan_without_one_order_fails_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:

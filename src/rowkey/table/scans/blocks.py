@@ -35,9 +35,9 @@ MIN_BLOCK_ROWS = 512
 
 def read_batches(scan: Scan) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a scan as batches, in order, decoded by blocks if that is faster."""
-    if scan.is_faster_by_blocks and scan.can_count_ahead:
+    if scan.is_faster_by_blocks:
         return read_blocks(scan, scan.limit)
-    return batch_rows(scan, scan.read_remaining_rows(scan.limit))
+    return batch_rows(scan, scan.read_remaining_rows(scan.limit), BLOCK_ROWS)
 
 
 def resize_batches(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -70,9 +70,7 @@ def build_schema(scan: Scan) -> pa.Schema:
     return pa.schema(columns)
 
 
-def batch_rows(
-    scan: Scan, rows: Iterator[dict[str, Any]], size: int = BLOCK_ROWS
-) -> Iterator[pa.RecordBatch]:
+def batch_rows(scan: Scan, rows: Iterator[dict[str, Any]], size: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a scan, read one by one, as Arrow batches of a number of rows."""
     import pyarrow as pa
 
@@ -86,7 +84,8 @@ def batch_rows(
 def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of all ranges as batches, merged; one block of each range is in memory.
 
-    Once the bucket counts of the table have changed, the remaining rows are read one by one.
+    Once the bucket counts of the table have changed, the remaining rows are read one by one. What
+    the scan counts is then counted again at the end, as blocks were read that were not returned.
     """
     if limit == 0:
         return
@@ -106,7 +105,9 @@ def read_blocks(scan: Scan, limit: int | None) -> Iterator[pa.RecordBatch]:
             return
     (last,) = to_row_dicts(scan, batch.slice(batch.num_rows - 1))
     scan.resume_after(last)
-    yield from batch_rows(scan, scan.read_remaining_rows(rows_left))
+    yield from batch_rows(scan, scan.read_remaining_rows(rows_left), BLOCK_ROWS)
+    if scan.needs_summaries:
+        scan.count()
 
 
 def read_rows(scan: Scan, limit: int | None) -> Iterator[dict[str, Value]]:

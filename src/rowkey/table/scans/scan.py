@@ -396,14 +396,6 @@ class Scan:
         return is_one or not self.design.layout.has_shared_rows
 
     @property
-    def can_count_ahead(self) -> bool:
-        """Whether what is counted stays right if blocks are read that are not returned.
-
-        They are not if the scan continues in other places because bucket counts changed.
-        """
-        return not (self.counts_undeclared or self.skips_undecodable) or not self.follows_table
-
-    @property
     def _can_summarize_blocks(self) -> bool:
         """Whether blocks show what is to be counted: all rows of them meet the conditions."""
         has_shared_rows = self.design.layout.has_shared_rows
@@ -417,12 +409,7 @@ class Scan:
     def _is_block_read(self, limit: int | None) -> bool:
         """Return whether to read rows by blocks: faster for many rows, but the first is later."""
         is_soon = self.plan.fan_out <= MAX_RANGES_FOR_BLOCKS
-        return (
-            self._can_decode_blocks
-            and self.can_count_ahead
-            and is_soon
-            and self._is_large_read(limit)
-        )
+        return self._can_decode_blocks and is_soon and self._is_large_read(limit)
 
     def _is_large_read(self, limit: int | None) -> bool:
         """Return whether each range is expected to give enough rows for blocks."""
@@ -469,7 +456,7 @@ class Scan:
     ) -> Iterator[Iterator[tuple[ScanItem, dict[str, Any]]]]:
         """Yield groups of decoded rows with their items, the first of one row, then larger ones."""
         size, items = 1, read_items(self, stack)
-        decode = self._decode_one_by_one if self._needs_single_rows else self._decode_together
+        decode = self._decode_one_by_one if self.needs_summaries else self._decode_together
         # No more is read than the limit before it is known that some of these rows do not count:
         # they do not meet a condition, or are not rows of the design.
         batch = sys.maxsize if self.limit is None or self.needs_sort else self.limit
@@ -482,8 +469,8 @@ class Scan:
                 batch = batch_left = 2 * batch
 
     @property
-    def _needs_single_rows(self) -> bool:
-        """Whether more is wanted of each row than its fields, so that it is decoded by itself."""
+    def needs_summaries(self) -> bool:
+        """Whether more is wanted of rows than their fields."""
         return self.counts_undeclared or self.skips_undecodable
 
     def _decode_together(
