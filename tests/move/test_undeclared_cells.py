@@ -501,6 +501,17 @@ def test_a_finish_that_gives_a_move_up_asks_for_what_clients_have_read() -> None
         assert "t_2" == move.finish(consents=["drop 1 cell of column d:x"])
 
 
+def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
+    """A client that changes a row's key during a move leaves both tables with the same cells."""
+    with open_move() as (table, move):
+        move.run(NEW)
+        assert table.move({"id": 0, "host": "h"}, id=9)
+        found = read_all(move.source.get_state())
+        assert {("d", b"x"), ("f", b"")} == {at[1:3] for at in found if at[0] == (9, "h")}
+        assert (0, "h") not in {at[0] for at in found}
+        assert found == read_all(move.target.get_state())
+
+
 def test_two_movers_at_once_lose_nothing() -> None:
     """Movers that begin the same move together end it with equal tables."""
     with open_move() as (table, move), Move("t", move.url) as other:

@@ -18,7 +18,7 @@ from rowkey.table.bulk_load import load_blocks
 from rowkey.table.generations.bucket_change import BucketChange
 from rowkey.table.generations.bucket_counts import BucketCounts
 from rowkey.table.row_classes import build_row_factory, merge_values, to_mapping
-from rowkey.table.row_writer import RowWriter
+from rowkey.table.row_writer import RowChange, RowWriter
 from rowkey.table.scans import Scan, check_limit
 
 if TYPE_CHECKING:
@@ -152,23 +152,32 @@ class Table:
     def _move_undeclared_cells(
         self, old_row: Mapping[str, Any], new_row: Mapping[str, Any]
     ) -> None:
-        """Put the undeclared cells of a row under the key of another, and delete them there."""
-        prefix, encode_row_keys = self.design.layout.qualifier_prefix, self.writer.encode_row_keys
-        found = self.get_state().getter.find_row_with_undeclared(old_row)
+        """Put the undeclared cells of a row under the key of another, and delete them there.
+
+        Their timestamps are those of changes of these rows: no earlier delete of a row hides them.
+        """
+        state, prefix = self.get_state(), self.design.layout.qualifier_prefix
+        writer, found = state.writer, state.getter.find_row_with_undeclared(old_row)
         old_start, start = (
             b"" if prefix is None else prefix.encode(row) for row in (old_row, new_row)
         )
-        key, *_ = encode_row_keys(new_row)
-        if found is None or (start == old_start and key in encode_row_keys(old_row)):
+        old_keys = writer.encode_row_keys(old_row)[::-1]  # a change has the active row key last
+        key, *_ = writer.encode_row_keys(new_row)
+        if found is None or (start == old_start and key in old_keys):
             return
         columns = [one for one in found.cells if one.cell.family in self.design.families]
         puts = [
-            Cell(one.cell.family, start + one.column[1], LATEST, one.cell.value) for one in columns
+            one.cell._replace(qualifier=start + one.column[1], timestamp=LATEST) for one in columns
         ]
         deletes = [Cell(*one.cell[:2], LATEST, cell_type=CellType.DELETE_COLUMN) for one in columns]
         if columns:
-            self.store.mutate([RowCells(key, puts)])
-            self.store.mutate([RowCells(one, deletes) for one in encode_row_keys(old_row)])
+            for row, mutations in (
+                (new_row, [RowCells(key, puts)]),
+                (old_row, [RowCells(one, deletes) for one in old_keys]),
+            ):
+                name = writer.name_row(row, mutations[-1].row)
+                writer.apply_changes([RowChange(name, mutations, stamp_count=1)])
+            self.follower.mirror_rows([key, *old_keys])
 
     def delete(self, row: Any = None, /, *, sync: bool | None = None, **fields: Any) -> None:
         """Delete a row under every row key it may have; a missing row is not an error.

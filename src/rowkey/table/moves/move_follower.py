@@ -24,9 +24,10 @@ from rowkey.errors import Conflict, Unavailable
 from rowkey.table.companions.joint_writes import write_row
 from rowkey.table.moves.double_writes import build_double_writes
 from rowkey.table.moves.moved_table import find_used_table
+from rowkey.table.moves.row_mirror import mirror_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rowkey.catalog import CatalogEntry, Lease, TableMove
     from rowkey.table.companions.joint_writes import WriteState
@@ -174,6 +175,12 @@ class MoveFollower:
             Unavailable: a table or the catalog was not reached for too long.
         """
         write_row(self.get_write_state, build_change, row, sync=sync)
+
+    def mirror_rows(self, row_keys: Sequence[bytes]) -> None:
+        """Copy rows of the table that is read to the other one of a move, if there is one."""
+        route = self._get_route()
+        if route.secondary is not None:
+            mirror_rows(route.primary.get_state(), route.secondary.get_state(), row_keys)
 
     def run_pinned(self, change: Callable[[ReadModifyWrite], T]) -> T:
         """Make one change that depends on the row's current values, and return its result.
