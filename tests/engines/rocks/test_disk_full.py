@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import resource
 from typing import TYPE_CHECKING
 
 import pytest
 
+import rowkey
 from engines.rocks.killed_writers import KilledWriters
+from rowkey.errors import Unavailable
+from rowkey.table import repair_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,3 +58,24 @@ def test_a_disk_that_is_full_again_and_again_loses_nothing(tmp_path: Path, mode:
         assert "the disk is full, or a file reached its" in said
         killing.verify()
     assert killing.done > 25
+
+
+def test_a_repair_on_a_failing_disk_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repair that cannot write names the table, and succeeds once the disk works again."""
+    design = rowkey.Design("t", "[id]", fields={"id": "u32"})
+    url = f"rocks:{tmp_path / 'place'}"
+    with rowkey.open(design, url) as table:
+        table.put({"id": 1})
+    (tmp_path / "place" / "t" / "descriptor.json").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "rowkey.engines.backends.rocks.repair_table",
+            lambda _: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")),
+        )
+        with pytest.raises(Unavailable, match=r"place/t"):
+            list(repair_tables(url, ["t"]))
+    list(repair_tables(url, ["t"]))
+    with rowkey.open(design, url, create=False) as table:
+        assert 1 == table.count()

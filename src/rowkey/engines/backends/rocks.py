@@ -21,6 +21,7 @@ from rowkey.engines.ordering.row_clock import get_time_ms
 from rowkey.engines.request_checks import check_spec
 from rowkey.engines.rocksdb import OpenTable, RocksStore, check_codecs
 from rowkey.engines.rocksdb.directory_lock import LOCK_FILE, lock_directory
+from rowkey.engines.rocksdb.storage_errors import explain_error
 from rowkey.engines.rocksdb_files.descriptor import to_directory_name
 from rowkey.engines.rocksdb_files.table_folder import (
     check_only_own_files,
@@ -157,8 +158,13 @@ class RocksEngine(Engine):
 
         Raises:
             CorruptionError: other files are damaged; nothing was changed.
+            Unavailable: a file cannot be read or written; a repair can be repeated.
         """
-        return repair_table(self._close_table(name))
+        directory = self._close_table(name)
+        try:
+            return repair_table(directory)
+        except OSError as problem:
+            raise explain_error(directory, problem) from problem
 
     def save_into(
         self,
@@ -189,12 +195,11 @@ class RocksEngine(Engine):
             prepare_directory(directory)
         except OSError as problem:
             raise _build_unusable_error(directory, problem) from problem
-        return save_table(
-            self._close_table(name),
-            directory,
-            keep_incomplete=keep_incomplete,
-            progress=progress,
-        )
+        source = self._close_table(name)
+        try:
+            return save_table(source, directory, keep_incomplete=keep_incomplete, progress=progress)
+        except OSError as problem:
+            raise explain_error(directory, problem) from problem
 
     def _close_table(self, name: str) -> Path:
         """Close a table if it is open, and return its directory."""
