@@ -342,7 +342,8 @@ OBJECTS = (
     ),
     StoredObject(
         "portal-audit", "audit log of a portal", Audit, (_AUDIT,), (), (),
-        "A line of JSON has no checksum. Lines that cannot be read are left out.",
+        "A line of JSON has no checksum. Lines that cannot be read are left out. "
+        "While the log cannot be written, a login, which it must record, ends in an error page.",
     ),
     StoredObject(
         "portal-users", "users of a portal", Users, ("users.toml",), (), (), _BY_HAND
