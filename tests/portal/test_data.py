@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client, send_raw
 from portal.test_hostile_text import HOSTILE, check_page
+from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.portal.bounded_reads import ReadLimits
 from rowkey.portal.routes import PortalRoute
 from rowkey.portal.table_rows import RowQuery, read_history, read_page
@@ -86,6 +87,29 @@ def test_a_row_shows_all_its_versions(tmp_path: Path) -> None:
     assert [True] * 3 == [one in page.text for one in ("no such row", "delete", "second")]
     missing = {"row": json.dumps({"host": "none", "ts": 1})}
     assert 404 == client.get("/tables/logs/row", params=missing).status_code
+
+
+def test_pages_tell_of_undeclared_cells(tmp_path: Path) -> None:
+    """A page of rows says how many cells and rows of other programs it leaves out; a row which."""
+    url = f"memory:{tmp_path}"
+    client = open_client(build_portal(tmp_path, url))
+    with rowkey.open(rowkey.Design.loads(LOGS), url) as table:
+        for number, row in enumerate(ROWS[:3]):
+            if number:
+                table.put(row)
+            key = table.design.key.encode(row)
+            table.store.mutate([RowCells(key, [Cell("d", b"\x80x", LATEST, b"1")])])
+        document = client.get("/tables/logs/rows", headers=JSON).json()
+        assert (2, 3, 1) == (
+            len(document["rows"]),
+            document["undeclared"]["cells"],
+            document["undeclared"]["undeclared_rows"],
+        )
+        page = check_page(client.get("/tables/logs/rows").text)
+        assert "does not declare: 3. Rows with such cells only, which are not shown: 1" in page.text
+        shown = {"row": json.dumps({name: ROWS[1][name] for name in ("host", "ts")})}
+        page = check_page(client.get("/tables/logs/row", params=shown).text)
+        assert "in a column that the design does not declare" in page.text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,14 @@ from urllib.parse import urlencode
 from rowkey.errors import InvalidArgument, ReadError
 from rowkey.portal.bounded_reads import BoundedReader, ReadLimits
 from rowkey.portal.links import build_path
-from rowkey.render import FORMAT_VERSION, CsvEncoder, build_displayed_row, build_row_document
-from rowkey.rows import format_column
+from rowkey.render import (
+    FORMAT_VERSION,
+    CsvEncoder,
+    build_displayed_row,
+    build_row_document,
+    build_undeclared_document,
+)
+from rowkey.rows import UndeclaredCells, format_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +108,15 @@ class RowQuery:
         Raises:
             ReadError: with every mistake in the conditions and the order.
         """
-        scan = table.scan(self.where, order=self.order, limit=limit, resume=self.resume or None)
+        # Of companions one is read that has no undeclared cells; shared rows may be large.
+        counts = not table.companions and not table.design.layout.has_shared_rows
+        scan = table.scan(
+            self.where,
+            order=self.order,
+            limit=limit,
+            resume=self.resume or None,
+            count_undeclared=counts,
+        )
         reader = BoundedReader(scan.reader, limits)
         abandoned = is_abandoned or Event()
         scan.reader = reader
@@ -122,6 +136,8 @@ class RowPage:
         token: continues after the last row; empty if there may be no more.
         is_cut: whether there may be more rows that no token leads to.
         is_stopped: whether the time was over before all rows were looked at.
+        undeclared: the undeclared cells that were met; none are counted in tables with companions
+            or with several events a row.
     """
 
     fields: Sequence[str]
@@ -131,18 +147,24 @@ class RowPage:
     token: str
     is_cut: bool
     is_stopped: bool = False
+    undeclared: UndeclaredCells = field(default_factory=UndeclaredCells)
 
     def build_document(self, table: str) -> dict[str, Any]:
         """Return the page for programs: `rows` as `rowkey scan -f json` prints them, and `next`.
 
         If it is `stopped`, some rows were not looked at: those that `next` leads to, or any if that
-        is null.
+        is null. `undeclared` is as in the document of `rowkey count`.
 
         Args:
             table: the name of the table.
         """
         document = {"format": FORMAT_VERSION, "table": table, "rows": list(self.rows)}
-        return {**document, "next": self.token or None, "stopped": self.is_stopped}
+        return {
+            **document,
+            "next": self.token or None,
+            "stopped": self.is_stopped,
+            "undeclared": build_undeclared_document(self.undeclared),
+        }
 
 
 def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) -> RowPage:
@@ -172,6 +194,7 @@ def read_page(table: Table, query: RowQuery, is_abandoned: Event | None = None) 
         token=token,
         is_cut=is_full and not token and not is_stopped,
         is_stopped=is_stopped,
+        undeclared=scan.undeclared_cells,
     )
 
 
@@ -216,10 +239,12 @@ class StoredCell:
     Args:
         cell: the cell as it is stored.
         values: the values of its fields; None if it is no value of the design.
+        is_declared: whether the design declares its column.
     """
 
     cell: Cell
     values: Mapping[str, Any] | None
+    is_declared: bool
 
     @property
     def column(self) -> str:
@@ -321,10 +346,9 @@ def read_history(table: Table, text: str) -> RowHistory:
     return RowHistory(
         values=None if row is None else build_displayed_row(row, design.fields),
         cells=[
-            StoredCell(
-                one, _decode_cell(slots.get((one.family, one.qualifier)), one, design.fields)
-            )
+            StoredCell(one, _decode_cell(slot, one, design.fields), slot is not None)
             for one in cells
+            for slot in (slots.get((one.family, one.qualifier)),)
         ],
         keys=[key.hex() for key in keys],
     )

@@ -143,7 +143,11 @@ if TYPE_CHECKING:
         print_simulation,
         print_verdict,
     )
-    from rowkey.render.undeclared_cells import format_scan_notes, format_undecodable_rows
+    from rowkey.render.undeclared_cells import (
+        build_undeclared_document,
+        format_scan_notes,
+        format_undecodable_rows,
+    )
     from rowkey.render.verdict import build_verdict_document
 else:
     __getattr__ = build_lazy_getattr(
@@ -205,7 +209,9 @@ else:
                 "build_repair_document format_repair format_saved_table build_verify_document "
                 "build_design_repair_document format_companion_repair"
             ),
-            "undeclared_cells": "format_scan_notes format_undecodable_rows",
+            "undeclared_cells": (
+                "build_undeclared_document format_scan_notes format_undecodable_rows"
+            ),
             "table_status": (
                 "BUCKETS_FIELDS BUCKET_CHANGE_FIELDS HISTORY_FIELDS build_buckets_document "
                 "format_buckets build_bucket_change_document format_bucket_change "
@@ -288,6 +294,7 @@ __all__ = [
     "build_simulation_document",
     "build_splits_document",
     "build_summary_document",
+    "build_undeclared_document",
     "build_vectors_document",
     "build_verdict_document",
     "build_verify_document",
