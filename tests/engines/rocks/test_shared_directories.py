@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
-from rowkey.errors import RowkeyError, Unavailable
+from rowkey.engines import open_engine
+from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 from rowkey.table import drop_table, verify_tables
 
 if TYPE_CHECKING:
@@ -65,6 +67,38 @@ def test_threads_open_and_close_tables_of_one_directory(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert [4] * 4 == list(pool.map(write, range(4)))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_table_that_is_garbage_does_not_keep_its_directory(tmp_path: Path) -> None:
+    """A table that was not closed and is gone can be opened again, and the lock file is free."""
+    fcntl = pytest.importorskip("fcntl")
+    url = f"rocks:{tmp_path}"
+    table: rowkey.Table | None = rowkey.open(DESIGNS[0], url)
+    assert table is not None
+    table.put({"id": 1})
+    table = None
+    gc.collect()
+    with (tmp_path / ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with rowkey.open(DESIGNS[0], url) as again:
+        assert [{"id": 1}] == list(again.scan())
+
+
+def test_a_table_that_cannot_be_opened_is_left_to_others(tmp_path: Path) -> None:
+    """An engine that failed to open a table does not keep other engines from it."""
+    url = f"rocks:{tmp_path}"
+    with rowkey.open(DESIGNS[0], url) as table:
+        table.put({"id": 1})
+    descriptor = tmp_path / "a" / "descriptor.json"
+    intact = descriptor.read_bytes()
+    with open_engine(url) as engine:
+        descriptor.write_bytes(b"")
+        with pytest.raises(CorruptionError):
+            engine.open_table("a")
+        descriptor.write_bytes(intact)
+        with rowkey.open(DESIGNS[0], url) as table:
+            assert 1 == table.count()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from rowkey.engines.damage import Examination, RepairResult, SalvageResult
     from rowkey.engines.requests import TableSpec
-    from rowkey.engines.rocksdb.directory_lock import DirectoryLock
 
     Clock = Callable[[], int]
 
@@ -69,15 +68,9 @@ class RocksEngine(Engine):
         "new_version_behavior": "a delete hides cells by timestamp, even cells written after it"
     }
 
-    def __init__(
-        self, path: Path, directory_lock: DirectoryLock, clock: Clock, *, sync: bool
-    ) -> None:
-        self._path, self._directory_lock, self._clock, self._sync = (
-            path,
-            directory_lock,
-            clock,
-            sync,
-        )
+    def __init__(self, path: Path, clock: Clock, *, sync: bool) -> None:
+        self._path, self._clock, self._sync = path, clock, sync
+        self._directory_lock = lock_directory(path, self)
         self._tables: dict[str, OpenTable] = {}
         self._lock = RLock()
         self._closed = False
@@ -107,16 +100,16 @@ class RocksEngine(Engine):
         path = _parse_path(location)
         try:
             make_directory(path)
-            directory_lock = lock_directory(path)
+            engine = cls(path, clock, sync=sync)
         except OSError as problem:
             raise _build_unusable_error(path, problem) from problem
-        if directory_lock.engine_count > 1:
-            return cls(path, directory_lock, clock, sync=sync)
+        if engine._directory_lock.is_shared:
+            return engine
         with suppress(OSError):  # a disk that may only be read
             for leftover in list(path.iterdir()):
                 if leftover.name.startswith(_DROPPED_PREFIX):
                     remove_dropped_table(leftover)
-        return cls(path, directory_lock, clock, sync=sync)
+        return engine
 
     @classmethod
     def is_initialized(cls, location: str) -> bool:
@@ -260,7 +253,13 @@ class RocksEngine(Engine):
             if table is None:
                 self._check_table_exists(name)
                 self._directory_lock.claim_table(name, self)
-                table = OpenTable.open(self.get_directory(name), name, self._clock, sync=self._sync)
+                try:
+                    table = OpenTable.open(
+                        self.get_directory(name), name, self._clock, sync=self._sync
+                    )
+                except BaseException:
+                    self._directory_lock.release_tables(self, [name])
+                    raise
                 self._tables[name] = table
         return RocksStore(table)
 

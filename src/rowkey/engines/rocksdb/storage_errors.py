@@ -91,7 +91,7 @@ def build_in_use_error(directory: Path) -> Unavailable:
     """Return the error for a directory that is open in this or another process."""
     return Unavailable(
         str(directory),
-        "the directory is open already, in another process",
+        "the directory is open already, in this or another process",
         "one process at a time",
         f"Close its tables or end the process, see lsof +D {directory}; or work on a copy.",
     )
