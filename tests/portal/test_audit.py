@@ -77,8 +77,18 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
         path.symlink_to("/dev/zero")
     with pytest.raises(Unavailable, match=r"audit\.jsonl: the audit log cannot be read"):
         AuditLog(path).read_page(3)
-    with pytest.raises(OSError, match=r"audit\.jsonl"):
+    with pytest.raises(Unavailable, match=r"audit\.jsonl: the audit log cannot be written"):
         AuditLog(path).append("ann", "save", "file")
+
+
+def test_a_login_that_cannot_be_noted_is_unavailable(tmp_path: Path) -> None:
+    """Without its audit log the portal lets nobody in, and does not tell strangers its path."""
+    app = build_portal(tmp_path, users_file=write_users(tmp_path))
+    app.state.portal.audit.path.mkdir(parents=True)
+    client = open_client(app, logs_in=False)
+    answer = client.post("/login", data={"name": "viewer", "password": "viewer" * 2})
+    assert (503, False) == (answer.status_code, "audit.jsonl" in answer.text)
+    assert 401 == client.get("/", follow_redirects=False).status_code
 
 
 def test_operators_read_the_log(tmp_path: Path) -> None:

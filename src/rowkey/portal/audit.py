@@ -43,11 +43,23 @@ class AuditLog:
             details: figures by name, as JSON values.
 
         Raises:
-            OSError: the file cannot be written, or not the whole entry.
+            Unavailable: the file cannot be written, or not the whole entry; nothing may be done
+                then that the entry is about.
         """
         entry = {"time_ms": time.time_ns() // 1_000_000, "user": user, "action": action}
         entry |= {"target": target, **details}
         line = json.dumps(shorten_texts(entry), separators=(",", ":")).encode() + b"\n"
+        try:
+            self._write_line(line)
+        except OSError as problem:
+            raise self._build_error("written", problem) from problem
+
+    def _write_line(self, line: bytes) -> None:
+        """Append a line; it is on disk when the call returns.
+
+        Raises:
+            OSError: the file cannot be written, or not the whole line.
+        """
         make_directory(self.path.parent)
         number = self._open(os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
@@ -83,14 +95,14 @@ class AuditLog:
         except FileNotFoundError:
             return [], None
         except OSError as problem:
-            raise self._build_read_error(problem) from problem
+            raise self._build_error("read", problem) from problem
         try:
             size = os.fstat(number).st_size
             end = size if end is None else min(end, size)
             start = max(end - MAX_READ_BYTES, 0)
             data = os.pread(number, end - start, start)
         except OSError as problem:
-            raise self._build_read_error(problem) from problem
+            raise self._build_error("read", problem) from problem
         finally:
             os.close(number)
         if start:  # the first line is cut
@@ -121,10 +133,10 @@ class AuditLog:
             raise OSError(errno.EINVAL, "it is no regular file", str(self.path))
         return number
 
-    def _build_read_error(self, problem: OSError) -> Unavailable:
-        """Return the error of a file that cannot be read."""
-        what = f"the audit log cannot be read: {problem.strerror or problem}"
-        remedy = "Check the file and its permissions, then try again."
+    def _build_error(self, action: str, problem: OSError) -> Unavailable:
+        """Return the error of a file that cannot be read or written."""
+        what = f"the audit log cannot be {action}: {problem.strerror or problem}"
+        remedy = "Check the file, its permissions and the disk, then try again."
         return Unavailable(str(self.path), what, remedy=remedy)
 
 

@@ -69,7 +69,8 @@ class RefusedRequest(Exception):
 def build_error_response(request: PortalRequest, problem: Exception) -> Response:
     """Return the page of an error, or a JSON document if the request asks for one.
 
-    A defect of the portal is logged with its traceback; the page does not show it.
+    A defect of the portal is logged with its traceback; the page does not show it. What an error
+    says is shown to users only, and logged for others.
     """
     status, key, arguments, text = _describe_problem(problem)
     if key == "portal.error.about_422" and request.http.method in SAFE_METHODS:
@@ -77,6 +78,9 @@ def build_error_response(request: PortalRequest, problem: Exception) -> Response
     if status == 500:
         path = escape_text(request.http.url.path)
         _LOGGER.error("%s %s failed", request.http.method, path, exc_info=problem)
+    if text and request.session is None:  # it may name files of the machine
+        _LOGGER.warning("%s: %s", escape_text(request.http.url.path), text)
+        text = ""
     if request.wants_json:
         message = text or str(request.translate(key, **arguments))
         return JSONResponse({"format": 1, "status": status, "message": message}, status)

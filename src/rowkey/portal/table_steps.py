@@ -7,7 +7,7 @@ import time
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import Conflict, Mistake, RowkeyError
+from rowkey.errors import Conflict, Mistake, RowkeyError, Unavailable
 from rowkey.messages import Message
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class TableSteps:
 
         Raises:
             Conflict: another step of the table runs.
-            OSError: the audit log cannot be written.
+            Unavailable: the audit log cannot be written.
         """
         with self._lock:
             last = self.find(table)
@@ -210,8 +210,8 @@ class TableSteps:
             self._audit.append(
                 step.user, f"end of {step.name}", step.table, problem=step.problem or None
             )
-        except OSError:
-            _LOGGER.exception("the audit log cannot be written")
+        except Unavailable:
+            _LOGGER.exception("the end of a step is missing in the audit log")
         self._follow_end(step.table)
         step.finished_ms = _get_time_ms()
         self._store(step)
