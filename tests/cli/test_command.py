@@ -308,7 +308,9 @@ def test_an_option_is_no_value_of_another(verb: str) -> None:
     assert isinstance(command, GroupedCommand)
     options = [option for option in command.params if isinstance(option, click.Option)]
     for option in options:
-        for name in option.opts if not option.is_flag and option.flag_value != "" else ():
+        for name in (
+            option.opts if not (option.is_flag or isinstance(option.flag_value, str)) else ()
+        ):
             with pytest.raises(click.UsageError, match=f"^{name} needs a value, but the option -q"):
                 command.make_context(verb, ["x", name, "-q"])
 

@@ -97,13 +97,20 @@ def find_table_name(design: str) -> str:
     return design_or_name if isinstance(design_or_name, str) else design_or_name.table
 
 
+YES_ALONE = "\0"
+"""The value of a --yes that nothing follows. No argument can be it: `--yes ""`, as of a variable
+that is not set, is a wrong name."""
+
+
 def add_drop_confirmation(purpose: str) -> Callable[[Any], Any]:
     """Return a decorator that adds --yes, which confirms that a table is dropped.
 
     Args:
         purpose: its help, which says what is dropped.
     """
-    return click.option("--yes", metavar="[NAME]", is_flag=False, flag_value="", help=purpose)
+    return click.option(
+        "--yes", metavar="[NAME]", is_flag=False, flag_value=YES_ALONE, help=purpose
+    )
 
 
 def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
@@ -113,12 +120,12 @@ def confirm_drop(name: str, url: str, argument: str, typed: str | None) -> None:
         name: its name.
         url: the URL of its engine.
         argument: what the command line names the table by, which a --yes without a value repeats.
-        typed: the value of --yes, "" without one; None to ask for the name on a terminal.
+        typed: the value of --yes; None to ask for the name on a terminal.
 
     Raises:
         UsageError: it is not the name.
     """
-    typed = argument if typed == "" else typed
+    typed = argument if typed == YES_ALONE else typed
     if typed is None and sys.stdin.isatty():
         print_errors([f"This removes the table {name} on {url} and all its rows."])
         typed = click.prompt("Type the table's name to confirm", err=True)

@@ -22,6 +22,7 @@ from rowkey.cli.options import (
 from rowkey.cli.tables import (
     CATALOG_OPTION,
     TABLE_URL_OPTION,
+    YES_ALONE,
     add_drop_confirmation,
     confirm_drop,
     find_table_name,
@@ -393,7 +394,8 @@ class _StepRunner:
         """
         status = self.move.status
         is_new_read = status.target == status.primary
-        name: str | None = self.options["yes"] or None
+        typed: str | None = self.options["yes"]
+        name = None if typed == YES_ALONE else typed
         if status.step not in ("none", "finished"):
             if self.options["drop_old"] != is_new_read:
                 dropped, fitting = ("new", "--drop-old") if is_new_read else ("old", "--drop-new")
@@ -403,7 +405,7 @@ class _StepRunner:
                     f"{'rollback' if is_new_read else 'cutover'} {status.source}."
                 )
             name = status.source if is_new_read else status.target
-            confirm_drop(name, self.url, table, self.options["yes"])
+            confirm_drop(name, self.url, table, typed)
         with _StepProgress(self.mode) as progress:
             dropped = self.move.finish(
                 drop=name,
