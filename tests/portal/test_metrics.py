@@ -69,7 +69,7 @@ def test_metrics_are_those_that_were_counted(tmp_path: Path) -> None:
     assert {0.0} == set(found["rowkey_table_writes_total"].values())
     assert {'table="logs"': 1.0} == found["rowkey_table_regions"]
     assert {"": 1.0} == found["rowkey_portal_live_viewers"]
-    assert {"": 0.0} == found["rowkey_portal_counter_read_failures_total"]
+    assert {"": 0.0} == found["rowkey_portal_read_failures_total"]
     assert found["rowkey_portal_live_file_size_bytes"][""] > 0
     assert list(found["rowkey_build_info"].values()) == [1.0]
     app.state.portal.live.close()

@@ -83,9 +83,9 @@ def _build_families(live: LiveWatch) -> Iterator[MetricFamily]:
             family.add(counts[name], table=table, server=server)
         yield family
     failures = MetricFamily(
-        "rowkey_portal_counter_read_failures_total",
+        "rowkey_portal_read_failures_total",
         "counter",
-        "Readings of counters that failed since the portal was started.",
+        "Readings of the tables that failed since the portal was started.",
     )
     failures.add(live.failure_count)
     yield failures
