@@ -192,7 +192,8 @@ def test_an_empty_history_has_no_map(tmp_path: Path, hot_table: rowkey.Table) ->
 def test_a_portal_without_tables_says_so(tmp_path: Path) -> None:
     """The overview of a portal without an engine is a page too."""
     client = open_client(build_portal(tmp_path))
-    assert "started without tables" in client.get("/live").text
+    page = client.get("/live")
+    assert (200, True) == (page.status_code, "started without tables" in page.text)
 
 
 def test_many_regions_are_listed_by_load(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from starlette.requests import Request
 
 import rowkey
 from portal.portals import LOGS, build_portal, create_logs, open_client, run_coroutine
+from rowkey.boottime import read_boottime_s
 from rowkey.engines.backends.memory import MemoryEngine
 from rowkey.engines.contract import Store
 from rowkey.errors import Unavailable
+from rowkey.portal.engine_session import EngineSession
 from rowkey.portal.live_history import LiveHistory
-from rowkey.portal.live_watch import LiveWatch
+from rowkey.portal.live_watch import WATCHED_S, LiveWatch
 from rowkey.portal.requests import PortalRequest
 from rowkey.portal.screens.live import iterate_live_events
 from rowkey.table import drop_table
@@ -239,6 +241,36 @@ def test_an_engine_of_one_process_is_not_kept_open(tmp_path: Path) -> None:
         app.state.portal.live.read_due()
         with app.state.portal.engines.share() as engine:
             assert engine is None
+
+
+def test_an_idle_engine_of_one_process_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long as no step has such an engine open, the portal begins no reading of its tables."""
+    url = f"rocks:{tmp_path}/db"
+    create_logs(url)
+    app = build_portal(tmp_path, url)
+    assert "logs" in open_client(app).get("/").text
+    live, calls = app.state.portal.live, []
+    monkeypatch.setattr(EngineSession, "call", lambda _, work, limit_s: calls.append(limit_s))
+    assert [WATCHED_S] * 3 == [live.read_due() for _ in range(3)]
+    assert [] == calls
+    with app.state.portal.engines.open():
+        assert 0 == live.read_due()
+    assert 1 == len(calls)
+
+
+def test_ages_go_on_while_the_machine_sleeps(tmp_path: Path) -> None:
+    """The watch and its readings have the clock that does not stop in a suspend."""
+    url = f"memory:{tmp_path}"
+    create_logs(url)
+    live = build_portal(tmp_path, url).state.portal.live
+    while not live.read_due():
+        pass
+    reader = live.find("logs").reader
+    assert reader is not None
+    assert abs(read_boottime_s() - reader._clock()) < 1
+    assert read_boottime_s is live._clock
 
 
 def test_the_load_of_a_step_is_seen(tmp_path: Path) -> None:

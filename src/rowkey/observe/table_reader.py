@@ -7,6 +7,7 @@ from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING
 
+from rowkey.boottime import read_boottime_s
 from rowkey.engines import get_time_ms, open_engine
 from rowkey.errors import InvalidArgument, Unavailable
 from rowkey.observe.entry_lookup import find_table, find_table_name, look_up_entry
@@ -54,7 +55,7 @@ class TableReader:
         store: Store,
         table: str,
         design: Design | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = read_boottime_s,
         max_intervals: int = MAX_INTERVALS,
     ) -> None:
         self.engine, self.store, self._clock = engine, store, clock
@@ -117,7 +118,7 @@ def watch_table(
     every_s: float = 2.0,
     for_s: float = 60.0,
     sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = read_boottime_s,
 ) -> Iterator[LiveLoad]:
     """Read a table's region counters at intervals; yield its load after each reading.
 

@@ -242,6 +242,11 @@ class EngineSession:
         return self._engine_class.is_exclusive
 
     @property
+    def is_open(self) -> bool:
+        """Whether a block has the engine open now, or one had it that stays open."""
+        return bool(self._engines)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing is stored at the URL yet, so that there is no engine to open."""
         location = self.require_url().partition(":")[2]

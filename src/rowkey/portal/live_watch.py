@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import contextmanager
 from math import inf
 from threading import Condition as Waiting
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING
 
+from rowkey.boottime import read_boottime_s
 from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument, RowkeyError
 from rowkey.observe import TableWatch
@@ -79,7 +79,7 @@ class LiveWatch:
         history: LiveHistory,
         alerts: AlertWriter,
         find_design: Callable[[str], Design | None] = lambda _: None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = read_boottime_s,
     ) -> None:
         self._engines, self.history, self.alerts = engines, history, alerts
         self._clock = clock
@@ -116,7 +116,7 @@ class LiveWatch:
     @property
     def is_own_load(self) -> bool:
         """Whether only the load of the portal's own steps can be seen."""
-        return self._engines.is_exclusive
+        return self._engines.url is not None and self._engines.is_exclusive
 
     def start(self) -> None:
         """Begin to read, if the portal has tables."""
@@ -383,19 +383,19 @@ class LiveWatch:
             due = [one for one in readings if one[0] <= now_s]
             if not due:
                 next_s = min([list_due_s, *(one[0] for one in readings)], default=inf)
-                return min(max(next_s - self._clock(), 0.0), UNWATCHED_S)
+                longest_s = WATCHED_S if self.is_own_load else UNWATCHED_S
+                return min(max(next_s - self._clock(), 0.0), longest_s)
             _, name, what = min(due)
             table = self._tables[name]
         self._try_read(table, what)
         return 0.0
 
     def _find_due_s(self, table: WatchedTable, what: Reading) -> float:
-        """Return when something of a table is read next.
-
-        To look whether a step has an exclusive engine open costs nothing.
-        """
-        if self.is_own_load and what is not Reading.LOAD:
-            return inf
+        """Return when something of a table is read next."""
+        if self.is_own_load:
+            is_open = self._engines.is_open or table.reader is not None  # which is dropped then
+            if what is not Reading.LOAD or not is_open:
+                return inf
         due_s = table.due_s.get(what, inf if what is Reading.OPERATIONS else -1.0)
         if what is Reading.LOAD and (table.viewer_count or self.is_own_load):
             due_s = min(due_s, table.tried_s.get(what, -1.0) + WATCHED_S)
