@@ -193,3 +193,13 @@ def test_verify_and_open_agree_on_strays(place: Path, name: str) -> None:
     else:
         (place / "t" / name).write_bytes(b"mine")
     check_agreement(place)
+
+
+def test_damaged_notes_are_a_note(place: Path) -> None:
+    """Damaged notes in the catalog are named, and the table that can be used is sound."""
+    notes = place / ".catalog" / "t.notes"
+    notes.write_bytes(b"garbage")
+    (found,) = verify_tables(f"rocks:{place}")
+    assert can_be_used(place)
+    assert found.is_sound
+    assert [True] == [note.startswith(f"{notes}: ") for note in found.notes]

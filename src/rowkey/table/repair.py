@@ -188,8 +188,17 @@ def _note_opening_problem(engine: Engine, url: str, examination: Examination) ->
                 store.mutate([RowCells(b"\0", [Cell(spec.families[0].name, b"", LATEST)])])
             with TableLocation(model, spec.name, url, catalog=catalog_url) as location:
                 location.check_openable(get_time_ms)
+                examination.notes += _find_note_problems(location)
     except OneMistakeError as problem:
         examination.problems.append(problem)
+
+
+def _find_note_problems(location: TableLocation) -> Iterator[str]:
+    """Yield why the notes of a table, which only moves and imports need, cannot be read."""
+    try:
+        location.catalog.read_notes(location.table_name)
+    except OneMistakeError as problem:
+        yield str(problem)
 
 
 def _find_lost_tables(engine: Engine, url: str) -> dict[str, CorruptionError]:

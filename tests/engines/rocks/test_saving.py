@@ -17,10 +17,10 @@ from rowkey.engines import TableSpec
 from rowkey.engines.backends.rocks import RocksEngine
 from rowkey.engines.requests import CellSelection, ScanRange
 from rowkey.engines.rocksdb_files.inspection import META_FAMILY, inspect_database
+from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_separators
 from rowkey.engines.rocksdb_files.write_ahead_log import list_logs
 from rowkey.engines.rocksdb_salvage import copier
 from rowkey.engines.rocksdb_salvage.examination import is_lost
-from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_separators
 from rowkey.errors import RowkeyError
 from rowkey.table import repair_tables, save_tables, verify_tables
 

@@ -3,35 +3,83 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
+import pytest
+
 import rowkey
-from rowkey.table import save_tables
+from ramdisk import RAM_FOLDER
+from rowkey.errors import CorruptionError
+from rowkey.table import repair_tables, save_tables, verify_tables
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 DESIGN = rowkey.Design("t", "[id]", fields={"id": "u32", "v": "u32"})
 
 
-def test_a_stale_manifest_brings_nothing_back(tmp_path: Path) -> None:
-    """Rows are saved from the files that an earlier MANIFEST does not know, and it is told."""
-    with rowkey.open(DESIGN, f"rocks:{tmp_path / 'place'}") as table:
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Return an empty folder in memory."""
+    folder = Path(mkdtemp(dir=RAM_FOLDER))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("has_files", [True, False], ids=["with files", "without files"])
+@pytest.mark.parametrize("has_log", [True, False], ids=["with a log", "without a log"])
+@pytest.mark.parametrize("has_mark", [True, False], ids=["with mark", "without mark"])
+def test_a_stale_manifest_brings_nothing_back(
+    folder: Path, *, has_files: bool, has_log: bool, has_mark: bool
+) -> None:
+    """A table whose MANIFEST is an earlier copy is not opened or repaired, only saved elsewhere."""
+    with rowkey.open(DESIGN, f"rocks:{folder / 'place'}") as table:
         store = table.engine.open_table("t")
-        for number in range(40):
-            table.put({"id": number, "v": 1})
-        store.flush()
-        (manifest,) = (tmp_path / "place" / "t").glob("MANIFEST-*")
-        shutil.copy(manifest, tmp_path / "stale")
+        if has_files:
+            for number in range(40):
+                table.put({"id": number, "v": 1})
+            store.flush()
+        (manifest,) = (folder / "place" / "t").glob("MANIFEST-*")
+        shutil.copy(manifest, folder / "stale")
         for number in range(20):
             table.put({"id": number, "v": 2})
-        for number in range(33, 40):
+        for number in range(10, 40):
             table.delete({"id": number})
         store.flush()
+        if has_log:
+            table.put({"id": 100, "v": 3})
         expected = list(table.scan())
-        shutil.copytree(tmp_path / "place", tmp_path / "damaged")
-    shutil.copy(tmp_path / "stale", tmp_path / "damaged" / "t" / manifest.name)
-    (saved,) = save_tables(f"rocks:{tmp_path / 'damaged'}", f"rocks:{tmp_path / 'new'}", ["t"])
-    assert any("it is an earlier copy" in note for note in saved.notes)
-    with rowkey.open(DESIGN, f"rocks:{tmp_path / 'new'}") as table:
+        shutil.copytree(folder / "place", folder / "damaged")
+    url, damaged = f"rocks:{folder / 'damaged'}", folder / "damaged" / "t"
+    shutil.copy(folder / "stale", damaged / manifest.name)
+    if not has_mark:
+        (damaged / "high-water").unlink()
+    what = f"{damaged / manifest.name}: the MANIFEST is an earlier copy"
+    (found,) = verify_tables(url)
+    assert str(found.problems[0]).startswith(what)
+    for use in (lambda: rowkey.open(DESIGN, url), lambda: list(repair_tables(url, ["t"]))):
+        with pytest.raises(CorruptionError, match="the MANIFEST is an earlier copy"):
+            use()
+    (saved,) = save_tables(url, f"rocks:{folder / 'new'}", ["t"])
+    assert any("is an earlier copy" in note for note in saved.notes)
+    with rowkey.open(DESIGN, f"rocks:{folder / 'new'}") as table:
         assert expected == list(table.scan())
+
+
+def test_a_backup_that_is_copied_over_a_newer_table_is_opened(folder: Path) -> None:
+    """A whole table that was copied back over its newer files has the rows of the backup."""
+    url = f"rocks:{folder / 'place'}"
+    with rowkey.open(DESIGN, url) as table:
+        table.put({"id": 1, "v": 1})
+        table.engine.open_table("t").flush()
+    shutil.copytree(folder / "place", folder / "backup")
+    with rowkey.open(DESIGN, url) as table:
+        table.put({"id": 1, "v": 2})
+        table.engine.open_table("t").flush()
+    for log in (folder / "place" / "t").glob("*.log"):
+        log.unlink()
+    shutil.copytree(folder / "backup", folder / "place", dirs_exist_ok=True)
+    with rowkey.open(DESIGN, url) as table:
+        assert [{"id": 1, "v": 1}] == list(table.scan())

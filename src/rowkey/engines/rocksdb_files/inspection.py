@@ -22,7 +22,13 @@ from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_m
 from rowkey.engines.rocksdb_files.log_format import ForeignLog, find_damage
 from rowkey.engines.rocksdb_files.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
-from rowkey.engines.rocksdb_files.write_ahead_log import LogContent, list_logs, read_log
+from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_origin
+from rowkey.engines.rocksdb_files.write_ahead_log import (
+    LogContent,
+    list_files,
+    list_logs,
+    read_log,
+)
 from rowkey.engines.rocksdb_files.write_origin import is_of_table
 from rowkey.errors import CorruptionError, Unavailable
 from rowkey.messages import pluralize
@@ -75,7 +81,7 @@ class Inspection:
     Args:
         manifest: the content of the MANIFEST; None if it cannot be read.
         manifest_name: the file name of the current MANIFEST; empty if it is not known.
-        is_truncated: whether the MANIFEST lacks a family, so that its end was lost.
+        is_truncated: whether the MANIFEST lacks a family or a file, so that its end was lost.
         logs: the logs that RocksDB reads on opening, oldest first, with their content.
         last_sequence: sequence number of the last change that opening recovers.
         problems: damaged and missing files other than logs.
@@ -125,6 +131,7 @@ def inspect_database(
                 )
         inspection.problems += _find_file_problems(directory, inspection.manifest)
         note_log_problems(directory, inspection, verify_checksums=verify_checksums)
+        _note_newer_files(directory, inspection)
         if not (inspection.problems or inspection.log_problems):
             note_missing_changes(directory, inspection)
     return inspection
@@ -202,6 +209,34 @@ def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[Corrupt
                 f"{describe_rows(manifest, file)} cannot be read"
             )
             yield CorruptionError(str(path), what, remedy=SALVAGE_HINT)
+
+
+def _note_newer_files(directory: Path, inspection: Inspection) -> None:
+    """Note files of the table with later changes than the MANIFEST and the logs have.
+
+    The MANIFEST is then an earlier copy, by which deleted rows and old values would come back, and
+    opening or repairing the table would remove the files. The file of a flush that a kill
+    interrupted has no later changes than the logs. If the high-water mark knows no later changes
+    either, all of the table was restored from a backup, and only these files are left.
+    """
+    manifest, mark = inspection.manifest, read_mark(directory / HIGH_WATER_FILE)
+    assert manifest is not None
+    known_sequence = max(manifest.last_sequence, inspection.last_sequence)
+    if mark is not None and mark.acknowledged_sequence <= known_sequence:
+        return
+    path = directory / inspection.manifest_name
+    for file in sorted(list_files(directory, ".sst")):
+        with suppress(InvalidIndex, OSError):
+            if file.stem.isdigit() and int(file.stem) not in manifest.files and file.is_file():
+                table_id, sequence = read_origin(file)
+                if table_id == manifest.database_id and sequence > known_sequence:
+                    inspection.is_truncated = True
+                    what = (
+                        f"the MANIFEST is an earlier copy: it does not know the file {file.name}, "
+                        f"whose last change is {sequence:,}, but ends with {known_sequence:,}"
+                    )
+                    problem = CorruptionError(str(path), what, remedy=SALVAGE_HINT)
+                    inspection.problems.append(problem)
 
 
 def describe_rows(manifest: Manifest, file: TableFile) -> str:

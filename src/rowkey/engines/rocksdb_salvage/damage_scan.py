@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rowkey.engines.damage import Gap
 from rowkey.engines.pairs.layout import PIECE_END
-from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_separators
+from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_separators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

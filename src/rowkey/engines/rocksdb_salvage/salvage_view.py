@@ -36,7 +36,6 @@ from rowkey.engines.rocksdb_salvage.log_selection import (
     select_logs,
     select_logs_without_manifest,
 )
-from rowkey.engines.rocksdb_salvage.table_index import InvalidIndex, read_origin
 from rowkey.errors import CorruptionError, OneMistakeError, RowkeyError
 
 if TYPE_CHECKING:
@@ -50,8 +49,8 @@ if TYPE_CHECKING:
     from rowkey.engines.rocksdb_salvage.log_selection import LogSelection
 
 REBUILT_NOTE = (
-    "the MANIFEST cannot be read, so the list of files was rebuilt from the files themselves: "
-    "cells that a major compaction dropped shortly before the damage may be back"
+    "the MANIFEST cannot be read or is an earlier copy, so the list of files was rebuilt from the "
+    "files themselves: cells that a major compaction dropped shortly before the damage may be back"
 )
 _MAX_FILE_BYTES = 1 << 40
 """No log or MANIFEST is larger; what matters is that it is a regular file."""
@@ -180,8 +179,7 @@ def _choose_manifest(
     its end or was replaced, rows would be missing silently.
     """
     if inspection.manifest is not None:
-        notes = _find_newer_files(directory, inspection)
-        return (None if inspection.is_truncated or notes else inspection), notes
+        return (None if inspection.is_truncated else inspection), []
     if inspection.manifest_name:
         return None, []
     for path in list_manifests(directory)[:1]:
@@ -197,28 +195,6 @@ def _choose_manifest(
                 *notes,
             ]
     return None, []
-
-
-def _find_newer_files(directory: Path, inspection: Inspection) -> list[str]:
-    """Return a note for each file of the table with later changes than MANIFEST and logs have.
-
-    The MANIFEST is then an earlier copy, by which deleted rows and old values would come back. The
-    file of a flush that a kill interrupted has no later changes than the logs.
-    """
-    manifest, notes = inspection.manifest, []
-    assert manifest is not None
-    known_sequence = max(manifest.last_sequence, inspection.last_sequence)
-    for path in sorted(list_files(directory, ".sst")):
-        with suppress(InvalidIndex, OSError):
-            if path.stem.isdigit() and int(path.stem) not in manifest.files and path.is_file():
-                table_id, sequence = read_origin(path)
-                if table_id == manifest.database_id and sequence > known_sequence:
-                    what = (
-                        f"the MANIFEST does not know this file, whose last change is {sequence:,}"
-                    )
-                    what += f" but ends with change {known_sequence:,}: it is an earlier copy"
-                    notes.append(f"{path}: {what}")
-    return notes
 
 
 def find_table_id(directory: Path) -> str:
