@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from ramdisk import RAM_FOLDER
 from rowkey.cells import LATEST, Cell, RowCells
 from rowkey.errors import DesignRefused, RowError
 from rowkey.regions import to_string_binary
+from rowkey.table import read_cell_blocks
 from table import companion_tables
 from table.clients import ManualClock, open_client, set_buckets
 from table.test_scan_order import DEEP, ON_DISK
@@ -375,6 +376,24 @@ def test_a_moved_row_keeps_its_undeclared_cells(key: str, n: Any) -> None:
             assert {**new, "v": 2, "undeclared": {"d:x": b"1"}} == table.get(new, undeclared=True)
             assert table.get(old, undeclared=True) is None
             places.reverse()
+
+
+@pytest.mark.parametrize("key", ["[salt(3)][host][n]", "[bucket(host, 4)][host][n]"])
+def test_a_family_that_the_design_lacks_holds_undeclared_cells(key: str) -> None:
+    """Cells of a family that another program has added are read, also of merged copies."""
+    with open_logs(key) as table:
+        (family,) = table.store.families_and_attributes[0]
+        table.store.alter_families([family, replace(family, name="f")])
+        row = {"host": "a", "n": 1, "v": 2}
+        table.put(row)
+        for salt in range(3 if table.design.key.is_salted else 1):
+            place = table.design.key.encode(row, salt=salt)
+            table.store.mutate([RowCells(place, [Cell("f", b"x", salt, b"%d" % salt)])])
+        newest = b"%d" % salt
+        assert [row | {"undeclared": {"f:x": newest}}] == list(table.scan(undeclared=True))
+        (block,) = read_cell_blocks(table.get_state())
+        columns = zip(*(block[name].to_pylist() for name in ("family", "value")), strict=True)
+        assert ("f", newest) in columns
 
 
 def test_a_snapshot_has_the_cells_of_its_moment() -> None:
