@@ -253,9 +253,7 @@ class Layout:
 
         Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
         """
-        from rowkey.rows.batches.undeclared import select_undeclared_rows
-
-        for row_key, row_cells in select_undeclared_rows(self, cells):
+        for row_key, row_cells in self.select_undeclared_rows(cells):
             yield row_key, *self.split_cells(row_key, row_cells)
 
     def decode_with_undeclared(
@@ -318,23 +316,20 @@ class Layout:
                 summary.add_row(row_key, undeclared, event_prefixes)
         return summary
 
-    def count_undeclared_batch(self, cells: pa.RecordBatch) -> UndeclaredCells:
-        """Return a summary of the undeclared cells of many rows in Arrow columns.
+    def select_undeclared_rows(self, cells: pa.RecordBatch) -> Iterator[RowCells]:
+        """Yield those of many rows in Arrow columns that have undeclared cells.
 
         Args:
             cells: as for `decode_batch`.
 
-        Returns:
-            The same as `count_undeclared_cells` for these rows.
-
         Raises:
             RowError: a key has a time slice that cannot be decoded.
 
-        Cost: 10 to 30 ns a cell; 1 µs for each cell of a row that has undeclared cells.
+        Cost: 10 to 30 ns a cell; 0.5 µs for each cell of a row that has undeclared cells.
         """
         from rowkey.rows.batches.undeclared import select_undeclared_rows
 
-        return self.count_undeclared_cells(select_undeclared_rows(self, cells))
+        return select_undeclared_rows(self, cells)
 
     def decode_event(
         self, row: Mapping[str, Any], row_key: bytes, cells: Sequence[Cell]

@@ -397,14 +397,13 @@ class Scan:
 
     @property
     def _can_summarize_blocks(self) -> bool:
-        """Whether blocks show what is to be counted: all rows of them meet the conditions."""
+        """Whether blocks show what is to be counted: no row of them is beyond a limit."""
         has_shared_rows = self.design.layout.has_shared_rows
         if self.skips_undecodable and has_shared_rows:
             return False
         if not self.counts_undeclared:
             return True
-        is_whole = self.limit is None and not self.plan.residual_fields and not has_shared_rows
-        return is_whole and not self.returns_undeclared
+        return self.limit is None and not has_shared_rows and not self.returns_undeclared
 
     def _is_block_read(self, limit: int | None) -> bool:
         """Return whether to read rows by blocks: faster for many rows, but the first is later."""
@@ -498,18 +497,22 @@ class Scan:
                 self.undecodable_rows.add(item.row, problem)
                 continue
             if self.counts_undeclared:
-                events = list(self._count_row(item.row, rows))
+                events = list(self._count_rows(item.row, rows))
             for row in events:
                 yield item, row
 
-    def _count_row(
+    def _count_row(self, row_key: bytes, row: RowWithUndeclared, summary: UndeclaredCells) -> None:
+        """Add the undeclared cells of a row to a summary, if it meets the conditions."""
+        if row.cells and (not self.residual or self.residual(row.values)):
+            prefixes = {row.event_prefix or b""} if row.is_declared else ()
+            summary.add_row(row_key, row.cells, prefixes)
+
+    def _count_rows(
         self, row_key: bytes, rows: Sequence[RowWithUndeclared]
     ) -> Iterator[dict[str, Any]]:
         """Count the undeclared cells of rows that meet the conditions; yield those to return."""
         for row in rows:
-            if row.cells and (not self.residual or self.residual(row.values)):
-                prefixes = {row.event_prefix or b""} if row.is_declared else ()
-                self.undeclared_cells.add_row(row_key, row.cells, prefixes)
+            self._count_row(row_key, row, self.undeclared_cells)
             if self.returns_undeclared:
                 yield row.build_row()
             elif row.is_declared:
@@ -531,7 +534,18 @@ class Scan:
                 block = layout.select_decodable_rows(block, self.undecodable_rows.add)
             rows = layout.decode_batch(block)
         if self.counts_undeclared:
-            undeclared = layout.count_undeclared_batch(block)
+            undeclared = self._summarize_block(block)
             with self._lock:  # threads may read ranges at the same time
                 self.undeclared_cells.merge(undeclared)
         return rows
+
+    def _summarize_block(self, block: pa.RecordBatch) -> UndeclaredCells:
+        """Return the undeclared cells of those rows of a block that meet the conditions."""
+        layout, summary = self.design.layout, UndeclaredCells()
+        found = layout.select_undeclared_rows(block)
+        if not self.residual:
+            return layout.count_undeclared_cells(found)
+        for row_key, cells in found:
+            for row in layout.decode_with_undeclared(row_key, cells):
+                self._count_row(row_key, row, summary)
+        return summary
