@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -193,13 +194,19 @@ class SharedWorld:
 
 HOSTS = ("a", "ab", "b")
 NOTE = {"type": "text", "nullable": True}
+ONE_FAMILY: dict[str, Any] = {"d": {}}
+TWO_FAMILIES: dict[str, Any] = {"d": {}, "e": {}}
 SHARED_WORLDS = [
     SharedWorld(
         rowkey.Design("t", key, fields={"host": "text", item: word, "size": "u8", "note": note},
-                      families={"d": {}, "e": {}}),
+                      families=families),
         item, items, strays,
     )
-    for note in (NOTE, {**NOTE, "family": "e"})
+    for note, families in (
+        (NOTE, ONE_FAMILY),
+        (NOTE, TWO_FAMILIES),
+        ({**NOTE, "family": "e"}, TWO_FAMILIES),
+    )
     for key, item, word, items, strays in (
         ("[host]", "n", {"type": "u8", "at": "qualifier"}, (0, 7, 255), (b"",)),
         ("[bucket(host, 3)][host]", "n", {"type": "text", "at": "qualifier"}, ("", "a", "c"),
@@ -288,7 +295,11 @@ def check_shared_world(world: SharedWorld, url: str, data: st.DataObject) -> Non
 @given(world=st.sampled_from(SHARED_WORLDS), data=st.data())
 def test_shared_rows_tell_their_undeclared_cells(world: SharedWorld, data: st.DataObject) -> None:
     """Undeclared cells belong to the event that their qualifier names, or to the row."""
-    check_shared_world(world, "memory:", data)
+    with (
+        patch("rowkey.table.scans.blocks.BLOCK_ROWS", 1),
+        patch("rowkey.table.scans.scan_ranges.PAGE_CELLS", 2),
+    ):
+        check_shared_world(world, "memory:", data)
 
 
 @settings(max_examples=ON_DISK)

@@ -113,7 +113,12 @@ class UndeclaredCells:
         return {format_column(*column): count for column, count in self.columns.items()}
 
     def add_row(
-        self, row_key: bytes, cells: Sequence[UndeclaredCell], event_prefixes: Collection[bytes]
+        self,
+        row_key: bytes,
+        cells: Sequence[UndeclaredCell],
+        event_prefixes: Collection[bytes],
+        *,
+        is_rest: bool = False,
     ) -> None:
         """Add the undeclared cells of one row.
 
@@ -121,8 +126,9 @@ class UndeclaredCells:
             row_key: its key.
             cells: its undeclared cells.
             event_prefixes: the prefixes of those events in it that have declared cells.
+            is_rest: whether the row was counted with other cells of it.
         """
-        prefixes = {one.event_prefix for one in cells}
+        prefixes = set() if is_rest else {one.event_prefix for one in cells}
         columns: dict[Column, int] = {}
         for one in cells:
             columns[one.column] = columns.get(one.column, 0) + 1

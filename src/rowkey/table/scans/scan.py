@@ -129,6 +129,8 @@ class Scan:
         that `undeclared=True` would return."""
         self.undecodable_rows = UndecodableRows()
         """The rows that were left out so far because they cannot be decoded."""
+        self._last_row_key: bytes | None = None
+        """The last shared row with cells of no event: it may go on in the next block."""
         self._lock = Lock()
         self.make_row = build_row_factory(into)
         self.is_dict = into is dict
@@ -202,6 +204,7 @@ class Scan:
         """Forget what was counted, because rows are read again from the first one."""
         self.undeclared_cells.clear()
         self.undecodable_rows.clear()
+        self._last_row_key = None
 
     @property
     def is_outdated(self) -> bool:
@@ -241,11 +244,15 @@ class Scan:
         """Whether rows that several events share are read in pages of cells.
 
         The cells of each event must be neighbours in the order of the read: they are in one family
-        and are read forward. Undeclared cells may be anywhere in a row.
+        and are read forward. Undeclared cells are counted of blocks of such pages only.
         """
         layout = self.design.layout
         is_ordered = layout.has_one_family and not self.is_reverse
-        return layout.has_shared_rows and is_ordered and not self.counts_undeclared
+        return (
+            layout.has_shared_rows
+            and is_ordered
+            and (not self.counts_undeclared or self.is_faster_by_blocks)
+        )
 
     @property
     def token(self) -> str | None:
@@ -403,7 +410,10 @@ class Scan:
             return False
         if not self.counts_undeclared:
             return True
-        return self.limit is None and not has_shared_rows and not self.returns_undeclared
+        if self.limit is not None or self.returns_undeclared:
+            return False
+        store = self.state.writer.store
+        return not has_shared_rows or len(store.families_and_attributes[0]) == 1
 
     def _is_block_read(self, limit: int | None) -> bool:
         """Return whether to read rows by blocks: faster for many rows, but the first is later."""
@@ -501,11 +511,18 @@ class Scan:
             for row in events:
                 yield item, row
 
-    def _count_row(self, row_key: bytes, row: RowWithUndeclared, summary: UndeclaredCells) -> None:
+    def _count_row(
+        self,
+        row_key: bytes,
+        row: RowWithUndeclared,
+        summary: UndeclaredCells,
+        *,
+        is_rest: bool = False,
+    ) -> None:
         """Add the undeclared cells of a row to a summary, if it meets the conditions."""
         if row.cells and (not self.residual or self.residual(row.values)):
             prefixes = {row.event_prefix or b""} if row.is_declared else ()
-            summary.add_row(row_key, row.cells, prefixes)
+            summary.add_row(row_key, row.cells, prefixes, is_rest=is_rest)
 
     def _count_rows(
         self, row_key: bytes, rows: Sequence[RowWithUndeclared]
@@ -543,9 +560,12 @@ class Scan:
         """Return the undeclared cells of those rows of a block that meet the conditions."""
         layout, summary = self.design.layout, UndeclaredCells()
         found = layout.select_undeclared_rows(block)
-        if not self.residual:
+        if not self.residual and not layout.has_shared_rows:
             return layout.count_undeclared_cells(found)
         for row_key, cells in found:
             for row in layout.decode_with_undeclared(row_key, cells):
-                self._count_row(row_key, row, summary)
+                is_rest = row.event_prefix is None and row_key == self._last_row_key
+                self._count_row(row_key, row, summary, is_rest=is_rest)
+                if row.event_prefix is None:
+                    self._last_row_key = row_key
         return summary
