@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from functools import cache
 from pathlib import Path
@@ -322,6 +323,42 @@ def test_the_repair_of_a_log_that_ends_early_cuts_nothing(place: Path) -> None:
         ids = [row["id"] for row in table.scan()]
     assert ids == [*range(len(ids))]
     assert len(ids) > 0.8 * LOGGED_ROWS
+
+
+def replace_file(path: Path, kind: str) -> None:
+    """Put something that is no file in the place of a file."""
+    path.unlink()
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "circle of links":
+            path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("pattern", ["CURRENT", "MANIFEST-*", "*.sst", "*.log"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "circle of links"])
+def test_what_is_no_file_is_damage_that_keeps_no_other_row(
+    tmp_path: Path, pattern: str, kind: str
+) -> None:
+    """Something else in place of a file is reported; all other tables and rows are saved."""
+    url, other = f"rocks:{tmp_path / 'a'}", rowkey.Design("u", "[id]", fields={"id": "u64"})
+    with rowkey.open(EVENTS, url) as table, rowkey.open(other, url) as intact:
+        put_events(table, 0)
+        table.flush()
+        put_events(table, LOGGED_ROWS)
+        intact.put({"id": 1})
+    replace_file(max((tmp_path / "a" / "t").glob(pattern)), kind)
+
+    assert {one.table: one.is_sound for one in verify_tables(url)} == {"t": False, "u": True}
+    saved = [*save_tables(url, f"rocks:{tmp_path / 'b'}", ["t", "u"], keep_incomplete=True)]
+
+    with rowkey.open(EVENTS, f"rocks:{tmp_path / 'b'}") as table:
+        ids = [row["id"] for row in table.scan()]
+    is_index = pattern in ("CURRENT", "MANIFEST-*")
+    assert len(ids) == 2 * LOGGED_ROWS if is_index else 0 < len(ids) <= 2 * LOGGED_ROWS
+    assert [one.table for one in saved] == ["t", "u"]
 
 
 def test_what_was_cut_is_never_overwritten(place: Path) -> None:

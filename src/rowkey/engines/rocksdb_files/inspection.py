@@ -7,6 +7,7 @@ aside.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -19,7 +20,7 @@ from rowkey.durable_files import read_regular_file
 from rowkey.engines.pairs.layout import parse_row
 from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE, REPAIR_DESCRIPTOR_HINT
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
-from rowkey.engines.rocksdb_files.log_format import ForeignLog, find_damage
+from rowkey.engines.rocksdb_files.log_format import ForeignLog, LogDamage, find_damage
 from rowkey.engines.rocksdb_files.manifest import InvalidEdit, Manifest, TableFile, parse_manifest
 from rowkey.engines.rocksdb_files.rocksdict_settings import SETTINGS_FILE
 from rowkey.engines.rocksdb_files.table_index import InvalidIndex, read_origin
@@ -62,6 +63,9 @@ IDENTITY_FILE = "IDENTITY"
 _MAX_SMALL_FILE_BYTES = 4096
 _MAX_MANIFEST_BYTES = 1 << 30
 """RocksDB begins a new MANIFEST at this size. Source: Options::max_manifest_file_size."""
+_NO_FILE_ERRORS = (errno.EINVAL, errno.ENXIO, errno.ELOOP, errno.EFBIG)
+"""What reading reports of a folder, a pipe, a socket, a circle of links, or a file that is far too
+large, in place of a file: another attempt would not help."""
 _MAX_NUMBER_LEAD = 1_000
 """How far file numbers may be above the highest one in the MANIFEST: RocksDB assigns numbers in
 memory first."""
@@ -161,10 +165,8 @@ def read_database_id(directory: Path) -> str:
 def read_current(directory: Path, problems: list[CorruptionError]) -> str | None:
     """Return the name of the current MANIFEST from the file CURRENT; None if it is damaged."""
     path = directory / "CURRENT"
-    try:
-        content = read_regular_file(path, _MAX_SMALL_FILE_BYTES)
-    except FileNotFoundError:
-        problems.append(CorruptionError(str(path), "the file is missing", remedy=SALVAGE_HINT))
+    content = _read_file(path, _MAX_SMALL_FILE_BYTES, "the file is missing", problems)
+    if content is None:
         return None
     if not _CURRENT_CONTENT.fullmatch(content):
         what = "the file does not name a MANIFEST"
@@ -175,10 +177,8 @@ def read_current(directory: Path, problems: list[CorruptionError]) -> str | None
 
 def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | None:
     """Parse a MANIFEST file; note a problem and return None if it is damaged or missing."""
-    try:
-        content = read_regular_file(path, _MAX_MANIFEST_BYTES)
-    except FileNotFoundError:
-        problems.append(CorruptionError(str(path), "the MANIFEST is missing", remedy=SALVAGE_HINT))
+    content = _read_file(path, _MAX_MANIFEST_BYTES, "the MANIFEST is missing", problems)
+    if content is None:
         return None
     damage = find_damage(content, verify_checksums=True)
     if damage is not None:
@@ -193,13 +193,31 @@ def read_manifest(path: Path, problems: list[CorruptionError]) -> Manifest | Non
         return None
 
 
+def _read_file(
+    path: Path, max_bytes: int, missing: str, problems: list[CorruptionError]
+) -> bytes | None:
+    """Return the content of a file; note a problem and return None if there is no such file."""
+    try:
+        return read_regular_file(path, max_bytes)
+    except FileNotFoundError:
+        what = missing
+    except OSError as problem:
+        if problem.errno not in _NO_FILE_ERRORS:
+            raise
+        what = f"the file cannot be read: {problem.strerror}"
+    problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
+    return None
+
+
 def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[CorruptionError]:
     """Yield an error for each table file that is missing or has a wrong size."""
     for file in manifest.files.values():
         path = directory / file.name
         try:
             size = path.stat().st_size
-        except FileNotFoundError:
+        except OSError as problem:
+            if not isinstance(problem, FileNotFoundError) and problem.errno not in _NO_FILE_ERRORS:
+                raise
             what = f"the file is missing; {describe_rows(manifest, file)} are lost"
             yield CorruptionError(str(path), what, remedy=SALVAGE_HINT)
             continue
@@ -306,7 +324,12 @@ def read_own_log(
     Raises:
         OSError: the file cannot be read.
     """
-    log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
+    try:
+        log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
+    except OSError as problem:
+        if problem.errno not in _NO_FILE_ERRORS:
+            raise
+        return LogContent(0, 0, LogDamage(0, f"it cannot be read: {problem.strerror}"))
     content = read_log(log, verify_checksums=verify_checksums)
     what = _find_foreign_origin(content.origins, table_id, origin)
     if not verify_checksums and (what or content.damage is not None):

@@ -207,7 +207,7 @@ def find_table_id(directory: Path) -> str:
 def _is_complete(directory: Path, folder: LinkedFolder, file: TableFile) -> bool:
     """Return whether a table file exists with the size that the MANIFEST names."""
     for parent in (directory, folder.path):  # RocksDB writes files of repaired logs in the folder
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # such as a circle of links, which the inspection has noted
             return (parent / file.name).stat().st_size == file.size_bytes
     return False
 
