@@ -312,6 +312,20 @@ def test_shared_rows_on_disk_tell_their_undeclared_cells(
         check_shared_world(world, f"rocks:{place}", data)
 
 
+def test_cells_of_no_event_in_several_blocks_are_of_one_row() -> None:
+    """A shared row whose cells of no event lie in several blocks is counted once."""
+    fields: dict[str, Any] = {"host": "text", "n": {"type": "text", "at": "qualifier"}, "v": "u8"}
+    design = rowkey.Design("t", "[host]", fields=fields, families=ONE_FAMILY)
+    with patch("rowkey.table.scans.blocks.BLOCK_ROWS", 1), rowkey.open(design, "memory:") as table:
+        for n in range(200):
+            table.put({"host": "a", "n": f"{n:03}", "v": 3})
+        put_columns(table, {"host": "a"}, {b"": b"s", b"1z": b"s", b"\xff": b"s"}, 0)
+        scan = table.scan(count_undeclared=True)
+        assert (True, 200) == (scan.is_paged, scan.count())
+        found = scan.undeclared_cells
+        assert (3, 1, 1) == (found.cell_count, found.row_count, found.undeclared_row_count)
+
+
 LOGS: dict[str, Any] = {"host": "text", "n": "u16", "v": "u8"}
 
 
