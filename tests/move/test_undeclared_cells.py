@@ -27,7 +27,10 @@ from rowkey import Design
 from rowkey.cells import Cell, CellType, RowCells
 from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument
-from rowkey.move import Move, RowCopier, repair_differences, verify_move
+from rowkey.move import Move, RowCopier, VerificationResult, repair_differences, verify_move
+from rowkey.move.lost_cells import find_lost_cells
+from rowkey.move.move_record import MAX_HISTORY
+from rowkey.move.row_images import RowImageReader
 from rowkey.table import StayReason, drop_table, rename_design
 from table.clients import ManualClock, open_client, set_buckets
 
@@ -510,6 +513,62 @@ def test_a_row_whose_key_changes_takes_its_cells_along_in_both_tables() -> None:
         assert {("d", b"x"), ("f", b"")} == {at[1:3] for at in found if at[0] == (9, "h")}
         assert (0, "h") not in {at[0] for at in found}
         assert found == read_all(move.target.get_state())
+
+
+def test_a_repair_asks_for_cells_that_only_the_old_table_has() -> None:
+    """After the cutover a repair deletes cells of other writers by consent, or nothing."""
+    with open_move() as (_, move):
+        assert move.run(NEW).has_passed
+        move.cut_over()
+        old = move.source.get_state()
+        write_foreign_to(old, {"id": 9, "host": "h"}, put("d", b"x", 1))
+        before = read_all(old)
+        with pytest.raises(InvalidArgument, match="t is not repaired: only it has 1 cell"):
+            move.verify(repair=True)
+        assert before == read_all(old)
+        result = move.verify(repair=True, consents=["drop 1 cell of column d:x"])
+        assert (True, {"repaired": 1}) == (result.has_passed, result.repair_counts)
+        assert "t" == move.finish()
+
+
+def test_a_switch_is_known_however_long_it_is_ago() -> None:
+    """After 200 more steps a finish still compares what clients have read, a later move's none."""
+    with open_move() as (table, move):
+        assert move.run(NEW).has_passed
+        move.cut_over()
+        move.roll_back()
+        for number in range(MAX_HISTORY + 1):
+            move.record.add_to_history("verified", number=number)
+        write_foreign_to(move.target.get_state(), {"id": 9, "host": "h"}, put("d", b"x", 1))
+        with pytest.raises(InvalidArgument, match="t_2 is not dropped"):
+            move.finish()
+        move.finish(consents=["drop 1 cell of column d:x"])
+        with Move.from_table(table, move.url) as later:
+            later.start(NEW)  # nothing is copied, so everything differs
+            assert "t_2" == later.finish()
+            (last,) = (one for one in later.status.history[-1:])
+            assert "finished" == last["step"]
+            assert "verified" != later.status.history[-2]["step"]
+
+
+def test_lost_cells_of_a_row_in_use_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a row that never settles, cells count that the other table lacks in each reading."""
+    with open_move() as (table, move):
+        assert move.run(NEW).has_passed
+        move.cut_over()
+        row = {"id": 1, "host": "h"}
+        states = (move.source.get_state(), move.target.get_state())
+        write_foreign_to(states[0], row, put("d", b"y", 1, b"lone"))
+        read_images = RowImageReader.read_images
+
+        def change_after(reader: RowImageReader, rows: Any) -> Any:
+            found = read_images(reader, rows)  # the old table first
+            table.put({**row, "note": token_hex(4)})
+            return found
+
+        monkeypatch.setattr(RowImageReader, "read_images", change_after)
+        lost = find_lost_cells(states, VerificationResult(unsettled=[row]), drops_source=True)
+        assert [("d:y", 1)] == [(one.column, one.cell_count) for one in lost]
 
 
 def test_two_movers_at_once_lose_nothing() -> None:

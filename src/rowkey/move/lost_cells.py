@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rowkey.cells import Cell
@@ -9,7 +10,7 @@ from rowkey.errors import Conflict
 from rowkey.messages import pluralize
 from rowkey.move.comparison_rules import build_comparison_rules
 from rowkey.move.row_images import RowImageReader
-from rowkey.move.staying_cells import StayingCells, list_staying_cells
+from rowkey.move.staying_cells import list_staying_cells
 from rowkey.rows import UndeclaredCell, UndeclaredCells
 from rowkey.table import StayReason
 
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rowkey.move.row_images import Column, RowImage
+    from rowkey.move.staying_cells import StayingCells
     from rowkey.move.verification import VerificationResult
     from rowkey.table import GenerationState
+
+UNSETTLED_READS = 3
+"""Times that a row which clients change is read: a cell is lost that is missing each time."""
 
 
 def find_lost_cells(
@@ -46,21 +51,42 @@ def find_lost_cells(
         )
         remedy = "Make them equal first: rowkey move verify --repair."
         raise Conflict(f"table {table}", what, remedy=remedy)
+    counts = result.source if drops_source else result.target
+    alone = count_lone_cells(states, result, in_source=drops_source)
+    return list_staying_cells({**counts.staying, StayReason.ALONE: alone})
+
+
+def count_lone_cells(
+    states: tuple[GenerationState, GenerationState],
+    result: VerificationResult,
+    *,
+    in_source: bool,
+) -> UndeclaredCells:
+    """Return a summary of the cells in rows that differ which only one of two tables has.
+
+    Args:
+        states: the states of the source and the target.
+        result: a comparison of them.
+        in_source: whether the cells of the source are counted; else those of the target.
+
+    Cost: as for `find_lost_cells`.
+    """
     rules = build_comparison_rules(*states)
     readers = [RowImageReader(state, rules) for state in states]
-    counts = result.source
-    if not drops_source:
-        readers, counts = readers[::-1], result.target
+    if not in_source:
+        readers.reverse()
+    rows = [(one.identity, 1) for one in result.differences]
+    rows += [(identity, UNSETTLED_READS) for identity in result.unsettled]
     alone = UndeclaredCells()
-    for difference in result.differences:
-        (mine,), (other,) = (one.read_images([difference.identity]) for one in readers)
-        if cells := list(_list_lost_cells(readers[0], mine, other)):
-            row_key = readers[0].state.writer.encode_row_keys(difference.identity)[0]
+    for identity, read_count in rows:
+        lost: Counter[Cell] = Counter()
+        for _ in range(read_count):
+            (mine,), (other,) = (one.read_images([identity]) for one in readers)
+            lost.update(_list_lost_cells(readers[0], mine, other))
+        if cells := [cell for cell, count in lost.items() if count == read_count]:
+            row_key = readers[0].state.writer.encode_row_keys(identity)[0]
             alone.add_row(row_key, [UndeclaredCell(b"", cell) for cell in cells], ())
-    staying = dict(counts.staying)
-    if alone.cell_count:
-        staying[StayReason.ALONE] = alone
-    return list_staying_cells(staying)
+    return alone
 
 
 def _list_lost_cells(

@@ -19,13 +19,13 @@ from rowkey.move.copy_progress import PROGRESS_NOTE
 from rowkey.move.copying import LATE_MARGIN_MS, CatchUp, copy_all_rows
 from rowkey.move.difference_repair import repair_differences
 from rowkey.move.finding import FindingLevel
-from rowkey.move.lost_cells import find_lost_cells
+from rowkey.move.lost_cells import count_lone_cells, find_lost_cells
 from rowkey.move.move_record import CAUGHT_UP_NOTE, VERIFICATION_NOTE, MoveRecord
 from rowkey.move.mover_lock import MoverLock
 from rowkey.move.preflight import is_begun_target, plan_move
 from rowkey.move.rate_limit import validate_limit
 from rowkey.move.status import MoveSettings, MoveStatus, read_status
-from rowkey.move.staying_cells import list_consents
+from rowkey.move.staying_cells import list_consents, list_staying_cells
 from rowkey.move.switch import Switch, SwitchResult, restore_stale_time
 from rowkey.move.verification import (
     DEFAULT_LISTED,
@@ -36,6 +36,7 @@ from rowkey.move.verification import (
 from rowkey.table import (
     KEEP_ALL_DELETES,
     MoveFollower,
+    StayReason,
     Table,
     TableLocation,
     build_missing_error,
@@ -57,8 +58,10 @@ if TYPE_CHECKING:
     from rowkey.move.copier import CopyStatus
     from rowkey.move.preflight import MovePlan
     from rowkey.move.staying_cells import StayingCells
-    from rowkey.table import GenerationTracker
+    from rowkey.table import GenerationState, GenerationTracker
 
+    AskConsent = Callable[[str, Sequence[StayingCells]], str]
+    """Called with a consent that is missing and its cells; returns what the user has typed."""
     StepProgress = Callable[[str, int, int], None]
     """Called with a step, how much of it is done, and of how much; 0 if that is not known."""
 
@@ -157,6 +160,11 @@ class Move:
         if self._target is None:
             self._target = self._place.open_target(self._require_move().target, self.source)
         return self._target
+
+    @property
+    def _states(self) -> tuple[GenerationState, GenerationState]:
+        """The states of the source and the target now."""
+        return (self.source.get_state(), self.target.get_state())
 
     def _require_move(self) -> TableMove:
         """Return the record of the move.
@@ -386,11 +394,10 @@ class Move:
         def report(status: CopyStatus) -> None:
             progress("copy", status.row_count, status.estimated_rows or 0)
 
-        result = copy_all_rows(
-            self.source.get_state(), self.target.get_state(), self.record, lock, report
-        )
+        result = copy_all_rows(*self._states, self.record, lock, report)
         move = self._require_move()
         note = {
+            **self.record.read_note(CAUGHT_UP_NOTE),
             "since_ms": move.started_ms - LATE_MARGIN_MS,
             "is_copied": True,
             "row_count": result.row_count,
@@ -410,6 +417,8 @@ class Move:
         *,
         sample_share: float = 1.0,
         repair: bool = False,
+        consents: Collection[str] = (),
+        ask: AskConsent | None = None,
         progress: StepProgress | None = None,
     ) -> VerificationResult:
         """Compare the rows of both tables, while clients go on; see `verify_move`.
@@ -420,22 +429,31 @@ class Move:
         Args:
             sample_share: the share of the rows that is compared.
             repair: whether rows that differ are made equal to those of the table that is read; then
-                all are compared again. See `repair_differences`.
+                all are compared again. See `repair_differences`. In a table that clients have read,
+                cells that only it has are deleted by consent.
+            consents: as for `finish`.
+            ask: as for `finish`.
             progress: called with the step and how far it is.
 
         Returns:
             What the last comparison found, with how many rows were repaired before it.
 
         Raises:
+            InvalidArgument: a consent is missing; nothing is repaired.
             Conflict: another process works on the move; or it is being finished.
         """
         progress = progress or _ignore_progress
-        self._require_open_move()
+        move = self._require_open_move()
         with MoverLock(self.record, self.pause) as lock:
             listed = MAX_EXAMINED_ROWS if repair else DEFAULT_LISTED
             result = self._verify(lock, progress, sample_share, listed)
             if not (repair and result.differences):
                 return result
+            if self._was_read(move):
+                in_source = move.is_target_primary
+                alone = count_lone_cells(self._states, result, in_source=in_source)
+                lost = list_staying_cells({StayReason.ALONE: alone})
+                self._require_consents(lost, "repaired", consents, ask)
             outcomes = self._repair(lock, result, progress)
             result = self._verify(lock, progress, sample_share)
             return replace(result, repair_counts=outcomes)
@@ -445,9 +463,10 @@ class Move:
     ) -> Counter[str]:
         """Make rows that differ equal to those of the table that is read; count the outcomes."""
         side = "target" if self._require_move().is_target_primary else "source"
-        states = (self.source.get_state(), self.target.get_state())
         outcomes: Counter[str] = Counter()
-        for done, one in enumerate(repair_differences(*states, found.differences, primary=side)):
+        for done, one in enumerate(
+            repair_differences(*self._states, found.differences, primary=side)
+        ):
             lock.check()
             outcomes[one.outcome.value] += 1
             progress("repair", done + 1, len(found.differences))
@@ -476,8 +495,7 @@ class Move:
             self._begin_catch_up(lock, is_limited=is_limited).run()
         expected = 2 * copied.get("row_count", 0)  # each row is read in both tables
         result = verify_move(
-            self.source.get_state(),
-            self.target.get_state(),
+            *self._states,
             sample_share=sample_share,
             seed=started_ms,  # so that each sample has other rows
             listed=listed,
@@ -557,7 +575,7 @@ class Move:
 
     def _begin_catch_up(self, lock: MoverLock, *, is_limited: bool = False) -> CatchUp:
         """Begin a pass that copies rows of the primary table that have changed to the other one."""
-        sides = (self.source.get_state(), self.target.get_state())
+        sides = self._states
         primary, secondary = reversed(sides) if self._require_move().is_target_primary else sides
         return CatchUp(primary, secondary, lock, is_limited=is_limited)
 
@@ -576,6 +594,8 @@ class Move:
             if must_verify:
                 self._require_passed(has_passed=self._verify(lock, progress).has_passed)
             started_ms = get_time_ms() - LATE_MARGIN_MS
+            note = {**self.record.read_note(CAUGHT_UP_NOTE), "was_switched": True}
+            self.record.write_note(CAUGHT_UP_NOTE, note)  # first: a killed switch may be done
             switch = Switch(
                 *(self.record, lock, self.engine),
                 lambda: self._begin_catch_up(lock),
@@ -591,7 +611,7 @@ class Move:
         *,
         drop: str | None = None,
         consents: Collection[str] = (),
-        ask: Callable[[str, Sequence[StayingCells]], str] | None = None,
+        ask: AskConsent | None = None,
         progress: StepProgress | None = None,
     ) -> str:
         """End the move: drop the table that is not read, with all its rows.
@@ -608,8 +628,7 @@ class Move:
                 one by now. None for whichever is not read.
             consents: which cells may be lost, as `drop 80 cells of column d:x`; the numbers must be
                 those that are counted now.
-            ask: called with a consent that is missing and the cells that it is about; returns what
-                the user has typed.
+            ask: called for each consent that is missing.
             progress: called with the step and how far it is.
 
         Returns:
@@ -627,7 +646,12 @@ class Move:
         with MoverLock(self.record, self.pause) as lock:
             if move.phase is MovePhase.BOTH and self._was_read(move):
                 self._require_to_drop(drop, self._name_unread_table(move))
-                self._require_consents(lock, consents, ask, progress or _ignore_progress)
+                result = self._verify(
+                    lock, progress or _ignore_progress, listed=MAX_EXAMINED_ROWS, is_limited=False
+                )
+                drops_source = move.is_target_primary
+                lost = find_lost_cells(self._states, result, drops_source=drops_source)
+                self._require_consents(lost, "dropped", consents, ask)
 
             def end(entry: CatalogEntry) -> CatalogEntry:
                 move = entry.move
@@ -649,36 +673,37 @@ class Move:
             return self._drop_unread_table(entry.move)
 
     def _was_read(self, move: TableMove) -> bool:
-        """Return whether clients have read the table that is to be dropped, and both exist."""
-        was_switched = any(one["step"] == "switched" for one in self.status.history)
+        """Return whether clients have read the table that is not read now, and both exist."""
+        was_switched = self.record.read_note(CAUGHT_UP_NOTE).get("was_switched", False)
         names = (self.source_name, move.target)
         return (was_switched or move.is_target_primary) and all(map(self.engine.has_table, names))
 
     def _require_consents(
         self,
-        lock: MoverLock,
+        lost: Sequence[StayingCells],
+        what_for: str,
         consents: Collection[str],
-        ask: Callable[[str, Sequence[StayingCells]], str] | None,
-        progress: StepProgress,
+        ask: AskConsent | None,
     ) -> None:
-        """Count the cells that only the table to be dropped has, and require consent to drop them.
+        """Require consent to lose cells that only the table has which is not read.
+
+        Args:
+            lost: the cells.
+            what_for: what is to become of the table, as a participle.
+            consents: the consents that are given.
+            ask: asks for those that are missing.
 
         Raises:
             InvalidArgument: a consent is missing.
-            Conflict: so many rows differ that not all were examined.
         """
-        drops_source = self._require_move().is_target_primary
-        result = self._verify(lock, progress, listed=MAX_EXAMINED_ROWS, is_limited=False)
-        states = (self.source.get_state(), self.target.get_state())
-        lost = find_lost_cells(states, result, drops_source=drops_source)
         missing = {
             consent: cells
             for consent, cells in list_consents(lost).items()
             if consent not in consents and (ask is None or ask(consent, cells) != consent)
         }
         if missing:
-            dropped = self._name_unread_table(self._require_move())
-            what = f"{dropped} is not dropped: only it has " + "; ".join(
+            unread = self._name_unread_table(self._require_move())
+            what = f"{unread} is not {what_for}: only it has " + "; ".join(
                 map(str, chain.from_iterable(missing.values()))
             )
             expected = ", ".join(map(repr, missing))

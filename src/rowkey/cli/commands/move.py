@@ -61,7 +61,7 @@ OPTION_STEPS = {
     "--drop-old": ("finish",),
     "--drop-new": ("finish",),
     "--yes": ("finish",),
-    "--consent": ("finish",),
+    "--consent": ("verify", "finish"),
 }
 """The steps that each option belongs to."""
 LOCKING_STEPS = ("run", "verify", "cutover", "rollback", "finish")
@@ -112,7 +112,7 @@ STDERR = 2
     "--consent",
     metavar="SENTENCE",
     multiple=True,
-    help="finish: cells that may be lost, as 'drop 80 cells of column d:x'.",
+    help="finish, verify --repair: cells that may be lost, as 'drop 80 cells of column d:x'.",
 )
 @PROGRESS_OPTION
 @OUTPUT_FORMAT_OPTION
@@ -354,7 +354,11 @@ class _StepRunner:
                 result = self.move.run(progress=progress)
             else:
                 result = self.move.verify(
-                    sample_share=share, repair=self.options["repair"], progress=progress
+                    sample_share=share,
+                    repair=self.options["repair"],
+                    consents=self.options["consent"],
+                    ask=_ask_for_consent if sys.stdin.isatty() else None,
+                    progress=progress,
                 )
         status = self.move.status
         tables = (status.source, status.target)
@@ -487,7 +491,7 @@ class _StepRunner:
 
 def _ask_for_consent(consent: str, cells: Sequence[StayingCells]) -> str:
     """Have a consent to drop cells typed on a terminal; return what was typed."""
-    print_errors([f"Only the table that is dropped has {one}." for one in cells])
+    print_errors([f"Only the table that clients do not read has {one}." for one in cells])
     typed: str = click.prompt(f"Type {consent!r} to drop them", default="", err=True)
     return typed.strip()
 

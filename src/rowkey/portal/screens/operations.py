@@ -258,13 +258,19 @@ def verify_move(request: PortalRequest) -> Response:
     )
     if not 1 <= percent <= 100:
         raise InvalidArgument("share", f"{percent} is no share of the rows", "1..100 percent")
+    consents = _parse_consents(request)
 
     def work(step: TableStep) -> StepResult:
         with _open_move(request) as move:
-            result = move.verify(sample_share=percent / 100, repair=repairs, progress=step.report)
+            result = move.verify(
+                sample_share=percent / 100,
+                repair=repairs,
+                consents=consents,
+                progress=step.report,
+            )
             return _describe_verification(move, result)
 
-    return _begin(request, "move verify", work, percent=percent, repair=repairs)
+    return _begin(request, "move verify", work, percent=percent, repair=repairs, consents=consents)
 
 
 def cut_over(request: PortalRequest) -> Response:
@@ -288,7 +294,7 @@ def roll_back(request: PortalRequest) -> Response:
 def finish_move(request: PortalRequest) -> Response:
     """Begin to drop the table that is not read, whose name and consents were typed."""
     dropped = request.path_values["dropped"]
-    consents = [line.strip() for line in request.form.get("consents", "").splitlines()]
+    consents = _parse_consents(request)
 
     def work(step: TableStep) -> StepResult:
         with _open_move(request) as move:
@@ -296,8 +302,13 @@ def finish_move(request: PortalRequest) -> Response:
             document = build_move_status_document(move.status, move.url)
         return document, [f"{name}: dropped"]
 
-    given = [one for one in consents if one]
-    return _begin(request, "move finish", work, dropped=dropped, consents=given)
+    return _begin(request, "move finish", work, dropped=dropped, consents=consents)
+
+
+def _parse_consents(request: PortalRequest) -> list[str]:
+    """Return the sentences that were typed to let cells be lost, one a line."""
+    lines = [line.strip() for line in request.form.get("consents", "").splitlines()]
+    return [one for one in lines if one]
 
 
 def throttle_copy(request: PortalRequest) -> Response:
