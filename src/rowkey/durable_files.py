@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 
 _CHUNK_BYTES = 1 << 16
+NO_FILE_ERRORS = (errno.EINVAL, errno.ENXIO, errno.ELOOP, errno.EFBIG)
+"""What reading reports of a folder, a pipe, a socket, a circle of links, or a file that is far too
+large, in place of a file: another attempt would not help."""
 
 
 def make_directory(path: Path) -> None:

@@ -14,7 +14,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rowkey.cells import Family
-from rowkey.durable_files import compute_checksum, read_regular_file, replace_file
+from rowkey.durable_files import (
+    NO_FILE_ERRORS,
+    compute_checksum,
+    read_regular_file,
+    replace_file,
+)
 from rowkey.engines.request_checks import check_family_attributes
 from rowkey.errors import CorruptionError, InvalidArgument, NotSupported, Unavailable
 from rowkey.messages import format_value
@@ -82,15 +87,7 @@ def read_descriptor(directory: Path) -> Descriptor:
         what = "the table's directory is a symbolic link, which rowkey does not follow"
         remedy = "Move the table back here, or link the directory that holds all tables instead."
         raise Unavailable(str(directory), what, remedy=remedy)
-    try:
-        content = read_regular_file(path, _MAX_DESCRIPTOR_BYTES)
-    except FileNotFoundError:
-        what = "the descriptor of the table is missing"
-        raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from None
-    except OSError as problem:
-        what = f"the descriptor of the table cannot be read: {problem.strerror or problem}"
-        remedy = "Check the disk and the permissions of the file, and try again."
-        raise Unavailable(str(path), what, remedy=remedy) from problem
+    content = _read_file(path)
     try:
         document = json.loads(content)
         stored = document.pop("checksum")
@@ -114,6 +111,26 @@ def read_descriptor(directory: Path) -> Descriptor:
     except (KeyError, TypeError, ValueError):
         raise _build_damage_error(path) from None
     return Descriptor(families, table_id, state)
+
+
+def _read_file(path: Path) -> bytes:
+    """Return the content of a descriptor file.
+
+    Raises:
+        CorruptionError: it is missing, or something that is no file is in its place.
+        Unavailable: it cannot be read.
+    """
+    try:
+        return read_regular_file(path, _MAX_DESCRIPTOR_BYTES)
+    except FileNotFoundError:
+        what = "the descriptor of the table is missing"
+        raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from None
+    except OSError as problem:
+        what = f"the descriptor of the table cannot be read: {problem.strerror or problem}"
+        if problem.errno in NO_FILE_ERRORS:
+            raise CorruptionError(str(path), what, remedy=REPAIR_DESCRIPTOR_HINT) from problem
+        remedy = "Check the disk and the permissions of the file, and try again."
+        raise Unavailable(str(path), what, remedy=remedy) from problem
 
 
 def read_families(documents: Any) -> tuple[Family, ...]:

@@ -7,7 +7,6 @@ aside.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
@@ -16,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rowkey.durable_files import read_regular_file
+from rowkey.durable_files import NO_FILE_ERRORS, read_regular_file
 from rowkey.engines.pairs.layout import parse_row
 from rowkey.engines.rocksdb_files.descriptor import DESCRIPTOR_FILE, REPAIR_DESCRIPTOR_HINT
 from rowkey.engines.rocksdb_files.high_water_mark import HIGH_WATER_FILE, read_mark
@@ -63,9 +62,6 @@ IDENTITY_FILE = "IDENTITY"
 _MAX_SMALL_FILE_BYTES = 4096
 _MAX_MANIFEST_BYTES = 1 << 30
 """RocksDB begins a new MANIFEST at this size. Source: Options::max_manifest_file_size."""
-_NO_FILE_ERRORS = (errno.EINVAL, errno.ENXIO, errno.ELOOP, errno.EFBIG)
-"""What reading reports of a folder, a pipe, a socket, a circle of links, or a file that is far too
-large, in place of a file: another attempt would not help."""
 _MAX_NUMBER_LEAD = 1_000
 """How far file numbers may be above the highest one in the MANIFEST: RocksDB assigns numbers in
 memory first."""
@@ -202,7 +198,7 @@ def _read_file(
     except FileNotFoundError:
         what = missing
     except OSError as problem:
-        if problem.errno not in _NO_FILE_ERRORS:
+        if problem.errno not in NO_FILE_ERRORS:
             raise
         what = f"the file cannot be read: {problem.strerror}"
     problems.append(CorruptionError(str(path), what, remedy=SALVAGE_HINT))
@@ -216,7 +212,7 @@ def _find_file_problems(directory: Path, manifest: Manifest) -> Iterator[Corrupt
         try:
             size = path.stat().st_size
         except OSError as problem:
-            if not isinstance(problem, FileNotFoundError) and problem.errno not in _NO_FILE_ERRORS:
+            if not isinstance(problem, FileNotFoundError) and problem.errno not in NO_FILE_ERRORS:
                 raise
             what = f"the file is missing; {describe_rows(manifest, file)} are lost"
             yield CorruptionError(str(path), what, remedy=SALVAGE_HINT)
@@ -327,7 +323,7 @@ def read_own_log(
     try:
         log = read_regular_file(path, path.stat().st_size + _MAX_SMALL_FILE_BYTES)
     except OSError as problem:
-        if problem.errno not in _NO_FILE_ERRORS:
+        if problem.errno not in NO_FILE_ERRORS:
             raise
         return LogContent(0, 0, LogDamage(0, f"it cannot be read: {problem.strerror}"))
     content = read_log(log, verify_checksums=verify_checksums)
