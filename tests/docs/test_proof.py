@@ -80,6 +80,7 @@ def test_another_recording_or_another_encoder_is_another_proof(
     said = path.read_text(encoding="utf-8")
     declared = design.declaration.sample
     assert declared is not None
+    assert declared.path is not None
     copy.write_text(said.replace(declared.path, data.name), encoding="utf-8")
     measured = {**RESULTS["proofs"][name], **proof.compute_fingerprint(copy)}
     assert proof.is_current(measured, proof.compute_fingerprint(copy))

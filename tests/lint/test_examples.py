@@ -33,9 +33,8 @@ def test_an_example_has_the_findings_it_is_an_example_of(name: str) -> None:
     """Each shipped design has exactly the listed findings."""
     path = EXAMPLES / f"{name}.toml"
     design = Design.read(path)
-    sample = design.declaration.sample
-    assert sample is not None
-    found = check_design(design, summarize_sample(design, path.parent / sample.path))
+    assert design.sample_path is not None
+    found = check_design(design, summarize_sample(design, design.sample_path))
     assert EXPECTED_FINDINGS[name] == sorted(f"{one.code} {one.path}" for one in found.findings)
     assert ["full-scan-read"] == [one.finding.name for one in found.allowed_findings]
 

@@ -116,9 +116,9 @@ def test_a_list_asks_for_values_that_come_together() -> None:
 
 
 def test_a_limit_takes_its_part_of_what_is_read() -> None:
-    """A limit of five reads and returns five of nine scaled rows."""
+    """A limit of five reads and returns five of nine scaled rows, but for a little chance."""
     found = measure_read("[host][ts]", FOUR[:3], 9, where="host = ?", limit=5, order="ts")
-    assert (5.0, 5.0) == (found.returned_rows, found.read_rows)
+    assert pytest.approx((5.0, 5.0), rel=0.01) == (found.returned_rows, found.read_rows)
 
 
 def test_a_limit_is_reached_where_the_rows_of_the_sample_lie() -> None:

@@ -124,8 +124,7 @@ def count_costs(
     """Return mean costs of the read, each counted by a loop over the table."""
     table = {design.key.encode(row, salt=0): row for row in rows}
     read, regions = design.reads[0], design.splits.compute_boundaries(design.key).regions
-    ranged = [one.field for one in read.conditions if one.operator not in ("=", "in")]
-    able = [row for row in rows if all(row[name] is not None for name in ranged)]
+    able = [row for row in rows if all(row[one.field] is not None for one in read.conditions)]
     ordered = _choose_asked_rows(design, able)
     totals = {"fan_out": 0.0, "regions": 0.0, "read": 0.0, "returned": 0.0}
     for number in TRIALS:

@@ -370,7 +370,12 @@ class Design:
         )
 
     def _check_sample(self, mistakes: Mistakes) -> None:
-        """Note mistakes in the format of the declared sample."""
+        """Note mistakes in the part and the format of the declared sample."""
+        known = ("period", "events", *self.declaration.fields)
+        if self.sample_part not in known:
+            what = f"{self.sample_part!r} is no field"
+            near = suggest_name(self.sample_part, known)
+            mistakes.add("sample.of", what, "period, events or the name of a field", near)
         words, path = self.sample_format, "sample.format"
         if words is None:
             return
@@ -390,7 +395,15 @@ class Design:
     def sample_path(self) -> Path | None:
         """Return the path of the declared sample, relative to the directory of the design."""
         sample = self.declaration.sample
-        return None if sample is None else Path(normpath(self.directory / sample.path))
+        if sample is None or sample.path is None:
+            return None
+        return Path(normpath(self.directory / sample.path))
+
+    @property
+    def sample_part(self) -> str:
+        """Return what a sample is a part of: `period`, `events` or the name of a field."""
+        sample = self.declaration.sample
+        return (None if sample is None else sample.of) or "period"
 
     @property
     def sample_format(self) -> Mapping[str, Any] | None:

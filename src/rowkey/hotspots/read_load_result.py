@@ -138,16 +138,13 @@ class ReadLoadResult:
 
     @cached_property
     def asked_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
-        """Return the sampled rows that a read can ask for, and the server of each.
-
-        `=` finds nulls too; every other condition finds only rows with a value.
-        """
+        """Return the sampled rows that a read can ask for, and the server of each."""
         import numpy as np
         import pyarrow as pa
 
         can_ask = np.ones(self.rows.num_rows, bool)
         for condition in self.read.conditions:
-            if condition.operator not in ("=", "in"):
+            if condition.needs_value:
                 can_ask &= np.asarray(self.rows.column(condition.field).is_valid())
         servers = self.region_servers[self.row_regions]
         return self.rows.filter(pa.array(can_ask)), servers[can_ask]

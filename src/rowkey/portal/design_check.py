@@ -190,7 +190,7 @@ class CheckedDesign:
     @property
     def has_sample(self) -> bool:
         """Whether the design declares a sample."""
-        return self.judged is not None and self.judged.design.declaration.sample is not None
+        return self.judged is not None and self.judged.design.sample_path is not None
 
     @cached_property
     def fixed_text(self) -> str:
@@ -277,7 +277,7 @@ class DesignChecker:
         if design is None:
             return ()
         paths = [self._workspace.folder / one for one in design.declaration.companions.values()]
-        if design.declaration.sample is not None:
+        if design.sample_path is not None:
             sample = self._workspace.find_sample(design)
             paths += [self._workspace.folder] if sample is None else [sample]
         return tuple(sign_file(path) for path in paths)

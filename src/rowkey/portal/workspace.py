@@ -315,7 +315,7 @@ class Workspace:
         on what is read, such as the users of the portal.
         """
         declared = design.declaration.sample
-        if declared is None:
+        if declared is None or declared.path is None:
             return None
         try:
             path = (self.folder / declared.path).absolute()

@@ -88,7 +88,7 @@ def _build_options(judged: JudgedDesign, path: Path, *, is_temporary: bool) -> d
     if design.sample_path is not None:
         options["sample"]["path"] = relpath(design.sample_path, path.parent)
     elif not is_temporary and source.name and Path(source.name).is_file():
-        options["sample"] = {"path": relpath(source.name, path.parent)}
+        options.setdefault("sample", {})["path"] = relpath(source.name, path.parent)
     return options
 
 

@@ -140,6 +140,11 @@ class WriteDeclaration(_StrictModel):
         description="order of the events: clock, random, sequential, per(field) or bulk_sorted",
     )
     rate: str | None = Field(None, description="events per unit of time, such as 5000/s")
+    grows: Literal["entities", "rows"] | None = Field(
+        None,
+        description="what makes the declared rate higher than that of a sample: entities (more "
+        "users, devices, … of the same pace) or rows (the same ones, more often)",
+    )
     time: str | None = Field(None, description="name of the field with the time of an event")
     sort: bool | None = Field(
         None,
@@ -211,9 +216,19 @@ class ClusterDeclaration(_StrictModel):
 class SampleDeclaration(_StrictModel):
     """A file with recorded events."""
 
-    path: str = Field(min_length=1, description="the path of the file, relative to the design file")
+    path: str | None = Field(
+        None, min_length=1, description="the path of the file, relative to the design file"
+    )
     format: PluginArguments | None = Field(
         None, description="file format, such as csv; chosen by the file's name if not given"
+    )
+
+    of: str | None = Field(
+        None,
+        min_length=1,
+        description="what the file is a part of: period (all events of some time), events (some "
+        "of all events, such as each hundredth line) or the name of a field (all events of some "
+        "values of it, such as some users); period if not set",
     )
 
 

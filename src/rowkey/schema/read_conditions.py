@@ -63,6 +63,15 @@ class Condition:
     operator: str
     operands: tuple[Operand, ...]
 
+    @property
+    def needs_value(self) -> bool:
+        """Return whether its values come from a row with one: nobody asks for null.
+
+        `=` and `in` may name all their values.
+        """
+        has_parameter = any(isinstance(operand, Parameter) for operand in self.operands)
+        return has_parameter or self.operator not in ("=", "in")
+
     def __str__(self) -> str:
         name = _format_field_name(self.field)
         operand_texts = [_format_operand(operand) for operand in self.operands]

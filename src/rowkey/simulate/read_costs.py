@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import fsum, sqrt
+from math import fsum, hypot, inf, sqrt
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,18 @@ from rowkey.keys import ColumnBatch
 from rowkey.messages import pluralize
 from rowkey.plan import DeclaredRead, KeyRange, Plan, ReadPlanner, ResidualFilter
 from rowkey.regions import locate_key_array
+from rowkey.simulate.answer_rows import (
+    AnswerRows,
+    average_factor,
+    expect_rows,
+    measure_growth_margin,
+)
 from rowkey.simulate.ranked_rows import RankedRows, cut_spans, find_last_rows
 from rowkey.simulate.read_load import MARGIN_DEVIATIONS, AnswerLoad, TrialLoad
 from rowkey.simulate.replay import encode_keys
 from rowkey.simulate.rows_by_key import RowsByKey
 from rowkey.simulate.trial_values import TRIAL_CHANCES, TRIALS_PER_READ, TrialValues
-from rowkey.workload import count_read_operations
+from rowkey.workload import Estimate, count_read_operations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from rowkey.regions import Boundaries
     from rowkey.schema import Bounds
     from rowkey.simulate.ranked_rows import RankedColumn
+    from rowkey.simulate.row_demand import RowDemand
     from rowkey.simulate.row_scale import RowScale
 
 MAX_TOTAL_RANGES = 1_000_000
@@ -122,7 +129,7 @@ class _ReadTrial:
         residual_fields: fields whose conditions are tested after reading.
         is_full_scan: whether nothing in the key narrows it.
         serves_order: whether rows come in the requested order, forwards or backwards.
-        returned_rows: rows of the answer.
+        answer: the rows that it returns, before the limit.
         read_rows: rows read for them.
         load: the regions that it touches, with its operations on them.
     """
@@ -131,13 +138,13 @@ class _ReadTrial:
     residual_fields: tuple[str, ...]
     is_full_scan: bool
     serves_order: bool
-    returned_rows: float
+    answer: AnswerRows
     read_rows: float
     load: TrialLoad
 
     @classmethod
     def from_plan(
-        cls, plan: Plan, returned_rows: float, read_rows: float, load: TrialLoad
+        cls, plan: Plan, answer: AnswerRows, read_rows: float, load: TrialLoad
     ) -> _ReadTrial:
         """Return the cost of a trial from its plan and the operations that it costs."""
         return cls(
@@ -145,7 +152,7 @@ class _ReadTrial:
             plan.residual_fields,
             plan.is_full_scan,
             plan.serves_order or plan.serves_backwards,
-            returned_rows,
+            answer,
             read_rows,
             load,
         )
@@ -245,8 +252,14 @@ class ReadSimulator:
         except ReadError as problem:
             return ReadCost(read.name, error=str(problem))
         assumptions = [trial_values.assumption, trial_values.age_assumption]
+        trials = [trials_by_place[place] for place in sorted(trials_by_place)]
+        completeness = 1.0
         if self._scale is not None:
-            assumptions.append(self._scale.describe_factor(read))
+            weights = [one.load.weight for one in trials]
+            each = self._count_rows_for_each(1) or 1.0
+            factor = average_factor([one.answer for one in trials], weights) / each
+            assumptions.append(self._scale.describe_factor(read, factor))
+            completeness = self._scale.measure_completeness(read.equality_fields)
         if len(trials_by_place) < self._max_trials:
             max_fan_out = pluralize(max(one.fan_out for one in trials_by_place.values()), "range")
             assumptions.append(
@@ -255,9 +268,11 @@ class ReadSimulator:
             )
         return _summarize_trials(
             read,
-            [trials_by_place[place] for place in sorted(trials_by_place)],
+            trials,
             "; ".join(filter(None, assumptions)),
             origins,
+            trial_values.demand,
+            completeness,
             self._row_bytes,
         )
 
@@ -391,37 +406,71 @@ class ReadSimulator:
         covered = int((sums[stops] - sums[starts]).sum())
         covered_own = int((sums[covered_places + 1] - sums[covered_places]).sum())
         each, others = self._count_rows_for_each(len(places)), covered - covered_own
-        matching_factor, _ = self._compute_factors(read)
-        returned = matching_own + each * (matching - matching_own) * matching_factor
-        scan_factor = self._compute_scan_factor(read, plan, bounds)
+        event = own_events[0]
+        factor = self._compute_factors(read, event)[0].scale(each)
+        bound = inf if self._scale is None else self._scale.bound_rows(read)
+        is_row = plan.is_point and not self.design.layout.has_shared_rows  # a key is one row
+        max_rows = float(plan.fan_out) if is_row else max(bound, matching)
+        answer = AnswerRows(matching_own, matching - matching_own, factor, max_rows)
+        scan_factor = self._compute_scan_factor(read, plan, bounds, event)
         scanned = covered_own + each * others * scan_factor
-        scanned = max(scanned, returned)
-        if plan.is_point and not self.design.layout.has_shared_rows:  # a key is one row
-            returned, scanned = min(returned, plan.fan_out), min(scanned, plan.fan_out)
+        if is_row or not plan.residual_fields:
+            scanned = min(scanned, max(max_rows, covered))
+        scanned = max(scanned, answer.count)
         spans = [self.boundaries.find_regions(one.start, one.stop) for one in plan.ranges]
-        if read.limit is not None and returned > read.limit:
-            if plan.serves_order or plan.serves_backwards or not read.order:
-                row_limit = max(round(matching * read.limit / returned), 1)
-                last_rows = self._find_last_rows(plan, row_spans, is_matching, row_limit)
-                spans = [
-                    self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
-                    for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
-                ]
-                # A read of the table skips as many rows for each row as in the sample: measured
-                # with as many rows as it returns, because the way to the first says little.
-                found_count = min(matching, read.limit)
-                if found_count > row_limit and plan.residual_fields:
-                    found_rows = self._find_last_rows(plan, row_spans, is_matching, found_count)
-                else:
-                    found_count, found_rows = row_limit, last_rows
-                found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
-                scan_count = sum(int(sums[stop] - sums[start]) for start, stop in found_spans)
-                heads = sum(at is not None for at in found_rows) - 1
-                scanned = min(scanned, read.limit * (scan_count - heads) / found_count + heads)
-                row_spans = cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards)
-            returned = float(read.limit)
+        stops_early = plan.serves_order or plan.serves_backwards or not read.order
+        if read.limit is not None and answer.count > read.limit and stops_early:
+            spans, row_spans, scanned = self._stop_at_limit(
+                plan, row_spans, is_matching, sums, read.limit, read.limit / answer.count, scanned
+            )
         load = replace(self._measure_load(origin, spans, row_spans, scanned), weight=weight)
-        return _ReadTrial.from_plan(plan, returned, scanned, load)
+        return _ReadTrial.from_plan(plan, answer, scanned, load)
+
+    def _stop_at_limit(
+        self,
+        plan: Plan,
+        row_spans: Sequence[tuple[int, int]],
+        is_matching: np.ndarray[Any, np.dtype[np.bool_]],
+        sums: np.ndarray[Any, Any],
+        limit: int,
+        share: float,
+        scanned: float,
+    ) -> tuple[list[range], list[tuple[int, int]], float]:
+        """Return what a read with a limit reads until it has enough rows.
+
+        Args:
+            plan: its plan.
+            row_spans: the sampled rows of each range.
+            is_matching: whether each of them is returned.
+            sums: the rows that are read up to each sampled one.
+            limit: rows that it returns.
+            share: the same as a share of the rows that it would return without a limit.
+            scanned: the rows of the table that it would read without a limit.
+
+        Returns:
+            The regions and the sampled rows of each range, and how many rows of the table are read.
+        """
+        import numpy as np
+
+        matching = int(np.count_nonzero(is_matching))
+        row_limit = max(round(matching * share), 1)
+        last_rows = self._find_last_rows(plan, row_spans, is_matching, row_limit)
+        spans = [
+            self._find_touched_regions(one, stretch, at, is_backwards=plan.is_backwards)
+            for one, stretch, at in zip(plan.ranges, row_spans, last_rows, strict=True)
+        ]
+        # A read of the table skips as many rows for each row as in the sample: measured with as
+        # many rows as it returns, because the way to the first says little.
+        found_count = min(matching, limit)
+        if found_count > row_limit and plan.residual_fields:
+            found_rows = self._find_last_rows(plan, row_spans, is_matching, found_count)
+        else:
+            found_count, found_rows = row_limit, last_rows
+        found_spans = cut_spans(row_spans, found_rows, is_backwards=plan.is_backwards)
+        scan_count = sum(int(sums[stop] - sums[start]) for start, stop in found_spans)
+        heads = sum(at is not None for at in found_rows) - 1
+        scanned = min(scanned, limit * (scan_count - heads) / found_count + heads)
+        return spans, cut_spans(row_spans, last_rows, is_backwards=plan.is_backwards), scanned
 
     def _find_last_rows(
         self,
@@ -476,28 +525,35 @@ class ReadSimulator:
     def _compute_factors(
         self,
         read: DeclaredRead,
+        event: int,
         residual_fields: Collection[str] = (),
         resolution_ns: int = 0,
-    ) -> tuple[float, float]:
+    ) -> tuple[Estimate, Estimate]:
         """Return how many rows a sampled row stands for within the time of a read, and outside.
 
         Args:
             read: the read.
+            event: the event whose values it asks for.
             residual_fields: fields in which the rows may have other values than the read asks for.
             resolution_ns: the least time of which all rows lie together in the key.
         """
         if self._scale is None:
-            return 1.0, 1.0
+            one = Estimate(1.0, 1.0, 1.0)
+            return one, one
         names = [name for name in read.equality_fields if name not in residual_fields]
-        return self._scale.compute_factors(read, names, resolution_ns)
+        return self._scale.compute_factors(read, names, event, resolution_ns)
 
-    def _compute_scan_factor(self, read: DeclaredRead, plan: Plan, bounds: Bounds) -> float:
+    def _compute_scan_factor(
+        self, read: DeclaredRead, plan: Plan, bounds: Bounds, event: int
+    ) -> float:
         """Return how many rows a sampled row stands for within the ranges of a plan.
 
         They hold the rows of the read's time if qualifiers narrow it, or if the key does, then in
         whole steps of the part that does, such as days; else those of all times.
         """
-        timely, other = self._compute_factors(read, plan.residual_fields)
+        timely, other = (
+            factor.value for factor in self._compute_factors(read, event, plan.residual_fields)
+        )
         if self._scale is None:
             return other
         time = self._scale.time_field
@@ -512,8 +568,8 @@ class ReadSimulator:
         ]
         if not steps:
             return other
-        stepped, _ = self._compute_factors(read, plan.residual_fields, min(steps))
-        return max(timely, min(stepped, other))
+        stepped, _ = self._compute_factors(read, event, plan.residual_fields, min(steps))
+        return max(timely, min(stepped.value, other))
 
     def _find_fitting_rows(
         self, spans: Sequence[tuple[int, int]], residual: ResidualFilter
@@ -569,6 +625,8 @@ def _summarize_trials(
     trials: Sequence[_ReadTrial],
     assumption: str,
     origins: _Origins,
+    demand: RowDemand,
+    completeness: float,
     row_bytes: float,
 ) -> ReadCost:
     """Return the cost of a read, averaged over its trials.
@@ -578,26 +636,42 @@ def _summarize_trials(
         trials: its trials.
         assumption: what was assumed to run them.
         origins: where the rows lie whose values it asks for.
+        demand: how often these values are asked for.
+        completeness: how nearly the sample has all of them, from 0 to 1.
         row_bytes: the mean bytes of a row.
     """
     weights = [one.load.weight for one in trials]
     fans = [one.fan_out for one in trials]
     regions = [len(one.load.regions) for one in trials]
+    answers, limit = [one.answer for one in trials], read.limit or inf
+    returned_rows = expect_rows(answers, weights, limit)
+    read_rows = [
+        _adapt_read_rows(one, min(one.answer.count, limit), expected)
+        for one, expected in zip(trials, returned_rows, strict=True)
+    ]
+    mean_rows = fmean(returned_rows, weights)
+    unlimited_rows = fmean([one.count for one in answers], weights)
+    sample_error = demand.measure_error(unlimited_rows, mean_rows, limit, completeness)
+    rows_margin = hypot(
+        max(_compute_margin(returned_rows, weights), MARGIN_DEVIATIONS * sample_error),
+        measure_growth_margin(answers, weights, limit),
+    )
+    residual_fields = trials[0].residual_fields
     return ReadCost(
         read.name,
         (fmean(fans, weights), max(fans)),
         (fmean(regions, weights), max(regions)),
-        fmean([one.returned_rows for one in trials], weights),
-        fmean([one.read_rows for one in trials], weights),
-        trials[0].residual_fields,
+        mean_rows,
+        fmean(read_rows, weights),
+        residual_fields,
         any(one.is_full_scan for one in trials),
         all(one.serves_order for one in trials),
         assumption,
         margins=ReadMargins(
             _compute_margin(fans, weights),
             _compute_margin(regions, weights),
-            _compute_margin([one.returned_rows for one in trials], weights),
-            _compute_margin([one.read_rows for one in trials], weights),
+            rows_margin,
+            max(_compute_margin(read_rows, weights), 0.0 if residual_fields else rows_margin),
         ),
         row_bytes=row_bytes,
         load=AnswerLoad(
@@ -607,6 +681,19 @@ def _summarize_trials(
             origins.rank_error,
         ),
     )
+
+
+def _adapt_read_rows(trial: _ReadTrial, returned_rows: float, expected_rows: float) -> float:
+    """Return the rows that a trial reads if it returns fewer than it found.
+
+    Args:
+        trial: the trial.
+        returned_rows: the rows that it returns by what the sample shows.
+        expected_rows: those that it returns in the mean over what the sample does not show.
+    """
+    if expected_rows >= returned_rows:
+        return trial.read_rows
+    return max(trial.read_rows * expected_rows / returned_rows, expected_rows)
 
 
 def _compute_margin(values: Sequence[float], weights: Sequence[float]) -> float:

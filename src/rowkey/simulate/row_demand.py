@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import ReadError
@@ -46,6 +47,7 @@ class RowDemand:
         """The rows whose values may be asked for, those with the fewest equal ones first."""
         self.sizes: np.ndarray[Any, Any] = self._group_sizes[groups][order]
         """For each of them, how many rows have its values in the read's equality conditions."""
+        self._groups = groups[order]
         self.weights: np.ndarray[Any, Any] = np.ones(len(rows))
         """For each of them, how often it is asked for, relative to the others."""
         if read.keys.shape == "sample":
@@ -116,6 +118,40 @@ class RowDemand:
         rows: np.ndarray[Any, Any] = self.rows[places]
         return rows
 
+    def measure_error(
+        self, mean_rows: float, limited_rows: float, limit: float, completeness: float
+    ) -> float:
+        """Return the standard error of the mean rows of an answer, because the sample is a part.
+
+        If the values of the sample are some of many, each came into it with all its rows. If they
+        are all that there are, only the number of rows of each is by chance.
+
+        Args:
+            mean_rows: the mean without a limit.
+            limited_rows: the mean with it.
+            limit: rows that an answer has at most.
+            completeness: how nearly the sample has all values, from 0 to 1.
+
+        Source: the ratio estimator of cluster sampling; Cochran, Sampling Techniques (1977), 9A.
+        """
+        import numpy as np
+
+        shares = self.weights / self._sums[-1]
+        further = self.sizes - 1
+        factor = (mean_rows - 1) / max(float(shares @ further), 1e-9)
+        rows = np.minimum(1 + further * factor, limit)
+        deviations = rows - shares @ rows
+        by_value = np.bincount(self._groups, shares * deviations)
+        # One row more or less changes the rows of a value, and how often they are found.
+        changes = shares * (np.where(rows < limit, factor, 0.0) + deviations / self.sizes)
+        by_chance = np.bincount(self._groups, changes) ** 2 @ np.bincount(self._groups)
+        among_many = by_value @ by_value
+        variance = (1 - completeness) * among_many + completeness * by_chance
+        if limit < inf:  # numbers up to a limit differ the less, the nearer to it their mean is
+            most = max(limited_rows * (limit - limited_rows), 0.0)
+            variance *= min(most / max(float(shares @ deviations**2), 1e-9), 1.0)
+        return float(np.sqrt(variance))
+
     @cached_property
     def effective_count(self) -> float:
         """Return how many rows, each asked for as often, would tell the shares as well.
@@ -174,7 +210,7 @@ def _find_able_rows(read: DeclaredRead, columns: ColumnBatch) -> np.ndarray[Any,
     is_able = np.ones(len(columns), np.bool_)
     for test in read.conditions:
         missing = columns.find_nulls(test.field)
-        if test.operator not in ("=", "in") and missing is not None:
+        if missing is not None and test.needs_value:
             is_able &= ~missing
     able = np.flatnonzero(is_able)
     if not len(able):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from math import isclose
+from math import inf, isclose, prod
 from typing import TYPE_CHECKING, Any
 
 from rowkey.hotspots import CLOCK_ARRIVALS
+from rowkey.workload import Estimate, ValueGrowth
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Mapping
 
+    import numpy as np
     import pyarrow as pa
 
     from rowkey.design import Design
+    from rowkey.keys import Field
     from rowkey.plan import DeclaredRead
 
 TRIMMED_SHARE = 0.01
@@ -22,18 +25,23 @@ TRIMMED_SHARE = 0.01
 some clocks say 1970."""
 MAX_OUTLIER_FACTOR = 1.5
 """Times the length of the other times up to which the earliest and the latest are believed."""
-MIN_STEADY_SHARE = 0.1
-"""Share of its rows in the middle third that a value has in the first and the last, if it lasts."""
 SAME_RATE = 0.02
 """Relative difference up to which the sample is taken to be at the declared rate."""
+MAX_WAVE_FACTOR = 10
+"""Times the sample's rate up to which the declared rate may be that of another hour or season, so
+that more values or busier ones may be the reason."""
+MAX_SHARED_TIMES = 0.5
+"""Share of events with another time than the one before, up to which their step is kept."""
 SECOND_NS = 1_000_000_000
 
 
 class RowScale:
-    """How many times as many rows as the sample the table has: in a given time, and in all.
+    """How many rows of the table a sampled row stands for: in a given time, and in all.
 
-    At a higher rate, and in a longer time, a value that lasts gets more rows (a user), and one that
-    does not gets no more (an order). What lasts is measured by `measure_persistence`.
+    The rows of the values that a read asks for grow with the time that the table keeps, as far as
+    these values last (`ValueGrowth`). What the declared rate has beyond that of the sample makes
+    more values, not busier ones; only heavy values keep their share of all events. `[sample] of`
+    and `[writes] grows` say otherwise.
 
     Args:
         rows: a uniform sample of the events, in the order of their arrival.
@@ -42,6 +50,10 @@ class RowScale:
         measurements: what was measured of the same rows before, which more is added to.
         is_bounded: whether the table has a full size; else `growth` is what the declared rate adds
             in the time of the sample.
+        value_counts: how many values each field has that tells rows apart; infinite if unknown.
+        part: what the sample is a part of: `period`, `events` or the name of a field.
+        grows: what makes the declared rate higher than that of the sample: `entities` or `rows`;
+            None where nothing says it.
     """
 
     def __init__(
@@ -52,13 +64,18 @@ class RowScale:
         measurements: dict[tuple[object, ...], Any],
         *,
         is_bounded: bool = True,
+        value_counts: Mapping[str, float] | None = None,
+        part: str = "period",
+        grows: str | None = None,
     ) -> None:
         self._is_bounded = is_bounded
         self._rows = rows
         self.growth = growth
         self._density = density
         self._measurements = measurements
-        self._time_factors: dict[tuple[str, int], float | None] = {}
+        self._value_counts = value_counts or {}
+        self._part = part
+        self._grows = grows
 
     def replace_growth(self, growth: float) -> RowScale:
         """Return the same scale with another growth of the table."""
@@ -72,61 +89,182 @@ class RowScale:
         return None if self._density is None else self._density.field
 
     def compute_factors(
-        self, read: DeclaredRead, names: Iterable[str], resolution_ns: int = 0
-    ) -> tuple[float, float]:
+        self, read: DeclaredRead, names: Iterable[str], event: int, resolution_ns: int = 0
+    ) -> tuple[Estimate, Estimate]:
         """Return how many rows of the table a sampled row stands for.
 
         Args:
             read: the read.
             names: the fields in which the rows have the values that it asks for.
+            event: a sampled event with these values.
             resolution_ns: the least time of which all rows lie together in the key.
 
         Returns:
             The factor of rows within the time that it asks for, and of others.
         """
-        names = tuple(name for name in names if name != self.time_field)
-        measurement = "persistence", *names
+        names = tuple(sorted(name for name in names if name != self.time_field))
+        is_heavy = not names or (self._part not in names and self._is_heavy(names, event))
+        other = self._compute_factor(names, is_heavy, None)
+        if not self._has_length(read):
+            return other, other
+        assert self._density is not None
+        span = self._density.compare_span(read, resolution_ns)
+        return self._compute_factor(names, is_heavy, span), other
+
+    def measure_completeness(self, names: Iterable[str]) -> float:
+        """Return how nearly the sample has all values of the table, though not all their rows.
+
+        Args:
+            names: the fields of these values.
+        """
+        names = tuple(sorted(name for name in names if name != self.time_field))
+        if self._part in names:
+            return 0.0
+        if not names or self._part == "events":
+            return 1.0
+        return self._measure_values(names)[1].measure_persistence()
+
+    def _is_heavy(self, names: tuple[str, ...], event: int) -> bool:
+        """Return whether the values of an event keep their share of all events."""
+        groups, growth = self._measure_values(names)
+        return bool(growth.is_heavy[groups[event]])
+
+    def _measure_values(self, names: tuple[str, ...]) -> tuple[np.ndarray[Any, Any], ValueGrowth]:
+        """Return the number of each row's values in some fields, and how rows of a value grow."""
+        measurement = "values", *names
         if measurement not in self._measurements:
-            self._measurements[measurement] = measure_persistence(self._rows, names)
-        time = read.name, resolution_ns
-        if time not in self._time_factors:
-            self._time_factors[time] = self._compute_time_factor(read, resolution_ns)
-        persistence, time_factor = self._measurements[measurement], self._time_factors[time]
-        other = 1 + persistence * (self.growth - 1)
-        return other if time_factor is None else 1 + persistence * (time_factor - 1), other
+            groups = number_values(self._rows, names)
+            places = self._place_rows()
+            self._measurements[measurement] = groups, ValueGrowth(groups, places)
+        found: tuple[np.ndarray[Any, Any], ValueGrowth] = self._measurements[measurement]
+        return found
 
-    def describe_factor(self, read: DeclaredRead) -> str:
-        """Return why the rows that a read returns count more than once; empty if they do not."""
-        factor, _ = self.compute_factors(read, read.equality_fields)
-        if isclose(factor, 1, rel_tol=SAME_RATE):
-            return ""
-        reasons = []
-        if self._compute_time_factor(read) is None and self._is_bounded:
-            reasons.append("the table grows by its rate and ttl")
-        elif self._density is not None:
-            if self._density.sample_factor != 1:
-                reasons.append(
-                    f"{_format_number(self._density.rate)} events a second are declared and the "
-                    f"sample has {_format_number(self._density.sample_rate)}"
-                )
-            if (longer := self._density.compare_span(read)) > 1:
-                reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
-        text = (
-            f"each row that it finds in the sample stands for {_format_number(factor)} of the table"
+    def _place_rows(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return when each row came, from 0 at the begin of the sample to 1 at its end."""
+        import numpy as np
+
+        count = self._rows.num_rows
+        if self._density is None:
+            places: np.ndarray[Any, np.dtype[np.float64]] = (np.arange(count) + 0.5) / count
+            return places
+        return self._density.place_times(self._rows)
+
+    def _compute_factor(
+        self, names: tuple[str, ...], is_heavy: bool, span: float | None
+    ) -> Estimate:
+        """Return the factor of rows with some values.
+
+        Args:
+            names: the fields of these values.
+            is_heavy: whether they keep their share of all events.
+            span: the time from an event on that is meant, in lengths of the sample; None for all
+                the time that the table keeps.
+        """
+        key = "factor", names, is_heavy, span, self.growth, self._part, self._grows
+        if key not in self._measurements:
+            self._measurements[key] = self._estimate_factor(names, is_heavy, span)
+        factor: Estimate = self._measurements[key]
+        return factor
+
+    def _estimate_factor(
+        self, names: tuple[str, ...], is_heavy: bool, span: float | None
+    ) -> Estimate:
+        """Return what `_compute_factor` does, computed anew."""
+        faster = 1.0 if self._density is None else self._density.sample_factor
+        events = self.growth
+        if span is not None and self._density is not None:
+            events = self._density.count_events(span)
+        if not names:
+            return Estimate(events, events, events)
+        _, growth = self._measure_values(names)
+        if span is None:
+            change = growth.compare_windows(max(events / faster, 1.0), heavy=is_heavy)
+        else:
+            change = growth.compare_spans(max(span, 1.0), heavy=is_heavy)
+        factor = change.scale(events)
+        if is_heavy or self._part == "events" or self._grows == "rows":
+            return factor
+        more_values = factor.scale(1 / faster)
+        if self._part in names or self._grows == "entities" or self._is_growth_unknown:
+            return more_values
+        return Estimate(
+            min(more_values.low, factor.low), more_values.value, max(more_values.high, factor.high)
         )
-        return f"{text}, because {' and '.join(reasons)}"
 
-    def _compute_time_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float | None:
-        """Return how many more rows the time of a read has; None if its length is unknown."""
-        density = self._density
-        if density is None:
-            return None
-        operators = {one.operator for one in read.conditions if one.field == density.field}
+    @property
+    def _is_growth_unknown(self) -> bool:
+        """Return whether nothing says why the declared rate is much higher than the sample's."""
+        if self._density is None or self._grows is not None or self._part != "period":
+            return False
+        return self._density.sample_factor > MAX_WAVE_FACTOR
+
+    def _has_length(self, read: DeclaredRead) -> bool:
+        """Return whether the time that a read asks for has a known length."""
+        if self._density is None:
+            return False
+        field = self._density.field
+        operators = {one.operator for one in read.conditions if one.field == field}
         is_exact = bool(operators & {"=", "in"})
         has_end = bool(operators & {"<", "<=", "between"}) or read.span is not None
-        if is_exact or (has_end and operators & {">", ">=", "between"}):
-            return density.compute_factor(read, resolution_ns)
-        return None
+        return is_exact or (has_end and bool(operators & {">", ">=", "between"}))
+
+    def bound_rows(self, read: DeclaredRead) -> float:
+        """Return how many rows with the values that a read asks for have different keys.
+
+        A meter that writes each hour has 720 rows of a month, whatever its rate; infinite if the
+        fields that the read leaves open may have any number of values.
+        """
+        if any(one.operator == "in" for one in read.conditions):
+            return inf
+        counts = {
+            name: count
+            for name, count in self._value_counts.items()
+            if name not in read.equality_fields
+        }
+        density = self._density
+        if density is not None and density.field in counts and self._has_length(read):
+            span = read.get_span(density.field)
+            if span is not None:
+                steps = span * density.unit_ns / density.step_ns + 1
+                counts[density.field] = min(counts[density.field], steps)
+        return prod(counts.values())
+
+    def describe_factor(self, read: DeclaredRead, factor: float) -> str:
+        """Return why the rows that a read returns count more than once, and what was assumed.
+
+        Args:
+            read: the read.
+            factor: the mean factor of its rows.
+        """
+        texts = []
+        if not isclose(factor, 1, rel_tol=SAME_RATE):
+            texts.append(
+                f"each row that it finds in the sample stands for {_format_number(factor)} of the "
+                f"table, because {' and '.join(self._list_reasons(read))}"
+            )
+        if self._is_growth_unknown and self._density is not None and read.equality_fields:
+            texts.append(
+                f"the declared rate is {_format_number(self._density.sample_factor)} times that of "
+                "the sample: taken as more values of the same pace; if the file has only a part of "
+                "the events, or the same values come more often, declare sample.of or writes.grows"
+            )
+        return "; ".join(texts)
+
+    def _list_reasons(self, read: DeclaredRead) -> list[str]:
+        """Return why the rows of a read are more in the table than in the sample."""
+        if not self._has_length(read) and self._is_bounded:
+            return ["the table grows by its rate and ttl"]
+        reasons: list[str] = []
+        if self._density is None:
+            return reasons
+        if self._density.sample_factor != 1:
+            reasons.append(
+                f"{_format_number(self._density.rate)} events a second are declared and the "
+                f"sample has {_format_number(self._density.sample_rate)}"
+            )
+        if (longer := self._density.compare_span(read)) > 1:
+            reasons.append(f"`span` is {_format_number(longer)} times the time of the sample")
+        return reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +272,56 @@ class TimeDensity:
     """The time that a sample covers, and how densely events lie in time.
 
     Args:
-        field: the field that holds the time of an event.
+        time: the field that holds the time of an event.
         first: the earliest time, as an internal value of the field.
         last: the latest time.
         unit_ns: nanoseconds of a unit of the field.
         sample_rate: events a second in the sample.
         rate: events a second in the table.
+        step_ns: the greatest time that divides all times between events.
         has_bursts: whether the sample was generated with the declared bursts, so that within its
             time the table is like it.
     """
 
-    field: str
+    time: Field
     first: int
     last: int
     unit_ns: int
     sample_rate: float
     rate: float
+    step_ns: int
     has_bursts: bool = False
+
+    @property
+    def field(self) -> str:
+        """Return the name of the field that holds the time of an event."""
+        return self.time.name
 
     @property
     def sample_factor(self) -> float:
         """Return how many more events the table has in the time of the sample."""
         return 1.0 if self.has_bursts else self.rate / self.sample_rate
 
-    def compute_factor(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
-        """Return how many more events the time of a read has, in whole steps of a resolution."""
-        longer = self.compare_span(read, resolution_ns) - 1
-        return self.sample_factor + longer * self.rate / self.sample_rate
+    def count_events(self, span: float) -> float:
+        """Return the events of a time, for each event of the sample.
+
+        Args:
+            span: the time, in lengths of the sample, at least 1.
+        """
+        return self.sample_factor + (span - 1) * self.rate / self.sample_rate
+
+    def place_times(self, rows: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the time of each row, from 0 at the first to 1 at the last; outliers at the ends.
+
+        A row without a time has that of the row before it.
+        """
+        import numpy as np
+        import pyarrow.compute as pc
+
+        times = self.time.to_internal_batch(pc.fill_null_forward(rows.column(self.field)))
+        places = (times - self.first) / max(self.last - self.first + 1, 1)
+        inside: np.ndarray[Any, np.dtype[np.float64]] = np.clip(places, 0.0, 1.0)
+        return inside
 
     def compare_span(self, read: DeclaredRead, resolution_ns: int = 0) -> float:
         """Return how many times as long as the sample a read's time is; at least 1."""
@@ -177,38 +338,15 @@ def _format_number(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.10g}"
 
 
-def measure_persistence(rows: pa.RecordBatch, names: Collection[str]) -> float:
-    """Return how much the values of some fields last through a sample: 0 not at all, 1 evenly.
-
-    If values last, two rows with equal values lie one in the first and one in the last third of the
-    sample as often as both in the same of these. If they occur for a short time, they never do: a
-    value with most of its rows in the middle third lasted hardly longer than that.
-
-    Args:
-        rows: the sampled rows, in the order of their arrival.
-        names: the fields; without any all rows have equal values.
-
-    >>> import pyarrow as pa
-    >>> rows = pa.record_batch({"user": ["a", "b"] * 50, "order": [n // 4 for n in range(100)]})
-    >>> measure_persistence(rows, ["user"]), measure_persistence(rows, ["order"])
-    (1.0, 0.0)
-    """
+def number_values(rows: pa.RecordBatch, names: Iterable[str]) -> np.ndarray[Any, Any]:
+    """Return a number from 0 for each row; equal ones have equal values in some fields."""
     import numpy as np
 
-    if not names:
-        return 1.0
     groups = np.zeros(rows.num_rows, np.int64)
     for name in names:
         codes = rows.column(name).dictionary_encode().indices.fill_null(-1).to_numpy()
         _, groups = np.unique(groups * (len(codes) + 1) + codes + 1, return_inverse=True)
-    third, count = rows.num_rows // 3, int(groups.max()) + 1
-    first = np.bincount(groups[:third], minlength=count).astype(np.float64)
-    last = np.bincount(groups[-third:] if third else [], minlength=count).astype(np.float64)
-    middle = np.bincount(groups[third:-third] if third else [], minlength=count)
-    is_steady = np.minimum(first, last) >= MIN_STEADY_SHARE * middle
-    across = float(first @ (last * is_steady))
-    within = float(first @ (first - 1) + last @ (last - 1)) / 2
-    return min(across / max(within, 1.0), 1.0)
+    return groups
 
 
 def measure_time_density(
@@ -240,7 +378,8 @@ def measure_time_density(
     if last - first > MAX_OUTLIER_FACTOR * (trimmed_last - trimmed_first):
         margin = (trimmed_last - trimmed_first) * trimmed // (len(times) - 2 * trimmed)
         first, last = max(trimmed_first - margin, first), min(trimmed_last + margin, last)
-    step = max(int(np.gcd.reduce(np.diff(times))), 1)  # a minute, if all times are whole minutes
+    distances = np.diff(times)
+    step = max(int(np.gcd.reduce(distances)), 1)  # a minute, if all times are whole minutes
     last += step - 1
     seconds = (last - first + 1) * time.type.unit_ns / SECOND_NS
     sample_rate = event_count / seconds
@@ -250,4 +389,7 @@ def measure_time_density(
     # Events generated for some seconds are a thin sample of the day that all of them name.
     has_bursts = is_generated and sample_rate > rate
     unit_ns = time.type.unit_ns
-    return TimeDensity(time.name, first, last, unit_ns, sample_rate, rate, has_bursts)
+    # Events at equal distances have a step too, by which others may come between them.
+    is_shared = np.count_nonzero(distances) < MAX_SHARED_TIMES * len(times)
+    step_ns = step * unit_ns if is_shared else unit_ns
+    return TimeDensity(time, first, last, unit_ns, sample_rate, rate, step_ns, has_bursts)

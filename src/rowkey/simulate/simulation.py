@@ -28,7 +28,7 @@ from rowkey.simulate.row_scale import RowScale, measure_time_density
 from rowkey.simulate.scaled_replay import ScaledRun, replay_at_declared_rate
 from rowkey.simulate.trial_values import TRIALS_PER_READ
 from rowkey.simulate.verdict import expect_next_step, judge_skew
-from rowkey.workload import count_write_operations, estimate_table_rows
+from rowkey.workload import count_key_values, count_write_operations, estimate_table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -290,7 +290,21 @@ class Simulation:
         else:  # it only grows: it holds at least what came in the time of the sample
             growth = 1.0 if density is None else density.sample_factor
         growth = max(growth, 1.0)
-        return RowScale(sampled_rows, growth, density, measurements, is_bounded=rows is not None)
+        return RowScale(
+            sampled_rows,
+            growth,
+            density,
+            measurements,
+            is_bounded=rows is not None,
+            value_counts=count_key_values(
+                design.layout,
+                design.families,
+                design.writes,
+                1 if density is None else density.step_ns,
+            ),
+            part=design.sample_part,
+            grows=design.declaration.writes.grows,
+        )
 
     @cached_property
     def reads(self) -> Sequence[ReadCost]:

@@ -47,7 +47,12 @@ if TYPE_CHECKING:
         count_read_operations,
         count_write_operations,
     )
-    from rowkey.workload.table_size import estimate_table_bytes, estimate_table_rows
+    from rowkey.workload.table_size import (
+        count_key_values,
+        estimate_table_bytes,
+        estimate_table_rows,
+    )
+    from rowkey.workload.value_growth import Estimate, ValueGrowth
     from rowkey.workload.values.calendar_digits import is_calendar_number
     from rowkey.workload.values.number_columns import describe_numbers, refuse_uncertain_numbers
     from rowkey.workload.values.number_layouts import DetectedNumbers, NumberDetector, NumberLayout
@@ -91,7 +96,8 @@ else:
                 "DEFAULT_CAPACITY_PER_S FAIR_WASTE HARMLESS_UTILIZATION POOR_WASTE "
                 "count_read_operations count_write_operations"
             ),
-            "table_size": "estimate_table_bytes estimate_table_rows",
+            "table_size": "count_key_values estimate_table_bytes estimate_table_rows",
+            "value_growth": "Estimate ValueGrowth",
             "values.calendar_digits": "is_calendar_number",
             "values.number_columns": "describe_numbers refuse_uncertain_numbers",
             "values.number_layouts": "DetectedNumbers NumberDetector NumberLayout",
@@ -118,6 +124,7 @@ __all__ = [
     "DetectedNumbers",
     "DistinctCounter",
     "Distribution",
+    "Estimate",
     "EventBatch",
     "EventStore",
     "FamilySize",
@@ -137,6 +144,7 @@ __all__ = [
     "SampledEvents",
     "SkippedRows",
     "TimeLayout",
+    "ValueGrowth",
     "WorkloadGenerator",
     "WritePattern",
     "bind_writes",
@@ -146,6 +154,7 @@ __all__ = [
     "choose_format",
     "compute_max_events",
     "convert_rows",
+    "count_key_values",
     "count_read_operations",
     "count_write_operations",
     "describe_layout",

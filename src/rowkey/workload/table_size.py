@@ -72,11 +72,37 @@ def estimate_table_rows(
         writes: how events come.
         counts: how many rows the events of a sample were; None where nobody counted.
     """
-    written = [families[cell.family] for cell in layout.estimate_cells()]
-    lives_for_ever = any(family.ttl_s == FOREVER_S or family.min_versions for family in written)
-    ttl_s = max((family.ttl_s for family in written), default=0)
-    events = inf if lives_for_ever else (writes.rate or inf) * ttl_s
+    events = (writes.rate or inf) * _find_row_life(layout, families)
     return _estimate_rows(layout, writes, events, counts)
+
+
+def count_key_values(
+    layout: Layout, families: Mapping[str, Family], writes: WritePattern, step_ns: int
+) -> dict[str, float]:
+    """Return how many values each field has that tells rows apart, in the time of the table.
+
+    Args:
+        layout: what tells one row from another.
+        families: how long cells are kept.
+        writes: how events come.
+        step_ns: the time between events of the same values, as far as it is known; else 1.
+
+    Returns:
+        Infinite where it is unknown.
+    """
+    seconds = _find_row_life(layout, families)
+    return {
+        name: _count_values(layout, layout.fields[name], writes, seconds, step_ns)
+        for name in layout.identity_fields
+    }
+
+
+def _find_row_life(layout: Layout, families: Mapping[str, Family]) -> float:
+    """Return for how many seconds a row has cells; infinite if for ever."""
+    written = [families[cell.family] for cell in layout.estimate_cells()]
+    if any(family.ttl_s == FOREVER_S or family.min_versions for family in written):
+        return inf
+    return max((family.ttl_s for family in written), default=0)
 
 
 def _estimate_rows(
@@ -123,7 +149,9 @@ def _has_endless_rows(layout: Layout) -> bool:
     return any(layout.fields[name].type.unit_ns is not None for name in layout.identity_fields)
 
 
-def _count_values(layout: Layout, field: Field, writes: WritePattern, seconds: float) -> float:
+def _count_values(
+    layout: Layout, field: Field, writes: WritePattern, seconds: float, step_ns: int = 1
+) -> float:
     """Return how many distinct values a field has within some seconds; infinite if unknown."""
     parts = [part for part in layout.key.parts if field.name in part.fields]
     is_whole = _is_identifying(layout, field.name)
@@ -132,7 +160,7 @@ def _count_values(layout: Layout, field: Field, writes: WritePattern, seconds: f
             return inf
         steps = [part.resolution_ns for part in parts if part.resolution_ns is not None]
         step = field.type.unit_ns if is_whole else min(steps, default=None)
-        return inf if step is None else max(seconds * NANOS_PER_S / step, 1.0)
+        return inf if step is None else max(seconds * NANOS_PER_S / max(step, step_ns), 1.0)
     listed = field.type.possible_values
     count: float = inf if listed is None else len(listed)
     count = min(count, field.declaration.distinct or inf)

@@ -1,0 +1,161 @@
+"""Rows of a read in the table, from a sample: by declaration, by key, and against known truth."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tools.growth import __main__ as trials
+from tools.growth.processes import PROCESSES, Process
+
+from rowkey import Design
+from rowkey.errors import InvalidDesign
+from rowkey.simulate import run
+
+if TYPE_CHECKING:
+    from rowkey.simulate import ReadCost
+
+START_MS = 1_700_000_000_000
+HOUR_MS = 3_600_000
+
+
+def measure_users(
+    sample: dict[str, Any] | None = None, grows: str | None = None, rate: int = 50
+) -> ReadCost:
+    """Return the cost of a read of a user's day; the sample has an hour of an event a second."""
+    chance = random.Random(1)
+    users = [f"u{chance.randrange(100)}" for _ in range(3_600)]
+    times = [START_MS + number * 1_000 for number in range(len(users))]
+    design = Design(
+        "t", "[user][ts]", fields={"user": {"type": "text", "max_bytes": 8}, "ts": "timestamp_ms"},
+        families={"d": {"ttl": "1d"}},
+        writes={"rate": f"{rate}/s", "time": "ts"} | ({"grows": grows} if grows else {}),
+        reads=[{"name": "it", "where": "user = ?"}],
+        **({"sample": sample} if sample else {}),
+    )  # fmt: skip
+    (cost,) = run(design, pa.table({"user": users, "ts": times})).reads
+    assert not cost.error
+    return cost
+
+
+DAY_ROWS = 36 * 24 + 1
+"""Rows of a day that a user of the sample has, at his own pace."""
+
+
+@pytest.mark.parametrize(
+    ("sample", "grows", "expected"),
+    [
+        (None, None, DAY_ROWS),
+        ({"of": "user"}, None, DAY_ROWS),
+        (None, "entities", DAY_ROWS),
+        ({"of": "events"}, None, DAY_ROWS * 50),
+        (None, "rows", DAY_ROWS * 50),
+    ],
+)
+def test_a_declaration_says_what_makes_the_rate_higher(
+    sample: dict[str, Any] | None, grows: str | None, expected: float
+) -> None:
+    """Fifty times the rate are more users, unless all of them are in the file or are busier."""
+    cost = measure_users(sample, grows)
+    assert pytest.approx(expected, rel=0.05) == cost.returned_rows
+    assert cost.margins.returned_rows < expected
+
+
+def test_an_undeclared_growth_is_said_with_what_to_declare() -> None:
+    """Fifty times the rate of the sample need a declaration, as many or a little more do not."""
+    wanted = "declare sample.of or writes.grows"
+    assert wanted in measure_users().assumption
+    assert "50 times that of the sample" in measure_users().assumption
+    assert wanted not in measure_users({"of": "events"}).assumption
+    assert wanted not in measure_users(grows="rows").assumption
+    assert wanted not in measure_users(rate=2).assumption
+
+
+def test_a_rate_of_another_hour_has_both_reasons_in_its_margin() -> None:
+    """Twice the rate may be more users, or the same ones more often: the margin holds both."""
+    cost = measure_users(rate=2)
+    assert pytest.approx(DAY_ROWS, rel=0.05) == cost.returned_rows
+    assert cost.returned_rows + cost.margins.returned_rows >= 2 * DAY_ROWS * 0.95
+
+
+def test_a_part_that_is_no_field_is_a_mistake() -> None:
+    """`of` names a period, events, or a field, and its mistakes name what is near."""
+    with pytest.raises(InvalidDesign, match=r"'usr' is no field.*Did you mean user"):
+        measure_users({"of": "usr"})
+
+
+@pytest.mark.parametrize("declared", [{"of": "meter"}, {}, {"of": "events"}])
+def test_hourly_meters_have_as_many_rows_as_the_key_allows(declared: dict[str, Any]) -> None:
+    """A meter that writes each hour has 720 rows of a month, whatever rate is declared."""
+    meters, hours = 200, 48
+    design = Design(
+        "t", "[meter][hour]", fields={"meter": "u32", "hour": "timestamp_s"},
+        families={"d": {"ttl": "30d"}}, writes={"rate": "1000/s", "time": "hour"},
+        reads=[{"name": "it", "where": "meter = ?"}], sample={"of": "period"} | declared,
+    )  # fmt: skip
+    events = {
+        "meter": list(range(meters)) * hours,
+        "hour": [1_700_000_000 // 3_600 * 3_600 + 3_600 * hour for hour in range(hours)] * meters,
+    }
+    events["hour"].sort()
+    (cost,) = run(design, pa.table(events)).reads
+    assert 700 <= cost.returned_rows <= 720
+    assert cost.returned_rows + cost.margins.returned_rows <= 720 * 1.15
+
+
+def test_nobody_asks_for_null() -> None:
+    """Half of the rows have no customer: an answer has the 20 rows of a customer."""
+    design = Design(
+        "t", "[cust][id]",
+        fields={"cust": {"type": "text", "max_bytes": 8, "nullable": True}, "id": "u64"},
+        reads=[{"name": "it", "where": "cust = ?"}],
+    )  # fmt: skip
+    customers = [None if number % 2 else f"c{number // 2 % 500}" for number in range(20_000)]
+    (cost,) = run(design, pa.table({"cust": customers, "id": range(20_000)})).reads
+    assert 20 == cost.returned_rows
+
+
+@pytest.mark.parametrize("keys", ["sample", "uniform"])
+def test_a_limit_is_filled_by_values_that_have_as_many_rows(keys: str) -> None:
+    """Of values with at least twenty rows, an answer with a limit of twenty has about twenty."""
+    chance = np.random.default_rng(4)
+    users = np.repeat(np.arange(2_000), chance.integers(20, 200, 2_000))
+    times = chance.integers(0, 100 * HOUR_MS, len(users))
+    order = np.argsort(times)
+    kept = order[::40]
+    design = Design(
+        "t", "[user][ts]", fields={"user": "u32", "ts": "timestamp_ms"},
+        families={"d": {"ttl": "100h"}},
+        writes={"rate": f"{len(users) / 360_000:.6f}/s", "time": "ts"}, sample={"of": "events"},
+        reads=[{"name": "it", "where": "user = ?", "order": "ts", "limit": 20, "keys": keys}],
+    )  # fmt: skip
+    (cost,) = run(design, pa.table({"user": users[kept], "ts": START_MS + times[kept]})).reads
+    assert pytest.approx(20, rel=0.1) == cost.returned_rows
+
+
+FAST = ["40 machines of equal rates"]
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        pytest.param(one, marks=[pytest.mark.long] * (one.name not in FAST), id=one.name)
+        for one in PROCESSES
+    ],
+)
+def test_trials_give_what_is_committed(process: Process) -> None:
+    """The trials of the growth model are those of the committed file."""
+    committed = [one for one in trials.read_trials() if one.process == process.name]
+    for expected, found in zip(committed, trials.judge_process(process), strict=True):
+        assert expected.sampling == found.sampling
+        assert pytest.approx(expected.true_rows, rel=1e-6) == found.true_rows
+        assert pytest.approx(expected.rows, rel=1e-3) == found.rows
+        assert pytest.approx(expected.margin, rel=1e-2, abs=1e-2) == found.margin
+
+
+def test_the_page_has_the_summary_of_the_trials() -> None:
+    """The table of the page is that of the committed trials."""
+    assert "\n".join(trials.build_summary(trials.read_trials())) in trials.PAGE.read_text()

@@ -1,0 +1,78 @@
+"""How rows of a value grow is measured in a part, and agrees with the whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rowkey.workload import ValueGrowth
+
+LENGTH = 8
+"""Lengths of the recording that the whole has."""
+COUNT = 200_000
+
+
+def generate_users(chance: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return events of users who stay."""
+    return chance.integers(0, 2_000, COUNT), chance.random(COUNT) * LENGTH
+
+
+def generate_lives(
+    chance: np.random.Generator, life: float, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return events of values that come, have some events, and go."""
+    begins = chance.random(COUNT // size) * (LENGTH + life) - life
+    values = np.repeat(np.arange(len(begins)), size)
+    times = begins[values] + chance.random(len(values)) * life
+    inside = (times >= 0) & (times < LENGTH)
+    return values[inside], times[inside]
+
+
+def measure_chance(values: np.ndarray) -> float:
+    """Return how many of all pairs of events have the same value."""
+    counts = np.bincount(values)
+    return float((counts * (counts - 1)).sum()) / (len(values) * (len(values) - 1))
+
+
+@pytest.mark.parametrize(
+    ("life", "allowed"), [(None, 0.05), (0.01, 0.1), (0.2, 0.15), (0.6, 0.3), (3.0, 1.0)]
+)
+def test_the_whole_lies_in_the_interval_of_its_part(life: float | None, allowed: float) -> None:
+    """An eighth of the time tells how often two events of all the time have the same value."""
+    chance = np.random.default_rng(1)
+    values, times = generate_users(chance) if life is None else generate_lives(chance, life, 10)
+    first = times < 1
+    found = ValueGrowth(values[first], times[first]).compare_windows(LENGTH, heavy=False)
+    truth = measure_chance(values) / measure_chance(values[first])
+    assert found.low * 0.95 <= truth <= found.high * 1.05
+    assert max(found.value / truth, truth / found.value) <= 1 + allowed
+
+
+def test_only_values_with_a_large_share_are_heavy() -> None:
+    """A value with a tenth of the events is heavy, one with a hundredth is not."""
+    values = np.concatenate([np.zeros(100), np.ones(10), np.arange(2, 892)]).astype(np.int64)
+    growth = ValueGrowth(values, np.linspace(0, 1, 1_000, endpoint=False))
+    assert [True, False, False] == growth.is_heavy[:3].tolist()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.2])
+def test_a_sensor_with_a_pace_of_its_own_is_not_heavy(share: float) -> None:
+    """Ten sensors that write each minute do not become faster; a busy user of the same rate may."""
+    seconds = np.add.outer(np.arange(2_000) * 60, np.arange(10) * 6 + 1).ravel()
+    sensors = np.tile(np.arange(10), 2_000)
+    chance = np.random.default_rng(5)
+    kept = chance.random(len(sensors)) < share
+    assert not ValueGrowth(sensors[kept], seconds[kept] / 120_000).is_heavy.any()
+    seconds = np.sort(chance.integers(0, 120_000, len(sensors)))
+    assert ValueGrowth(sensors[kept], seconds[kept] / 120_000).is_heavy.all()
+
+
+def test_persistence_tells_users_from_sessions() -> None:
+    """It is one for users who stay, and next to nothing for sessions."""
+    chance = np.random.default_rng(2)
+    found = []
+    for values, times in (generate_users(chance), generate_lives(chance, 0.05, 5)):
+        first = times < 1
+        found.append(ValueGrowth(values[first], times[first]).measure_persistence())
+    assert pytest.approx(1, abs=0.15) == found[0]
+    assert found[1] < 0.05

@@ -1,0 +1,1 @@
+"""Truth trials of the growth model: a whole table is generated, a part of it is judged."""

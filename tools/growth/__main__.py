@@ -1,0 +1,221 @@
+"""Judge parts of generated tables and compare with the whole.
+
+Each process of `processes.py` makes all events of a table. Of these the first hour, 1 % of the
+events, and all events of 1 % of the entities are judged in turn, and what `simulate` predicts for
+the rows of an answer and for the verdict is compared with what the whole table shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, median
+
+import numpy as np
+import pyarrow as pa
+
+from rowkey import Design
+from rowkey.simulate import run
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tools.growth.processes import PROCESSES, TABLE_S, Ints, Process  # noqa: E402
+
+RESULT_FILE = ROOT / "benchmarks" / "growth.json"
+PAGE = ROOT / "docs" / "guides" / "samples-and-workloads.md"
+START_MS = 1_700_000_000_000 // 86_400_000 * 86_400_000
+SPAN_S = 1_800
+LIMIT = 50
+MIN_ENTITIES = 200
+"""Entities that a sample of entities has at least, about: of fewer than 20,000, more than 1 %."""
+SAMPLINGS = {"first hour": "period", "1% of events": "events", "1% of entities": "entity"}
+"""How parts are taken, and what `[sample] of` calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A prediction for one read from a part of a table, next to the truth.
+
+    Args:
+        process: its name.
+        sampling: how the part was taken.
+        read: the name of the read.
+        true_rows: rows of an answer in the whole table, mean over the values of all events.
+        rows: what was predicted.
+        margin: the printed margin.
+        level: the verdict on the writes of the part.
+        true_level: the verdict on the writes of the whole.
+    """
+
+    process: str
+    sampling: str
+    read: str
+    true_rows: float
+    rows: float
+    margin: float
+    level: str
+    true_level: str
+
+    @property
+    def factor(self) -> float:
+        """How many times too many or too few rows were predicted; at least 1."""
+        return max(self.rows / self.true_rows, self.true_rows / max(self.rows, 1e-9))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the truth lies in the printed interval."""
+        return abs(self.rows - self.true_rows) <= self.margin + 0.005 * self.true_rows
+
+
+def main() -> None:
+    """Run the trials, save them, and write a summary into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="part of the name of a process")
+    only = parser.parse_args().only
+    trials: list[Trial] = []
+    for process in PROCESSES:
+        if only in process.name:
+            trials += judge_process(process)
+            print_trials(trials[-9:])
+    print("\n".join(build_summary(trials)))
+    if not only:
+        lines = ",\n".join(json.dumps(asdict(one)) for one in trials)
+        RESULT_FILE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        write_summary(trials)
+
+
+def judge_process(process: Process) -> list[Trial]:
+    """Return the trials of a process: three reads for each way of sampling."""
+    chance = np.random.default_rng(5)
+    entities, times = process.generate(chance)
+    order = np.argsort(times, kind="stable")
+    # Names are in no order, as those of real entities.
+    names = chance.permutation(int(entities.max()) + 1)
+    entities, times = names[entities[order]], times[order]
+    rate = len(times) / TABLE_S
+    true_rows = count_answers(entities, times)
+    true_level = judge(process, entities, times, rate, "period")[0]
+    trials = []
+    for sampling, part in SAMPLINGS.items():
+        if sampling == "first hour":
+            kept = times < 3_600_000
+        elif sampling == "1% of events":
+            kept = chance.random(len(times)) < 0.01
+        else:
+            share = max(0.01, MIN_ENTITIES / len(names))
+            kept = (chance.random(len(names)) < share)[entities]
+            if share > 0.5:  # nobody takes some of a few
+                continue
+        if not kept.any():
+            continue
+        level, rows = judge(process, entities[kept], times[kept], rate, part)
+        trials += [
+            Trial(process.name, sampling, read, true_rows[read], *rows[read], level, true_level)
+            for read in true_rows
+        ]
+    return trials
+
+
+def judge(
+    process: Process, entities: Ints, times: Ints, rate: float, part: str
+) -> tuple[str, dict[str, tuple[float, float]]]:
+    """Return the verdict on writes, and the rows of an answer of each read with their margin."""
+    key = "[entity][ts]" if process.step_s else "[bucket(entity, 16)][entity][desc(ts)][id]"
+    design = Design(
+        "t",
+        key,
+        fields={
+            "entity": {"type": "text", "max_bytes": 12},
+            "ts": "timestamp_ms",
+            "id": "u64",
+        },
+        families={"d": {"ttl": f"{TABLE_S}s"}},
+        sample={"of": part},
+        writes={"rate": f"{rate:.6f}/s", "time": "ts"},
+        reads=[
+            {"name": "all", "where": "entity = ?"},
+            {"name": "latest", "where": "entity = ?", "order": "ts desc", "limit": LIMIT},
+            {"name": "span", "where": "entity = ? and ts >= ? and ts < ?", "span": f"{SPAN_S}s"},
+        ],
+    )
+    table = pa.table(
+        {
+            "entity": np.char.add("e", entities.astype(str)),
+            "ts": START_MS + times,
+            "id": np.arange(len(times)),
+        }
+    )
+    result = run(design, table)
+    rows = {
+        cost.name: (round(cost.returned_rows, 3), round(cost.margins.returned_rows, 3))
+        for cost in result.reads
+    }
+    return result.verdict.level, rows
+
+
+def count_answers(entities: Ints, times: Ints) -> dict[str, float]:
+    """Return the rows of an answer of each read in the whole table, by the values of its events."""
+    counts = np.bincount(entities).astype(np.float64)
+    by_entity = np.lexsort((times, entities))
+    ordered = entities[by_entity] * (TABLE_S * 2_000) + times[by_entity]
+    span_ms = SPAN_S * 1000
+    begins = np.minimum(ordered % (TABLE_S * 2_000), TABLE_S * 1000 - span_ms)
+    begins = entities[by_entity] * (TABLE_S * 2_000) + begins
+    inside = np.searchsorted(ordered, begins + span_ms) - np.searchsorted(ordered, begins)
+    return {
+        "all": float(counts @ counts / counts.sum()),
+        "latest": float(counts @ np.minimum(counts, LIMIT) / counts.sum()),
+        "span": float(inside.mean()),
+    }
+
+
+def print_trials(trials: list[Trial]) -> None:
+    """Print the trials of a process, a line each."""
+    for one in trials:
+        mark = " " if one.holds else "*"
+        verdict = "" if one.level == one.true_level else f"  {one.level}, in truth {one.true_level}"
+        print(
+            f"{one.process:36} {one.sampling:15} {one.read:7} {one.true_rows:12,.1f} "
+            f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark}{verdict}"
+        )
+    sys.stdout.flush()
+
+
+def build_summary(trials: list[Trial]) -> list[str]:
+    """Return how good the predictions are, in all, by sampling and by read, as a table."""
+    groups = [("all trials", trials)]
+    groups += [(name, [one for one in trials if one.sampling == name]) for name in SAMPLINGS]
+    reads = dict.fromkeys(one.read for one in trials)
+    groups += [(f"`{name}`", [one for one in trials if one.read == name]) for name in reads]
+    return [
+        "| trials | number | median error | within a factor of 1.5 | margin holds | same verdict |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {name} | {len(group)} | {median(one.factor for one in group) - 1:.0%} "
+            f"| {fmean(one.factor <= 1.5 for one in group):.0%} "
+            f"| {fmean(one.holds for one in group):.0%} "
+            f"| {fmean(one.level == one.true_level for one in group):.0%} |"
+            for name, group in groups
+        ),
+    ]
+
+
+def read_trials() -> list[Trial]:
+    """Return the committed trials."""
+    return [Trial(**one) for one in json.loads(RESULT_FILE.read_text(encoding="utf-8"))]
+
+
+def write_summary(trials: list[Trial]) -> None:
+    """Write the table of a summary into the page that has it."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, *_ = table = build_summary(trials)
+    before, _, rest = text.partition(head)
+    PAGE.write_text(before + "\n".join(table) + rest[rest.index("\n\n") :], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
