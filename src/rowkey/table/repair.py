@@ -392,7 +392,11 @@ def _find_catalog_mismatch(
     if not location.is_made:
         what = f"the catalog knows {location.table_name}, but the engine has no such table"
         return CatalogRepair(location.table_name, location.catalog_url, what)
-    what = find_mismatch(location.table_name, entry, location.attributes)
+    what = location.find_foreign_files(entry)
+    if what:
+        entry = None  # nothing in it is about these files
+    else:
+        what = find_mismatch(location.table_name, entry, location.attributes)
     if not what:
         return None
     try:

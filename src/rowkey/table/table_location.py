@@ -368,7 +368,9 @@ class TableLocation:
         Raises:
             Unavailable: the catalog has lost the entry, or generations of it; nothing is changed.
         """
-        entry = self._correct_entry(self.catalog.read(self.table_name))
+        entry = self.catalog.read(self.table_name)
+        self._require_own_files(entry)
+        entry = self._correct_entry(entry)
         usable_entry = self._find_usable_entry(entry)
         if usable_entry is entry:
             return usable_entry
@@ -384,6 +386,7 @@ class TableLocation:
             Unavailable: the entry cannot be read, or is lost and cannot be rebuilt.
         """
         entry = self.catalog.read(self.table_name)
+        self._require_own_files(entry)
         if self._is_of_other_table(entry):
             entry = None
         usable_entry = self._find_usable_entry(entry)
@@ -442,6 +445,39 @@ class TableLocation:
                 self.catalog.write(self.table_name, rebuilt, entry.version)
             entry = self.catalog.read(self.table_name)
         raise build_contention_error(self.table_name, MAX_CATALOG_RETRIES)
+
+    def find_foreign_files(self, entry: CatalogEntry | None) -> str:
+        """Return that the files of the table are those of another one, as a sentence; "" if not.
+
+        Only rowkey changes the tables of an engine on one machine. On a shared one others may drop
+        a table and create it again.
+
+        Args:
+            entry: the catalog entry of the table.
+        """
+        table_id = self.attributes.get(TABLE_ID_ATTRIBUTE, "")
+        if self.engine.is_shared or CATALOG_ATTRIBUTE in self.attributes or entry is None:
+            return ""
+        if not entry.is_created or "" in (table_id, entry.table_id) or entry.table_id == table_id:
+            return ""
+        return (
+            f"the files of the table {self.table_name} are those of another table, or of an "
+            f"earlier one of its name: they have the id {table_id}, but its catalog entry in "
+            f"{self.catalog_url} has {entry.table_id}"
+        )
+
+    def _require_own_files(self, entry: CatalogEntry | None) -> None:
+        """Raise if the files of the table are those of another one that was copied over them.
+
+        Raises:
+            CorruptionError: they are.
+        """
+        if what := self.find_foreign_files(entry):
+            remedy = (
+                "Put back the table's own files, or restore the table and the catalog from one "
+                f"backup; or take these files as they are: rowkey repair DESIGN --on {self.url}."
+            )
+            raise CorruptionError(self.url, what, remedy=remedy)
 
     def _is_of_other_table(self, entry: CatalogEntry | None) -> bool:
         """Return whether an entry is of another table, and can be rebuilt from the attributes."""
