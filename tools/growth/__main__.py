@@ -2,7 +2,7 @@
 
 Each process of `processes.py` makes all events of a table. Of these the first hour, 1 % of the
 events, and all events of 1 % of the entities are judged in turn, and what `simulate` predicts for
-the rows of an answer and for the verdict is compared with what the whole table shows.
+the rows of an answer is compared with what the whole table shows.
 """
 
 from __future__ import annotations
@@ -47,8 +47,6 @@ class Trial:
         true_rows: rows of an answer in the whole table, mean over the values of all events.
         rows: what was predicted.
         margin: the printed margin.
-        level: the verdict on the writes of the part.
-        true_level: the verdict on the writes of the whole.
     """
 
     process: str
@@ -57,8 +55,6 @@ class Trial:
     true_rows: float
     rows: float
     margin: float
-    level: str
-    true_level: str
 
     @property
     def factor(self) -> float:
@@ -98,7 +94,6 @@ def judge_process(process: Process) -> list[Trial]:
     entities, times = names[entities[order]], times[order]
     rate = len(times) / TABLE_S
     true_rows = count_answers(entities, times)
-    true_level = judge(process, entities, times, rate, "period")[0]
     trials = []
     for sampling, part in SAMPLINGS.items():
         if sampling == "first hour":
@@ -112,18 +107,17 @@ def judge_process(process: Process) -> list[Trial]:
                 continue
         if not kept.any():
             continue
-        level, rows = judge(process, entities[kept], times[kept], rate, part)
+        rows = judge(process, entities[kept], times[kept], rate, part)
         trials += [
-            Trial(process.name, sampling, read, true_rows[read], *rows[read], level, true_level)
-            for read in true_rows
+            Trial(process.name, sampling, read, true_rows[read], *rows[read]) for read in true_rows
         ]
     return trials
 
 
 def judge(
     process: Process, entities: Ints, times: Ints, rate: float, part: str
-) -> tuple[str, dict[str, tuple[float, float]]]:
-    """Return the verdict on writes, and the rows of an answer of each read with their margin."""
+) -> dict[str, tuple[float, float]]:
+    """Return the rows of an answer of each read, with their margin."""
     key = "[entity][ts]" if process.step_s else "[bucket(entity, 16)][entity][desc(ts)][id]"
     design = Design(
         "t",
@@ -149,12 +143,10 @@ def judge(
             "id": np.arange(len(times)),
         }
     )
-    result = run(design, table)
-    rows = {
+    return {
         cost.name: (round(cost.returned_rows, 3), round(cost.margins.returned_rows, 3))
-        for cost in result.reads
+        for cost in run(design, table).reads
     }
-    return result.verdict.level, rows
 
 
 def count_answers(entities: Ints, times: Ints) -> dict[str, float]:
@@ -177,10 +169,9 @@ def print_trials(trials: list[Trial]) -> None:
     """Print the trials of a process, a line each."""
     for one in trials:
         mark = " " if one.holds else "*"
-        verdict = "" if one.level == one.true_level else f"  {one.level}, in truth {one.true_level}"
         print(
             f"{one.process:36} {one.sampling:15} {one.read:7} {one.true_rows:12,.1f} "
-            f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark}{verdict}"
+            f"{one.rows:12,.1f} ± {one.margin:<10,.1f}{one.factor:9.2f} x {mark}"
         )
     sys.stdout.flush()
 
@@ -192,13 +183,12 @@ def build_summary(trials: list[Trial]) -> list[str]:
     reads = dict.fromkeys(one.read for one in trials)
     groups += [(f"`{name}`", [one for one in trials if one.read == name]) for name in reads]
     return [
-        "| trials | number | median error | within a factor of 1.5 | margin holds | same verdict |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| trials | number | median error | within a factor of 1.5 | margin holds |",
+        "| --- | ---: | ---: | ---: | ---: |",
         *(
             f"| {name} | {len(group)} | {median(one.factor for one in group) - 1:.0%} "
             f"| {fmean(one.factor <= 1.5 for one in group):.0%} "
-            f"| {fmean(one.holds for one in group):.0%} "
-            f"| {fmean(one.level == one.true_level for one in group):.0%} |"
+            f"| {fmean(one.holds for one in group):.0%} |"
             for name, group in groups
         ),
     ]
