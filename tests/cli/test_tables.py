@@ -93,10 +93,7 @@ def test_a_drop_wants_the_name_typed(things_folder: Path) -> None:
 
 
 def test_a_drop_by_name_is_confirmed_by_yes_alone(things_folder: Path) -> None:
-    """--yes without a value repeats the table's name, and is no name where a file was given.
-
-    An empty value is that of a variable which is not set.
-    """
+    """Without a value `--yes` repeats the table's name; empty, or next to a file, it says none."""
     del things_folder
     assert "'' is not the table's name" in get_error_line(
         run("drop", "things", "--yes", "", *PLACE_OPTION)

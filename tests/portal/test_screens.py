@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,8 @@ def test_the_engine_is_free_between_two_pages(tmp_path: Path) -> None:
         assert "same" in client.get("/").text
         with rowkey.open("logs", url) as table:
             assert 1 == len(list(table.scan()))
+        with (tmp_path / "data" / ".lock").open("ab") as lock:  # as another process does
+            fcntl.flock(lock, fcntl.LOCK_EX)
             busy = client.get("/")
         assert (200, True) == (busy.status_code, "cannot be read" in busy.text)
     assert "cannot be read" not in client.get("/designs/logs.toml").text

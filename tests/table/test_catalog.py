@@ -271,8 +271,8 @@ def test_a_design_that_cannot_be_read_back(tmp_path: Path) -> None:
         assert [] == engine.list_tables()
 
 
-def test_two_opens_of_one_directory(tmp_path: Path) -> None:
-    """A second open of a directory names the first process, and succeeds after its close."""
+def test_a_table_is_open_once_in_a_process(tmp_path: Path) -> None:
+    """A table that is open in the process is not opened again, until it is closed."""
     place = f"rocks:{tmp_path / 'data'}"
     with (
         rowkey.open(build_design(), place),

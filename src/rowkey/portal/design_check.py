@@ -189,8 +189,9 @@ class CheckedDesign:
 
     @property
     def has_sample(self) -> bool:
-        """Whether the design declares a sample."""
-        return self.judged is not None and self.judged.design.sample_path is not None
+        """Whether the design declares a file as its sample, which may be one that is not read."""
+        sample = None if self.judged is None else self.judged.design.declaration.sample
+        return sample is not None and sample.path is not None
 
     @cached_property
     def fixed_text(self) -> str:
