@@ -4,8 +4,9 @@ BIN := .venv/bin
 RUN := .venv/run-ready
 DEV := .venv/dev-ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# A third process works with the cluster, where Java can start one, and mostly waits for it.
-PYTEST := $(BIN)/pytest --numprocesses $(if $(shell sh -c 'command -v java'),3,2) --dist loadgroup --no-loadscope-reorder
+# Tests wait for processes and browsers: three keep two cores busy, and a fourth works with the
+# cluster, where Java can start one.
+PYTEST := $(BIN)/pytest --numprocesses $(if $(shell sh -c 'command -v java'),4,3) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo proof pictures test test-long test-hbase check format docs site bench hbase lock clean

@@ -28,7 +28,17 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 pytest_plugins = ["oracles.plugin", "cluster.plugin", "catalog.plugin", "chromium.plugin"]
 
 MAX_ID_LENGTH = 60
-EARLY_PLACES = ("cluster", "reliability", "render", "docs", "verdicts", "table", "simulate", "cli")
+EARLY_PLACES = (
+    "cluster",
+    "portal",
+    "reliability",
+    "render",
+    "docs",
+    "verdicts",
+    "table",
+    "simulate",
+    "cli",
+)
 """Folders whose tests take long: begun first, they leave no process alone at the end."""
 IGNORED_HEALTH_CHECKS = [
     HealthCheck.too_slow,

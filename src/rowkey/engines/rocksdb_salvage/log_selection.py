@@ -111,7 +111,8 @@ def _split_logs(
         offset = 0 if is_gap or content.damage is None else content.damage.offset
         later = paths[index + 1 :]
         size = path.lstat().st_size - offset  # the log may be a circle of links
-        what = f"the changes in the last {pluralize(size, 'byte')} of the log cannot be read"
+        part = f"the last {pluralize(size, 'byte')} of the log" if offset else "the log"
+        what = f"the changes in {part} cannot be read"
         notes = [f"{path}: {what}"]
         what = "the changes in this log cannot be used, because it comes after a damaged one"
         notes += [f"{log}: {what}" for log in later]
