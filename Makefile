@@ -4,9 +4,8 @@ BIN := .venv/bin
 RUN := .venv/run-ready
 DEV := .venv/dev-ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
-# Tests wait for processes and browsers: three keep two cores busy, and a fourth works with the
-# cluster, where Java can start one.
-PYTEST := $(BIN)/pytest --numprocesses $(if $(shell sh -c 'command -v java'),4,3) --dist loadgroup --no-loadscope-reorder
+# Tests wait for processes, browsers and the cluster: three keep two cores busy.
+PYTEST := $(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help demo proof pictures test test-long test-hbase check format docs site bench hbase lock clean
