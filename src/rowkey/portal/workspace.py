@@ -163,10 +163,18 @@ class Workspace:
     def list_files(self) -> list[DesignFile]:
         """Return the design files by name, ascending, without those that cannot be read.
 
+        Raises:
+            Unavailable: the folder cannot be read.
+
         Cost: a file is read again if its time, size or number has changed, or it is very new.
         """
-        with os.scandir(self.folder) as entries:
-            names = sorted(entry.name for entry in entries if self._has_design_name(entry.name))
+        try:
+            with os.scandir(self.folder) as entries:
+                names = sorted(entry.name for entry in entries if self._has_design_name(entry.name))
+        except OSError as problem:
+            what = f"the folder of the designs cannot be read: {problem.strerror}"
+            remedy = "Check the disk and the permissions of the folder, and try again."
+            raise Unavailable(str(self.folder), what, remedy=remedy) from problem
         known, listed = self._files, {}
         settled_ns = time.time_ns() - SETTLED_NS
         for name in names:
@@ -200,7 +208,7 @@ class Workspace:
 
         Raises:
             DesignFileMissing: it is the name of no design file.
-            Unavailable: the file is too large.
+            Unavailable: the file is too large, or cannot be read.
         """
         if not self._has_design_name(name):
             raise _build_missing_error(name)
@@ -213,6 +221,9 @@ class Workspace:
                 raise _build_missing_error(name)
             with open(number, "rb", closefd=False) as file:
                 content = file.read(MAX_FILE_BYTES + 1)
+        except OSError as problem:
+            what = f"the file cannot be read: {problem.strerror}"
+            raise Unavailable(name, what, remedy="Check the disk, and try again.") from problem
         finally:
             os.close(number)
         if len(content) > MAX_FILE_BYTES:
