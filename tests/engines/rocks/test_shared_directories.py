@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import rowkey
+from rowkey.cells import Family
 from rowkey.engines import open_engine
+from rowkey.engines.rocksdb_files.descriptor import (
+    Descriptor,
+    read_descriptor,
+    write_descriptor,
+)
 from rowkey.errors import CorruptionError, RowkeyError, Unavailable
 from rowkey.table import drop_table, verify_tables
 
@@ -67,6 +73,23 @@ def test_threads_open_and_close_tables_of_one_directory(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert [4] * 4 == list(pool.map(write, range(4)))
+
+
+def test_descriptors_written_at_once_do_not_mix(tmp_path: Path) -> None:
+    """Threads that write descriptors of tables of one directory each write their own table's."""
+
+    def write(number: int) -> list[str]:
+        directory = tmp_path / f"t{number}"
+        directory.mkdir()
+        found = []
+        for index in range(50):
+            write_descriptor(directory, Descriptor((Family("d"),), f"{number}-{index}"))
+            found.append(read_descriptor(directory).table_id)
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        written = list(pool.map(write, range(4)))
+    assert [[f"{number}-{index}" for index in range(50)] for number in range(4)] == written
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

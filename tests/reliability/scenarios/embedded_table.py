@@ -443,7 +443,7 @@ class CatalogOfTable(EmbeddedTable):
 
 
 _DESCRIPTOR = "t/descriptor.json"
-_NEW_DESCRIPTOR = ".descriptor.json.new"
+_NEW_DESCRIPTOR = ".t.new"
 OBJECTS = (
     StoredObject("sst", "SST", EmbeddedTable, ("t/*.sst",)),
     StoredObject("wal", "log (WAL)", EmbeddedTable, ("t/*.log",)),

@@ -68,8 +68,9 @@ def write_descriptor(directory: Path, descriptor: Descriptor) -> None:
         "families": [asdict(family) for family in descriptor.families],
     }
     document["checksum"] = compute_checksum(document)
-    # Outside of the directory, so that a kill leaves no foreign file among those of the table.
-    new = directory.with_name(f".{DESCRIPTOR_FILE}.new")
+    # Outside of the directory, so that a kill leaves no foreign file among those of the table;
+    # of its name, since threads write descriptors of other tables beside it at the same time.
+    new = directory.with_name(f".{directory.name}.new")
     text = json.dumps(document, ensure_ascii=False, indent=1)
     replace_file(directory / DESCRIPTOR_FILE, text.encode() + b"\n", new)
 
