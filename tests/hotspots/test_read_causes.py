@@ -315,7 +315,7 @@ def test_the_value_that_places_the_rows_is_the_popular_one(
 def test_nobody_asks_for_rows_without_a_value() -> None:
     """Three quarters of the rows lack a tag and share a region: the cause is the busy tag."""
     found = simulate_recorded("[bucket(tag, 8)][tag][ts][host]", "tag = ?")
-    rows, servers = build_load_result(found).asked_rows
+    rows, servers = build_load_result(found).answerable_rows
     assert 0 == rows.column("tag").null_count
     assert rows.num_rows == len(servers)
     (cause,) = found.read_causes["r"]
@@ -326,7 +326,7 @@ def test_nobody_asks_for_rows_without_a_value() -> None:
 def test_the_region_of_the_nulls_is_left_out_of_ranges() -> None:
     """No range finds a null, so rows without a tag have no part in the popularity of a host."""
     found = simulate_recorded("[bucket(host, 8)][host][tag][ts]", "host = ? and tag > ?")
-    rows, servers = build_load_result(found).asked_rows
+    rows, servers = build_load_result(found).answerable_rows
     assert (1_000, 0) == (rows.num_rows, rows.column("tag").null_count)
     assert rows.num_rows == len(servers)
 

@@ -44,8 +44,8 @@ def test_tables_of_a_cluster_are_listed(tmp_path: Path, hbase_url: str) -> None:
         (tmp_path / "designs" / "logs.toml").write_text(text, encoding="utf-8")
         page = list_tables(app.state.portal)
         ours = next(row for row in page.rows if row.name == TABLE)
-        assert ours.stored is not None
-        figures = ours.stored.region_count, ours.stored.bucket_counts, ours.differences
+        assert ours.stored_table is not None
+        figures = ours.stored_table.region_count, ours.stored_table.bucket_counts, ours.differences
         assert ("", (3, [16], ())) == (page.problem, figures)
         with open_client(app) as client:
             assert TABLE in PageReader(client.get(f"/tables/{TABLE}/load").text).text

@@ -137,7 +137,7 @@ class ReadLoadResult:
         return [name for name in self.given_fields if name in fields]
 
     @cached_property
-    def asked_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
+    def answerable_rows(self) -> tuple[pa.RecordBatch, np.ndarray[Any, Any]]:
         """Return the sampled rows that a read can ask for, and the server of each."""
         import numpy as np
         import pyarrow as pa

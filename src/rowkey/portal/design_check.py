@@ -177,7 +177,7 @@ class CheckedDesign:
         return reads
 
     @property
-    def shown_reads(self) -> list[dict[str, Any]]:
+    def reads_without_costs(self) -> list[dict[str, Any]]:
         """The plans without measured costs, as the macros of a report take them."""
         return [{**read, "cost": None} for read in self.reads]
 

@@ -306,8 +306,12 @@ class LiveWatch:
         self.note_change(name)
         table = self.find(name)
         names = {name}
-        if table is not None and table.stored is not None and table.stored.move is not None:
-            names.add(table.stored.move["target"])
+        if (
+            table is not None
+            and table.stored_table is not None
+            and table.stored_table.move is not None
+        ):
+            names.add(table.stored_table.move["target"])
         self._refresh_in_thread(names, Reading.FACTS, STEP_WAIT_S, age_s=0.0)
 
     def _refresh_in_thread(
@@ -409,7 +413,7 @@ class LiveWatch:
             what: what is read.
             opens: whether the engine is opened for it in any case.
         """
-        is_moving = table.stored is not None and table.stored.move is not None
+        is_moving = table.stored_table is not None and table.stored_table.move is not None
         facts_s = self._regions_s if is_moving else self._facts_s
         interval_s = {Reading.FACTS: facts_s, Reading.REGIONS: self._regions_s}
         due_s, began_s = interval_s.get(what, UNWATCHED_S), self._clock()
@@ -502,8 +506,8 @@ class LiveWatch:
         if what is Reading.OPERATIONS:
             table.operations_problem = problem
         elif what is Reading.FACTS:
-            if table.stored is None or table.stored.problem:
-                table.stored = StoredTable(table.name, problem=str(problem))
+            if table.stored_table is None or table.stored_table.problem:
+                table.stored_table = StoredTable(table.name, problem=str(problem))
         else:
             table.problem = str(problem)
             if table.failing_s is None:

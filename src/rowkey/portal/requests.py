@@ -64,7 +64,7 @@ class PortalRequest:
         return self.http.path_params
 
     @property
-    def shown_table(self) -> str:
+    def page_table(self) -> str:
         """The name of the table that the page is about; empty for another page."""
         is_table = self.http.url.path.startswith("/tables/")
         return self.http.path_params.get("name", "") if is_table else ""
@@ -154,7 +154,7 @@ class PortalRequest:
             values: the variables of the template.
         """
         page = build_portal_environment(self.language).get_template(template)
-        values = {"shown_table": self.shown_table, **values}
+        values = {"page_table": self.page_table, **values}
         response = HTMLResponse(
             page.render(request=self, settings=self.portal.settings, **values), status
         )

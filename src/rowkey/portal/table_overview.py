@@ -47,9 +47,9 @@ class TableOverview:
     differences: tuple[Difference, ...] = ()
 
     @property
-    def stored(self) -> StoredTable | None:
+    def stored_table(self) -> StoredTable | None:
         """The stored table; None if it is not stored, or was not read yet."""
-        return None if self.state is None else self.state.stored
+        return None if self.state is None else self.state.stored_table
 
     @property
     def has_unsafe_differences(self) -> bool:
@@ -190,7 +190,7 @@ def _complete_rows(portal: Portal, rows: list[TableOverview]) -> list[TableOverv
             checked = portal.checker.check(row.file)
             if not checked.table:  # a file with mistakes belongs to no table
                 name, state = row.file.name, None
-        stored = None if state is None else state.stored
+        stored = None if state is None else state.stored_table
         differences = () if checked is None else find_design_differences(checked, stored)
         completed.append(TableOverview(name, row.file, state, checked, differences))
     return completed
@@ -216,8 +216,8 @@ SORTS: Mapping[str, Callable[[Portal, TableOverview], Any]] = {
     "table": lambda _, row: row.name,
     "findings": lambda _, row: row.checked and row.checked.badness,
     "condition": _rank_condition,
-    "regions": lambda _, row: row.stored and row.stored.region_count,
-    "generation": lambda _, row: row.stored and row.stored.generation,
-    "buckets": lambda _, row: (row.stored and row.stored.bucket_counts) or None,
+    "regions": lambda _, row: row.stored_table and row.stored_table.region_count,
+    "generation": lambda _, row: row.stored_table and row.stored_table.generation,
+    "buckets": lambda _, row: (row.stored_table and row.stored_table.bucket_counts) or None,
 }
 """What tables are sorted by, by the name of the column; None comes last."""

@@ -82,7 +82,7 @@ class TableReadings:
                     return
                 url = self._engines.require_url()
                 if what is Reading.FACTS:
-                    table.stored = read_stored_table(engine, table.name, url)
+                    table.stored_table = read_stored_table(engine, table.name, url)
                 elif what is Reading.OPERATIONS:
                     table.operations = read_operations(engine, table.name, url)
                     table.operations_problem = None

@@ -58,7 +58,7 @@ class WatchedTable:
         viewer_count: open pages that show its load.
         reader: reads its regions and load; None before the first reading.
         live: its load after the last reading.
-        stored: its facts after the last reading that succeeded; with its problem if none did.
+        stored_table: its facts after the last reading that succeeded; with its problem if none did.
         operations: its bucket counts and its move, if anybody has asked for them.
         operations_problem: why these could not be read; None if they could.
         regions: how many of its regions were open when they were counted last.
@@ -81,7 +81,7 @@ class WatchedTable:
     viewer_count: int = 0
     reader: TableReader | None = None
     live: LiveLoad | None = None
-    stored: StoredTable | None = None
+    stored_table: StoredTable | None = None
     operations: TableOperations | None = None
     operations_problem: RowkeyError | None = None
     regions: RegionAvailability | None = None

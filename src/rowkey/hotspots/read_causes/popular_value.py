@@ -99,7 +99,7 @@ def _find_popular_value(result: ReadLoadResult) -> _PopularValue | None:
     For each field that decides where an answer reads, it is the value with the most rows on this
     server. A value that is as frequent on all servers explains nothing, however frequent it is.
     """
-    rows, servers = result.asked_rows
+    rows, servers = result.answerable_rows
     is_busiest = servers == result.busiest_server
     if not is_busiest.any():
         return None

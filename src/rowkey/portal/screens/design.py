@@ -56,7 +56,7 @@ def show_stored_design(request: PortalRequest) -> Response:
     if state is None:
         request.portal.engines.require_answers()
         raise RefusedRequest(404)
-    stored = state.stored or StoredTable(name)
+    stored = state.stored_table or StoredTable(name)
     text = "" if stored.entry is None else stored.entry.declaration
     checked = CheckedDesign(stored.name, text, lambda: Design.loads(text)) if text else None
     return request.render("stored_table.html", stored=stored, state=state, checked=checked)
@@ -147,7 +147,7 @@ def _render_design(
     live = request.portal.live
     live.refresh([checked.table] if checked.table else (), only_unread=True)
     state = live.find(checked.table)
-    stored = None if state is None else state.stored
+    stored = None if state is None else state.stored_table
     return request.render(
         "design_file.html",
         409 if notice == "conflict" else 200,
@@ -159,7 +159,7 @@ def _render_design(
         diff=diff,
         stored=stored,
         state=state,
-        shown_table=checked.table,
+        page_table=checked.table,
         problem=live.problem if state is None else "",
         differences=find_design_differences(checked, stored),
         can_write=request.can_act_as(Role.DESIGNER),

@@ -173,7 +173,7 @@ def _build_values(request: PortalRequest, name: str) -> dict[str, Any]:
         "watch": watch,
         "live": watch,
         "state": table,
-        "shown_table": name,
+        "page_table": name,
         "is_old": table is not None and watch.find_condition(table) in OLD_CONDITIONS,
         "alerts": alerts,
         "problem": problem or watch.alerts.problem,
