@@ -149,14 +149,3 @@ def pytest_make_parametrize_id(val: object) -> str | None:
         return None
     text = val if isinstance(val, str) else val.decode("latin-1")
     return f"{text[:MAX_ID_LENGTH]}... {len(val)}".encode("unicode_escape").decode()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print which recordings were not loaded, because a skipped test is easily overlooked."""
-    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    reasons = [place[2] for place in skipped if isinstance(place, tuple)]
-    not_loaded = sorted({one.removeprefix("Skipped: ") for one in reasons if "NOT LOADED" in one})
-    if not_loaded:
-        terminalreporter.write_sep("!", "RECORDINGS LEFT OUT", red=True, bold=True)
-        for reason in not_loaded:
-            terminalreporter.write_line(reason, red=True, bold=True)

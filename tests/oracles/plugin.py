@@ -39,11 +39,12 @@ def give_up(why: str) -> NoReturn:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print in capitals how many comparisons were skipped, since a skip is easily missed."""
+    """Print in capitals how many tests were skipped and why, since a skip is easily missed."""
     skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
-    reasons = [place[2] for place in skipped if isinstance(place, tuple) and LEFT_OUT in place[2]]
+    reasons = [place[2].removeprefix("Skipped: ") for place in skipped if isinstance(place, tuple)]
     if reasons:
         terminalreporter.write_sep("!", f"TESTS LEFT OUT: {len(reasons)}", red=True, bold=True)
-        for why in sorted({reason.removeprefix("Skipped: ").upper() for reason in reasons}):
-            terminalreporter.write_line(why, red=True, bold=True)
+        for why in sorted(set(reasons)):
+            terminalreporter.write_line(why.upper(), red=True, bold=True)
+    if any(LEFT_OUT in why for why in reasons):
         terminalreporter.write_line(f"{REQUIRED}=1 makes this a failure.")
