@@ -55,6 +55,26 @@ def test_a_quote_within_a_text_is_doubled() -> None:
     assert (Condition("a", "=", ("it's",)),) == parse_where("a = 'it''s'")
 
 
+BARE: dict[str, str | int | Decimal] = {
+    "web-1": "web-1",
+    "2021-01-01T00:00:00.5+01:00": "2021-01-01T00:00:00.5+01:00",
+    "/a?b=c<d": "/a?b=c<d",
+    "5": 5,
+    "-2.50": Decimal("-2.50"),
+    "007": "007",
+    "-0": "-0",
+    "1e5": "1e5",
+    "e\u0301": "e\u0301",
+}
+
+
+@pytest.mark.parametrize("text", BARE)
+def test_a_value_without_quotes_ends_at_a_space(text: str) -> None:
+    """A value without spaces, commas, quotes and parentheses needs no quotes."""
+    expected = (Condition("a", "in", (BARE[text], "x")), Condition("b", ">", (BARE[text],)))
+    assert expected == parse_where(f"a in ({text},'x') and b>{text}")
+
+
 WRONG = {
     "a = 1 or b = 2": (
         "found 'or' instead of and (character 7)",
@@ -71,7 +91,15 @@ WRONG = {
         "Inequality is not supported: list the wanted values with in.",
     ),
     "a == ?": ("'=' is not a value (character 4)", "Write = once."),
-    "a = b": ("'b' is not a value (character 5)", "Put quotes around it: 'b'."),
+    "a = and": ("'and' is not a value (character 5)", "Put quotes around it: 'and'."),
+    "a = ?x": ("'?' is not a value (character 5)", ""),
+    "a = b c": ("found 'c' instead of and (character 7)", ""),
+    "a = b'c'": ("found \"'c'\" instead of and (character 6)", ""),
+    "a = 'b'c": ("found 'c' instead of and (character 8)", ""),
+    "a in [1]": (
+        "'[1]' is not valid syntax (character 6)",
+        "Write in ('a', 'b'), between 1 and 2, or quotes around a value.",
+    ),
     "a = null": ("'null' is not a value (character 5)", "Write ? and pass null as its value."),
     "a is null": (
         "'is' is not an operator (character 3)",

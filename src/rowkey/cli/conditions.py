@@ -1,38 +1,26 @@
-"""Parses the conditions of `--where`; all text after the operator is the value."""
+"""The conditions of `--where`, in the grammar of reads in design files and in Python."""
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, Any
+import shlex
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
-from rowkey.messages import pluralize
-from rowkey.schema import Condition
+from rowkey.errors import InvalidArgument
+from rowkey.messages import shorten_text
+from rowkey.schema import Condition, parse_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_CONDITION_PATTERN = re.compile(
-    r'\s*(?:"(?P<quoted>[^"]+)"|(?P<name>[^\s<>="]+))'
-    r"(?P<space>\s*)(?P<operator><=|>=|<(?!>)|>|=|\s(?:in|between|starts\s+with)(?=[\s\[]))(?P<value>.*)",
-    re.DOTALL | re.IGNORECASE,
-)
-_EXPECTED_FORM = (
-    "FIELD=VALUE (or < <= > >=), FIELD in [JSON], FIELD between [JSON] or FIELD starts with TEXT"
-)
-
-_MAX_QUOTED_LENGTH = 80
-"""Characters of a condition that a message repeats."""
 
 WHERE_OPTION = click.option(
     "--where",
     metavar="TEST",
     multiple=True,
-    help='A condition, such as host=web-1 or "ts>=2021-01-01"; several are joined by and. The '
-    "value is all text after the operator, without the spaces around the operator; in and between "
-    "take a JSON list.",
+    help='Conditions as in a design file, such as host=web-1 or "ts >= 2021-01-01 and n in (1, 2)'
+    '"; several are joined by and. A value with spaces or commas needs quotes: "note=\'a, b\'".',
 )
 
 
@@ -42,55 +30,30 @@ def parse_conditions(texts: Iterable[str]) -> list[Condition]:
     Raises:
         UsageError: one is not understood.
 
-    >>> [str(test) for test in parse_conditions(["host=web-1", "ts >= 2021-01-01", 'n in [1, 2]'])]
+    >>> [str(test) for test in parse_conditions(["host=web-1", "ts >= 2021-01-01 and n in (1, 2)"])]
     ["host = 'web-1'", "ts >= '2021-01-01'", 'n in (1, 2)']
-    >>> [str(test) for test in parse_conditions(["host = web-1", "host= web-1"])]
-    ["host = 'web-1'", "host = ' web-1'"]
     """
-    return [_parse_condition(test) for test in texts]
+    conditions: list[Condition] = []
+    for text in texts:
+        try:
+            found = parse_where(text)
+        except InvalidArgument as problem:
+            raise click.UsageError(f"--where {shorten_text(text)!r}: {problem}") from None
+        if not found:
+            raise click.UsageError("--where '': the text has no condition. Write FIELD=VALUE.")
+        conditions += found
+    return conditions
 
 
-def _parse_condition(text: str) -> Condition:
-    """Return the condition that one `--where` option states."""
-    match = _CONDITION_PATTERN.fullmatch(text)
-    if match is None:
-        raise click.UsageError(
-            f"--where {_quote_condition(text)} is not a condition; expected {_EXPECTED_FORM}."
-        )
-    field = match["quoted"] or match["name"]
-    operator = " ".join(match["operator"].lower().split())
-    value = match["value"]
-    if operator in ("in", "between"):
-        return Condition(field, operator, parse_json_list(text, value, operator))
-    if operator == "starts with":
-        return Condition(field, "starts", (value.strip(),))
-    if operator != "=":
-        value = value.strip()
-    elif match["space"]:
-        value = value.removeprefix(" ")
-    return Condition(field, operator, (value,))
+def format_where_option(pair: str) -> str:
+    """Return the option that finds rows by a FIELD=VALUE argument, for a shell.
 
-
-def parse_json_list(condition: str, text: str, operator: str) -> tuple[Any, ...]:
-    """Return the values of the JSON list after `in` or `between`."""
-    try:
-        values = json.loads(text, parse_float=str)  # decimals keep their digits
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
-        what = f"the value after {operator} is not a JSON list of texts and numbers"
-        example = '["a", "b"]' if operator == "between" else '["a", "b", "c"]'
-        raise click.UsageError(
-            f"--where {_quote_condition(condition)}: {what}. Write, for example, {example}."
-        )
-    if operator == "between" and len(values) != 2:
-        what = f"the list has {pluralize(len(values), 'value')}; between needs two"
-        raise click.UsageError(f"--where {_quote_condition(condition)}: {what}.")
-    return tuple(values)
-
-
-def _quote_condition(condition: str) -> str:
-    """Return a condition in quotes, shortened if it is long."""
-    return repr(
-        condition if len(condition) <= _MAX_QUOTED_LENGTH else f"{condition[:_MAX_QUOTED_LENGTH]}…"
-    )
+    >>> print(format_where_option("host=web-1"), format_where_option("note=disk full"))
+    --where host=web-1 --where "note = 'disk full'"
+    """
+    field, _, value = pair.partition("=")
+    with suppress(InvalidArgument):
+        if [value] == [str(operand) for one in parse_where(pair) for operand in one.operands]:
+            return f"--where {shlex.quote(pair)}"
+    text = str(Condition(field, "=", (value,)))
+    return "--where " + (shlex.quote(text) if set(text) & set('"$`!\\') else f'"{text}"')

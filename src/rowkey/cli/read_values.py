@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rowkey.cli.conditions import parse_json_list
 from rowkey.messages import pluralize, shorten_text
 from rowkey.schema import Parameter
 
@@ -54,8 +54,22 @@ def parse_read_values(read: DeclaredRead, texts: Sequence[str]) -> tuple[list[An
 def _parse_value(condition: Condition, text: str) -> Any:
     """Return the value of a parameter; a list for the only operand of `in`."""
     if condition.operator == "in" and len(condition.operands) == 1:
-        return list(parse_json_list(str(condition), text, "in"))
+        return _parse_json_list(condition, text)
     return text
+
+
+def _parse_json_list(condition: Condition, text: str) -> list[Any]:
+    """Return the values of a JSON list for the parameter of `in`."""
+    try:
+        values = json.loads(text, parse_float=str)  # decimals keep their digits
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list) or not all(isinstance(v, str | int) for v in values):
+        raise click.UsageError(
+            f"{condition}: {shorten_text(text)!r} is not a JSON list of texts and numbers. Write, "
+            'for example, \'["a", "b", "c"]\'.'
+        )
+    return values
 
 
 def _describe_mismatch(

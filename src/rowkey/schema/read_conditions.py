@@ -6,9 +6,12 @@ test     = name ( "=" | "<" | "<=" | ">" | ">=" ) operand
          | name "in" ( operand | "(" operand { "," operand } ")" )
          | name "between" operand "and" operand
          | name "starts" "with" operand ;
-operand  = "?" | ":" word | "'" text "'" | number ;
+operand  = "?" | ":" word | "'" text "'" | bare ;
 order    = "" | name [ "asc" | "desc" ] { "," name [ "asc" | "desc" ] } ;
 ```
+
+A bare value ends at a space, comma, quote or parenthesis: `host = web-1 and ts >= 2021-01-01`.
+It is a number if it is written as one. Anything else needs quotes.
 """
 
 from __future__ import annotations
@@ -30,13 +33,22 @@ _TOKEN_PATTERN = re.compile(
     r"""\s*(?:
         (?P<parameter>\?|:[A-Za-z]\w*)
       | (?P<text>'(?:[^']|'')*')
-      | (?P<number>-?[0-9]{1,40}(?:\.[0-9]{1,40})?)
       | (?P<operator><=|>=|<|>|=|\(|\)|,)
       | (?P<quoted>"[^"\\]+")
-      | (?P<word>[^\W\d]\w*)
+      | (?P<word>[^\W\d](?:\w|[^\x00-\x7f\s])*)
+      | (?P<unknown>\S.{,23})
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_OPERAND_PATTERN = re.compile(
+    r"""\s*(?:
+        (?P<parameter>(?:\?|:[A-Za-z]\w*)(?![^\s,)]))
+      | (?P<text>'(?:[^']|'')*')
+      | (?P<bare>[^\s,()'"<>=?:\[{][^\s,()'"]*)
     )""",
     re.VERBOSE,
 )
+_NUMBER_PATTERN = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
 _OPERATOR_NAMES = "one of =, <, <=, >, >=, in, between, starts with"
 _NULL_WORDS = frozenset({"null", "none", "nil"})
 _KEYWORDS = frozenset({"and", "in", "between", "starts", "with", "asc", "desc"})
@@ -146,7 +158,7 @@ class _ConditionParser:
                 f"the text has {len(text):,} characters",
                 f"at most {MAX_CONDITION_CHARACTERS:,} characters",
             )
-        self.text = unicodedata.normalize("NFC", text)
+        self.text = text
         self.position = 0
         self.token_start = 0
         self.positional_count = 0
@@ -155,13 +167,9 @@ class _ConditionParser:
         self.advance()
 
     def advance(self) -> str:
-        """Move to the next token and return the previous one."""
+        """Move to the next token and return the previous one; text that is none is `unknown`."""
         previous = self.token
         match = _TOKEN_PATTERN.match(self.text, self.position)
-        if match is None and self.text[self.position :].strip():
-            rest = self.text[self.position :].lstrip()
-            self.token_start = len(self.text) - len(rest)
-            self.fail(*_describe_unknown_token(rest))
         self.lexeme_type = (match.lastgroup or "") if match else ""
         self.token = match[self.lexeme_type] if match else ""
         self.token_start = match.start(self.lexeme_type) if match else len(self.text)
@@ -188,12 +196,12 @@ class _ConditionParser:
         self.advance()
 
     def parse_name(self) -> str:
-        """Return the name of a field."""
+        """Return the name of a field, in the Unicode form NFC as declared names are."""
         if self.lexeme_type == "quoted":
-            return self.advance()[1:-1]
+            return unicodedata.normalize("NFC", self.advance()[1:-1])
         if self.lexeme_type != "word" or self.peek() in _KEYWORDS:
             self.fail(f"{self.format_lookahead()} is not the name of a field", "a field")
-        return self.advance()
+        return unicodedata.normalize("NFC", self.advance())
 
     def parse_direction(self) -> bool:
         """Parse an optional `asc` or `desc` and return whether it is `desc`."""
@@ -245,21 +253,27 @@ class _ConditionParser:
 
     def parse_operand(self) -> Operand:
         """Return a parameter, a text or a number."""
-        lexeme_type, token = self.lexeme_type, self.token
-        if lexeme_type not in ("parameter", "text", "number"):
-            remedy = f"Put quotes around it: '{token}'." if lexeme_type == "word" else ""
-            if lexeme_type == "word" and token.lower() in _NULL_WORDS:
+        match = _OPERAND_PATTERN.match(self.text, self.token_start)
+        lexeme_type = (match.lastgroup or "") if match else ""
+        token = match[lexeme_type] if match else self.token
+        is_keyword = token.lower() in _KEYWORDS | _NULL_WORDS
+        if match is None or (lexeme_type == "bare" and is_keyword):
+            remedy = f"Put quotes around it: '{token}'." if is_keyword else ""
+            if token.lower() in _NULL_WORDS:
                 remedy = "Write ? and pass null as its value."
             if token == "=":  # noqa: S105 - a token of the grammar
                 remedy = "Write = once."
             self.fail(
-                f"{self.format_lookahead()} is not a value", "?, :name, 'text' or a number", remedy
+                f"{self.format_lookahead()} is not a value",
+                "a word, a number, 'text', ? or :name",
+                remedy,
             )
+        self.position = match.end()
         self.advance()
         if lexeme_type == "text":
             return token[1:-1].replace("''", "'")
-        if lexeme_type == "number":
-            return Decimal(token) if "." in token else int(token)
+        if lexeme_type == "bare":
+            return _parse_bare_value(token)
         if token != "?":  # noqa: S105 - a token of the grammar
             return Parameter(token[1:])
         self.positional_count += 1
@@ -271,18 +285,35 @@ class _ConditionParser:
 
     def fail(self, problem: str, expected: str, remedy: str = "") -> NoReturn:
         """Raise an error at the current token."""
+        if self.lexeme_type == "unknown":
+            problem, expected, remedy = _describe_unknown_token(self.token, expected)
         raise InvalidArgument("", f"{problem} (character {self.token_start + 1})", expected, remedy)
 
 
-def _describe_unknown_token(remaining_text: str) -> tuple[str, str, str]:
+def _parse_bare_value(text: str) -> str | int | Decimal:
+    """Return a value without quotes: a number where its digits are those that it is printed with.
+
+    >>> _parse_bare_value("-5"), _parse_bare_value("007"), _parse_bare_value("2021-01-01")
+    (-5, '007', '2021-01-01')
+    """
+    if not _NUMBER_PATTERN.fullmatch(text):
+        return text
+    number = Decimal(text) if "." in text else int(text)
+    return number if str(number) == text else text
+
+
+def _describe_unknown_token(token: str, expected: str) -> tuple[str, str, str]:
     """Return problem, expectation and remedy for text that does not begin with a token."""
-    if remaining_text[0] == "'":
+    if token[0] == "'":
         return "a text is not closed", "a closing '", "Write ' inside a text as ''."
-    if remaining_text[0] == '"':
+    if token[0] == '"':
         return "a quoted name is not closed", 'a closing "', ""
-    is_inequality = remaining_text[:2] in ("!=", "<>")
-    remedy = "Inequality is not supported: list the wanted values with in." if is_inequality else ""
-    return f"{remaining_text[:24]!r} is not valid syntax", _OPERATOR_NAMES, remedy
+    remedy = ""
+    if token[:2] in ("!=", "<>"):
+        remedy = "Inequality is not supported: list the wanted values with in."
+    if token[0] == "[":
+        remedy = "Write in ('a', 'b'), between 1 and 2, or quotes around a value."
+    return f"{token!r} is not valid syntax", expected, remedy
 
 
 def _format_field_name(field: str) -> str:

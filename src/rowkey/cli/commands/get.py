@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rowkey.cli.conditions import format_where_option
 from rowkey.cli.grouped_command import define_command
 from rowkey.cli.options import (
     DESIGN_ARGUMENT,
@@ -91,5 +92,5 @@ def _describe_missing_fields(
         f"{', '.join(missing_names)}: no value is given; a row is found by {', '.join(fields)}. "
         f"Write, for example, rowkey get {design} {' '.join([*given, *examples])}"
     )
-    scan = f"rowkey scan {design} --where {' '.join(given)}"
+    scan = f"rowkey scan {design} {' '.join(map(format_where_option, values))}"
     return f"{text}; or find rows by some of the fields: {scan}." if given else f"{text}."
