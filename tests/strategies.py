@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis.strategies as st
 from hypothesis import assume
 
-from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes
+from rowkey.errors import InvalidArgument, InvalidDesign, Mistakes, RowError
 from rowkey.keys import (
     TRANSFORMS,
     TYPES,
@@ -32,6 +32,7 @@ from rowkey.schema import (
     Range,
     StartsWith,
 )
+from rowkey.workload import check_time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,7 +119,8 @@ def _is_valid(field: Field, value: Any) -> bool:
     """Return whether a field accepts a value."""
     try:
         field.type.to_internal(value)
-    except InvalidArgument:
+        check_time_unit(field, value)
+    except (InvalidArgument, RowError):
         return False
     return True
 

@@ -210,6 +210,17 @@ def test_a_row_that_is_not_there_leaves_with_1(things_folder: Path) -> None:
     assert "has no row" in run_on_things("get", f"host={host}", f"ts={ts}").err
 
 
+def test_a_time_in_another_unit_is_refused_with_both_values(things_folder: Path) -> None:
+    """`put` refuses seconds in a field of milliseconds, and takes a date of the same digits."""
+    del things_folder
+    refused = run_on_things("put", "host=web-9", "ts=1609459200")
+    assert 2 == refused.code
+    assert "Write 1609459200000; or the text '1970-01-19T15:04:19.200Z'" in refused.err
+    assert 0 == run_on_things("put", "host=web-9", "ts=1970-01-19T15:04:19.200Z").code
+    row = json.dumps({"host": "web-9", "ts": 1609459200})
+    assert "line 1" in run_on_things("put", stdin=row).err
+
+
 def test_times_are_shown_as_date_and_time(things_folder: Path) -> None:
     """The text of `get` and the table of `scan` are the same, with ISO times; JSON has counts."""
     del things_folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import rowkey
@@ -84,3 +85,47 @@ def test_a_mapping_gives_equalities() -> None:
         assert "host = 'a'" in str(table.explain({"host": "a"}))
         with pytest.raises(ReadError, match="hots"):
             table.scan({"hots": "a"})
+
+
+COUNTS = {"timestamp_s": 1, "timestamp_ms": 10**3, "timestamp_us": 10**6, "timestamp_ns": 10**9}
+
+
+def write_batch(table: Table, time: Any) -> None:
+    """Put a row in a batch."""
+    with table.batch() as batch:
+        batch.put({"host": "b", "ts": time})
+
+
+WRITES: dict[str, Callable[[Table, Any], Any]] = {
+    "put": CALLS["put"],
+    "replace": CALLS["replace"],
+    "batch": write_batch,
+    "load": lambda table, time: table.load(pa.table({"host": ["b"], "ts": [time]})),
+    "check_and_put": lambda table, time: table.check_and_put({"host": "b", "ts": time}, seen=None),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("kind", COUNTS)
+def test_a_count_of_another_unit_is_refused(kind: str, write: str) -> None:
+    """Whoever writes a count of today in another unit is told the unit and the right count."""
+    table = open_table(kind, 1609459200 * COUNTS[kind])
+    for other, per_second in COUNTS.items():
+        if other == kind:
+            WRITES[write](table, 1609459200 * per_second)
+            continue
+        with pytest.raises(RowkeyError) as told:
+            WRITES[write](table, 1609459200 * per_second)
+        said = str(told.value)
+        assert f"{1609459200 * per_second} looks like a {other}, but ts is a {kind}" in said
+        assert f"Write {1609459200 * COUNTS[kind]}; or the text '" in said
+    assert 2 == table.count()
+
+
+def test_other_times_of_1970_are_written() -> None:
+    """A count that is a time of our days in no unit is written, and any time with a date."""
+    table = open_table("timestamp_ms", 1500)
+    written = ["1970-01-19T15:04:19.200Z", datetime(1970, 1, 20, tzinfo=UTC), 0, 2**62]
+    for time in written:
+        table.put({"host": "b", "ts": time})
+    assert 1 + len(written) == table.count()

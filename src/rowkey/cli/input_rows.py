@@ -261,7 +261,13 @@ def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> 
             f"one of {', '.join(fields)}",
             suggest_name(name, fields),
         )
-    return None if value is None else _convert_value(fields[name], value)
+    if value is None:
+        return None
+    field = fields[name]
+    converted = _convert_value(field, value)
+    if isinstance(value, str) and field.type.unit_ns is not None and converted is not None:
+        return value  # a count of another unit is told from a date
+    return converted
 
 
 def _convert_row(

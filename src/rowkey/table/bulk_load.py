@@ -26,6 +26,7 @@ from rowkey.workload import (
     convert_rows,
     open_sample,
     read_arrow_rows,
+    require_time_units,
 )
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def _put_converted_block(
     Cost: where a column is converted, its rows are encoded twice.
     """
     try:
+        require_time_units(state.active_design.fields, rows)
         _put_rows(state, rows, timestamp)
     except (InvalidArgument, RowError):
         converted, problem = convert_rows(state.active_design.fields, rows)

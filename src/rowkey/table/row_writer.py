@@ -16,6 +16,7 @@ from rowkey.errors import InvalidArgument, RowError
 from rowkey.messages import suggest_name
 from rowkey.table.generations.column_copies import copy_before_delete
 from rowkey.table.row_classes import to_mapping
+from rowkey.workload import check_time_unit, list_plausible_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -98,6 +99,7 @@ class RowWriter:
             for salt in (range(one.key.salt_count) if one.key.is_salted else (None,))
         )
         """The layouts and salts that give every row key of a row, the active one first."""
+        self.plausible_ranges = list_plausible_ranges(self.fields.values())
         self._encode_event = design.layout.event_writer.encode_event
 
     def encode_row_keys(self, values: Mapping[str, Any]) -> list[bytes]:
@@ -118,6 +120,7 @@ class RowWriter:
     def build_put(self, row: Any) -> RowChange:
         """Return the change that writes the given fields of a row; None deletes a field."""
         values = row if type(row) is dict else to_mapping(row)
+        self.check_times(values)
         if self.key.is_salted:
             return self._build_salted_put(values)
         mutation = self._encode_event(values, LATEST, None)
@@ -129,6 +132,17 @@ class RowWriter:
             return RowChange(row_name, [mutation])
         mutations = [*self._build_other_deletes(values, mutation.row, deletes), mutation]
         return RowChange(row_name, mutations, stamp_count=1)
+
+    def check_times(self, values: Mapping[str, Any]) -> None:
+        """Raise if a row has a number that is a time of our days in another unit.
+
+        Raises:
+            RowError: it has.
+        """
+        for field, low, high in self.plausible_ranges:
+            value = values.get(field.name)
+            if type(value) is not int or not low <= value < high:
+                check_time_unit(field, value)
 
     def _build_salted_put(self, values: Mapping[str, Any]) -> RowChange:
         """Return the put of a row under one random salt, with its deletes under all salts."""
@@ -160,6 +174,7 @@ class RowWriter:
         hidden. Copies under a random salt may have the same timestamp, so that all are deleted.
         """
         values = to_mapping(row)
+        self.check_times(values)
         salt = secrets.randbelow(self.key.salt_count) if self.key.is_salted else None
         encoded_row = self._encode_event(values, LATEST, salt)
         clears = self.layout.encode_clearing_deletes(values)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from rowkey.lazy_imports import build_lazy_getattr
 
 if TYPE_CHECKING:
-    from rowkey.workload.arrow_rows import convert_rows, read_arrow_rows
+    from rowkey.workload.arrow_rows import convert_rows, read_arrow_rows, require_time_units
     from rowkey.workload.arrow_source import ArrowStreamable, SampleInput
     from rowkey.workload.batch_store import BatchStore
     from rowkey.workload.columnar.batches import read_batches
@@ -63,13 +63,14 @@ if TYPE_CHECKING:
     )
     from rowkey.workload.values.time_detection import DetectedLayout, LayoutDetector
     from rowkey.workload.values.time_layouts import TimeLayout
+    from rowkey.workload.values.time_range import check_time_unit, list_plausible_ranges
     from rowkey.workload.workload_generator import WorkloadGenerator
     from rowkey.workload.write_pattern import ARRIVAL_MODES, ArrivalMode, WritePattern, bind_writes
 else:
     __getattr__ = build_lazy_getattr(
         __name__,
         {
-            "arrow_rows": "convert_rows read_arrow_rows",
+            "arrow_rows": "convert_rows read_arrow_rows require_time_units",
             "arrow_source": "ArrowStreamable SampleInput",
             "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
@@ -104,6 +105,7 @@ else:
             "values.time_columns": "describe_layout find_count_layout refuse_uncertain_layout",
             "values.time_detection": "DetectedLayout LayoutDetector",
             "values.time_layouts": "TimeLayout",
+            "values.time_range": "check_time_unit list_plausible_ranges",
             "write_pattern": "ARRIVAL_MODES ArrivalMode WritePattern bind_writes",
         },
     )
@@ -150,6 +152,7 @@ __all__ = [
     "bind_writes",
     "build_bit_generator",
     "build_rng",
+    "check_time_unit",
     "check_values",
     "choose_format",
     "compute_max_events",
@@ -164,6 +167,7 @@ __all__ = [
     "find_count_layout",
     "find_format_suffix",
     "is_calendar_number",
+    "list_plausible_ranges",
     "measure_family_sizes",
     "measure_packing",
     "measure_stored_bytes",
@@ -173,6 +177,7 @@ __all__ = [
     "record_sample",
     "refuse_uncertain_layout",
     "refuse_uncertain_numbers",
+    "require_time_units",
     "split_events",
     "to_clock_ms",
 ]

@@ -15,6 +15,7 @@ from rowkey.workload.arrow_source import (
     read_new_batches,
 )
 from rowkey.workload.columnar.batches import decode_column, is_nested, is_unnamed_index
+from rowkey.workload.values.time_range import check_time_unit, find_foreign_time
 from rowkey.workload.values.typed_columns import convert_column, format_first_value, mark_blanks
 
 if TYPE_CHECKING:
@@ -82,8 +83,22 @@ def convert_rows(
         lost = _find_lost_value(field, plain, converted)
         if lost < stop:
             stop, error = lost, _explain_lost_value(field, plain.slice(lost, 1))
+        foreign = find_foreign_time(field, plain)
+        if 0 <= foreign < stop:
+            stop, error = foreign, _explain_lost_value(field, plain.slice(foreign, 1))
     converted_rows = pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
     return converted_rows.slice(0, stop), error
+
+
+def require_time_units(fields: Mapping[str, Field], rows: pa.RecordBatch) -> None:
+    """Raise if a column has numbers that are times of our days in another unit.
+
+    Raises:
+        RowError: the first of them, as `check_time_unit` has it.
+    """
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        if name in fields and (at := find_foreign_time(fields[name], column)) >= 0:
+            check_time_unit(fields[name], column[at].as_py())
 
 
 def _find_lost_value(field: Field, column: pa.Array, converted: pa.Array) -> int:
@@ -104,6 +119,7 @@ def _explain_lost_value(field: Field, value: pa.Array) -> RowError:
     """Return the error of one value that cannot be converted."""
     text = format_first_value(value) or ""
     try:
+        check_time_unit(field, text)
         field.to_internal(field.parse(text))
     except RowError as problem:
         return problem

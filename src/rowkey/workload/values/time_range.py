@@ -1,4 +1,4 @@
-"""Checks whether the times of a sample are plausible; if not, their unit may be wrong.
+"""Checks whether times are plausible; if not, their unit may be wrong.
 
 A count of seconds read as milliseconds is a time too, in January 1970; nothing else would show it.
 """
@@ -6,10 +6,16 @@ A count of seconds read as milliseconds is a time too, in January 1970; nothing 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from rowkey.errors import RowError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy as np
+    import pyarrow as pa
 
     from rowkey.keys import Field
 
@@ -55,19 +61,95 @@ class TimeRangeCheck:
             return ""
         month = _format_month(self.example * self.tick // SECOND_NS)
         text = f"most times of {self.field.name} are before 1990 or after 2099, such as {month}"
-        unit = self._find_fitting_type(self.example)
+        unit = find_fitting_type(self.tick, self.example)
         return f'{text}; declare type = "{unit}" if that is their unit' if unit else text
 
-    def _find_fitting_type(self, count: int) -> str:
-        """Return the type whose unit puts a count between 1990 and 2100; empty if none."""
-        from rowkey.keys import TYPES
 
-        if self.tick > SECOND_NS:
-            return ""
-        ticks = {kind.unit_ns: name for name, kind in TYPES.items() if kind.unit_ns is not None}
-        fits = (name for tick, name in ticks.items() if tick <= SECOND_NS
-                and EARLIEST_NS <= count * tick < LATEST_NS)  # fmt: skip
-        return next(fits, "")
+def find_fitting_type(tick: int, count: int) -> str:
+    """Return the type whose unit puts a count between 1990 and 2100; empty if none.
+
+    Args:
+        tick: nanoseconds of the unit that the count should have.
+        count: a count outside these years in that unit.
+    """
+    from rowkey.keys import TYPES
+
+    if tick > SECOND_NS:
+        return ""
+    ticks = {kind.unit_ns: name for name, kind in TYPES.items() if kind.unit_ns is not None}
+    fits = (name for tick, name in ticks.items() if tick <= SECOND_NS
+            and EARLIEST_NS <= count * tick < LATEST_NS)  # fmt: skip
+    return next(fits, "")
+
+
+def list_plausible_ranges(fields: Iterable[Field]) -> tuple[tuple[Field, int, int], ...]:
+    """Return the fields of instants, each with its counts of 1990 and of 2100."""
+    ticks = ((field, field.type.unit_ns) for field in fields)
+    return tuple(
+        (field, EARLIEST_NS // tick, LATEST_NS // tick)
+        for field, tick in ticks
+        if tick is not None and tick <= SECOND_NS
+    )
+
+
+def check_time_unit(field: Field, value: object) -> None:
+    """Raise if a number is a time of our days in another unit than that of its field.
+
+    A datetime and a text with a date say which time they mean.
+
+    Args:
+        field: a field with a unit of time.
+        value: its value in a row, of any type.
+
+    Raises:
+        RowError: it is; it would be stored as a time of 1970, or of a year far away.
+    """
+    from rowkey.keys import TYPES
+
+    is_number = isinstance(value, int | float | Decimal) or (
+        isinstance(value, str) and value.strip().isdecimal()
+    )
+    tick = field.type.unit_ns
+    if not is_number or tick is None:
+        return
+    try:
+        count = field.to_internal(value)
+    except RowError:
+        return  # the encoder tells
+    fitting = find_fitting_type(tick, count)
+    if not fitting or fitting == field.type.name:
+        return
+    meant, rest = divmod(count * (TYPES[fitting].unit_ns or 1), tick)
+    text = field.type.format_value(count)
+    remedy = (
+        f"Write the text {text!r} if that is the time."
+        if rest
+        else (f"Write {meant}; or the text {text!r} if that is the time.")
+    )
+    what = f"{count} looks like a {fitting}, but {field.name} is a {field.type.name}"
+    raise RowError(f"field {field.name}", what, "a count of its unit since 1970", remedy)
+
+
+def find_foreign_time(field: Field, array: pa.Array) -> int:
+    """Return the index of the first number that `check_time_unit` refuses; -1 if none is.
+
+    Args:
+        field: a field with a unit of time.
+        array: a column of numbers or texts, without dictionary.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tick = field.type.unit_ns
+    if tick is None or not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+        return -1
+    outside = pc.or_(
+        pc.less(array, EARLIEST_NS // tick), pc.greater_equal(array, LATEST_NS // tick)
+    )
+    if not pc.any(outside).as_py():
+        return -1
+    rows = pc.indices_nonzero(outside).to_pylist()
+    return next((row for row in rows if find_fitting_type(tick, int(array[row].as_py()))), -1)
 
 
 def _format_month(seconds: int) -> str:
