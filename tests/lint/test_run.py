@@ -132,6 +132,34 @@ def test_what_judges_allowances_cannot_be_allowed() -> None:
     assert ["RK002", "RK002"] == [one for one in list_codes(text) if one == "RK002"]
 
 
+def test_a_changed_design_keeps_the_allowances_of_its_file() -> None:
+    """A design that was changed from a file has the file's allowances, of which none is idle."""
+    text = BAD.replace('[id]"', '[id]" # rowkey: allow monotone-lead, ambiguous-key - so')
+    changed = Design.loads(text).copy_with_options(key="[ts][id][host]")
+    found = check_design(changed)
+    assert [] == [one.code for one in found.findings]
+    assert ["RK101"] == [one.finding.code for one in found.allowed_findings]
+
+
+def test_what_only_a_sample_shows_is_no_idle_allowance(tmp_path: Path) -> None:
+    """A comment that allows what only a sample shows is idle only where one was read."""
+    text = """\
+table = "t"
+# rowkey: allow overwritten-rows - the last put wins
+key = "[bucket(id, 16)][id]"
+splits = "per_bucket"
+[fields]
+id = "u32"
+m = { type = "text", max_bytes = 9 }
+"""
+    assert [] == list_codes(text)
+    path = tmp_path / "rows.csv"
+    path.write_text("id,m\n" + "".join(f"{n},x\n" for n in range(500)))
+    design = Design.loads(text)
+    found = check_design(design, summarize_sample(design, path))
+    assert "RK002" in {one.code for one in found.findings}
+
+
 # Samples
 
 

@@ -515,12 +515,9 @@ class _KeySearch:
 
     def _replace_reads(self, design: Design, names: Collection[str], table: str) -> Design:
         """Return a design with other reads of those that are declared, and another table name."""
-        options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
         declared = self.design.declaration.model_dump(by_alias=True, exclude_defaults=True)
         reads = [read for read in declared.get("reads", []) if read["name"] in names]
-        changed = type(design)(**{**options, "reads": reads, "table": table})
-        changed.directory = design.directory
-        return changed
+        return design.copy_with_options(reads=reads, table=table)
 
     def _count_rows(self, simulation: Simulation) -> DistinctCounter:
         """Return the rows of all events under a design of which some or all were replayed."""

@@ -73,6 +73,7 @@ class Design:
     def __init__(self, table: str, key: str | tuple[Term, ...], **words: Any) -> None:
         notation = format_key(key) if isinstance(key, tuple) else key
         self.source: DesignSource | None = None
+        self.first_source: DesignSource | None = None
         self.companions: Mapping[str, Design]
         self._bind_tree({"table": table, "key": notation, **words}, Path())
 
@@ -125,7 +126,7 @@ class Design:
             )
         except InvalidDesign as problem:
             raise InvalidDesign(places.locate_mistakes(problem.mistakes), source) from None
-        design.source = DesignSource(source, text, places)
+        design.source = design.first_source = DesignSource(source, text, places)
         return design
 
     def read_companions(self) -> Mapping[str, Design]:
@@ -204,11 +205,26 @@ class Design:
         >>> str(design.copy_with_counts({0: 8}).key)
         '[bucket(id, 8)][id]'
         """
-        words = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
-        words["key"] = format_key(self.replace_term_counts(counts))
-        found = Design(**words)
-        found.directory, found.companions = self.directory, self.companions
+        found = self.copy_with_options(key=format_key(self.replace_term_counts(counts)))
+        found.companions = self.companions
         return found
+
+    def copy_with_options(self, **options: Any) -> Design:
+        """Return the same design with some options replaced, as a design file writes them.
+
+        The comments of its file that allow findings hold for it too: `first_source` stays.
+
+        Args:
+            options: the new values by name; None removes an option.
+
+        Raises:
+            InvalidDesign: no design can have them.
+        """
+        declared = self.declaration.model_dump(by_alias=True, exclude_defaults=True)
+        changed = {name: one for name, one in (declared | options).items() if one is not None}
+        design = Design(**changed)
+        design.directory, design.first_source = self.directory, self.first_source
+        return design
 
     def copy_for_reading(self, other_designs: Sequence[Design]) -> Design:
         """Return the design for reading rows that were also written under other counts.
@@ -233,7 +249,8 @@ class Design:
         keys = self.key.variants or (self.key,)
         words = build_declared_tree(self.declaration)
         terms = tuple(key.terms for key in keys)
-        return _restore_design, (words, self.directory, self.source, terms, self.key.dictionary)
+        files = self.source, self.first_source
+        return _restore_design, (words, self.directory, *files, terms, self.key.dictionary)
 
     def __repr__(self) -> str:
         """Return the design as the Python call that declares it."""
@@ -503,6 +520,7 @@ def _restore_design(
     words: Mapping[str, Any],
     directory: Path,
     source: DesignSource | None,
+    first_source: DesignSource | None,
     terms: tuple[tuple[Term, ...], ...],
     dictionary: Dictionary,
 ) -> Design:
@@ -512,11 +530,12 @@ def _restore_design(
         words: what it declares.
         directory: what the path of its sample is relative to.
         source: its file.
+        first_source: the file of the design that it was changed from.
         terms: those of its key, and of the keys with other counts that it reads as well.
         dictionary: gives ids to the values of `code`.
     """
     design = Design(**words)
-    design.directory, design.source = directory, source
+    design.directory, design.source, design.first_source = directory, source, first_source
     keys = [build_key(one, design.fields, Mistakes(), dictionary=dictionary) for one in terms]
     bound = [key for key in keys if key is not None]
     assert len(bound) == len(terms), "they were bound before"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rowkey.lint.finding import Finding
 
 _COMMENTS = re.compile(
     r'"""(?:[^\\]|\\.)*?"""|' r"'''.*?'''|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'|" r"#([^\n]*)",
@@ -45,18 +44,16 @@ class Allowance:
     reason: str
     used_names: set[str] = field(default_factory=set)
 
-    def match_finding(self, finding: Finding) -> bool:
-        """Return whether the comment allows a finding, and record that it is used."""
-        if finding.line != self.covered_line:
-            return False
-        meant = [name for name in self.rule_names if has_rule_name(finding, name)]
+    def match_rule(self, name: str, code: str) -> bool:
+        """Return whether the comment names a rule, and record that it is used."""
+        meant = [one for one in self.rule_names if _is_rule_name(one, name, code)]
         self.used_names.update(meant)
         return bool(meant)
 
 
-def has_rule_name(finding: Finding, name: str) -> bool:
-    """Return whether a name or code, as written in an allow comment, is a finding's rule."""
-    return name.replace("_", "-").lower() == finding.name or name.upper() == finding.code
+def _is_rule_name(written: str, name: str, code: str) -> bool:
+    """Return whether an allow comment means a rule by its name or code."""
+    return written.replace("_", "-").lower() == name or written.upper() == code
 
 
 def parse_allowances(text: str) -> Iterator[Allowance]:

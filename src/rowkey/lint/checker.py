@@ -122,15 +122,16 @@ def _run_rules(
     for rule in sorted(rules, key=lambda kind: (kind.runs_last, kind.code)):
         unlisted_count = 0
         limit = len(findings) + MAX_FINDINGS_PER_RULE
+        if rule.looks_at_sample and subject.sample is None:
+            for allowance in subject.allowances:
+                allowance.match_rule(format_rule_name(rule.name), rule.code)
         is_harmless = rule.measured_by == "writes" and subject.can_write_to_one_server
         for raw_finding in rule().collect_findings(subject):
             line = raw_finding.line or subject.find_line(raw_finding.path)
             finding = replace(raw_finding, line=line)
             if is_harmless:
                 finding = replace(finding, severity="info")
-            allowances = () if rule.runs_last else subject.find_allowances(finding.line)
-            matches = [allowance for allowance in allowances if allowance.match_finding(finding)]
-            if matches:
+            if matches := [] if rule.runs_last else list(subject.find_allowances(finding)):
                 allowed.append(AllowedFinding(finding, matches[0].reason, matches[0].line))
             elif len(findings) < limit:
                 findings.append(finding)

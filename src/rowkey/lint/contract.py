@@ -60,6 +60,8 @@ class Rule(ABC):
     """The cause of hot spots that the rule predicts, if any; `check` then reports it once."""
     measured_by: ClassVar[Literal["", "writes", "reads"]] = ""
     """Which load a verdict measures in place of the rule's findings, which then decide nothing."""
+    looks_at_sample: ClassVar[bool] = False
+    """Whether it needs a sample for much of what it finds: without one, no allowance is idle."""
     runs_last: ClassVar[bool] = False
     """Whether it checks the findings of other rules; no comment can allow its findings."""
     bad_design: ClassVar[str]

@@ -93,13 +93,11 @@ def fix_families(
                 changes.setdefault(str(path[1]), {})[str(path[2])] = value
     if not changes:
         return design
-    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
+    families = design.declaration.model_dump(by_alias=True, exclude_defaults=True)["families"]
     for name, family in changes.items():
-        merged = options["families"].get(name, {}) | family
-        options["families"][name] = {word: one for word, one in merged.items() if one is not None}
-    fixed = type(design)(**options)
-    fixed.directory = design.directory
-    return fixed
+        merged = families.get(name, {}) | family
+        families[name] = {word: one for word, one in merged.items() if one is not None}
+    return design.copy_with_options(families=families)
 
 
 def _try_fixes(

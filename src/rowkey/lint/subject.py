@@ -34,12 +34,13 @@ from rowkey.workload import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from rowkey.cells import Family
     from rowkey.design import Design, DesignProperties
     from rowkey.hotspots import CauseFinding
     from rowkey.keys import Key, Part
+    from rowkey.lint.finding import Finding
     from rowkey.plan import DeclaredRead, Plan
     from rowkey.regions import Boundaries, Sizing, TableDemand
     from rowkey.rows import CellEstimate
@@ -373,13 +374,20 @@ class LintSubject:
 
     @cached_property
     def allowances(self) -> tuple[Allowance, ...]:
-        """Return the allow comments of the design file."""
-        written = self.design.source
+        """Return the allow comments of the design file, or of the one it was changed from."""
+        written = self.design.first_source
         return () if written is None else tuple(parse_allowances(written.text))
 
-    def find_allowances(self, line: int) -> Sequence[Allowance]:
-        """Return the allow comments that cover a file line."""
-        return self._allowances_by_line.get(line, ())
+    def find_allowances(self, finding: Finding) -> Iterator[Allowance]:
+        """Yield the allow comments that cover the line of a finding, and record that they are used.
+
+        The findings of a design that was changed lie where their option is in the first file.
+        """
+        file = self.design.first_source
+        line = finding.line or (0 if file is None else file.source_map.find_line(finding.path))
+        for allowance in self._allowances_by_line.get(line, ()):
+            if allowance.match_rule(finding.name, finding.code):
+                yield allowance
 
     @cached_property
     def _allowances_by_line(self) -> dict[int, list[Allowance]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import Design
 from rowkey.hotspots import (
     BusiestShares,
     LoadResult,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from rowkey.design import Design
     from rowkey.hotspots import CauseFinding
     from rowkey.observe.load_balance import LoadBalance
     from rowkey.observe.region_deltas import LoadInterval
@@ -129,8 +129,8 @@ def _set_server_count(design: Design, servers: int) -> Design:
     """Return the design with the actual number of region servers."""
     if servers == design.cluster.servers:
         return design
-    options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
-    return Design(**{**options, "cluster": {**options.get("cluster", {}), "servers": servers}})
+    cluster = design.declaration.model_dump(exclude_unset=True).get("cluster", {})
+    return design.copy_with_options(cluster={**cluster, "servers": servers})
 
 
 def _compute_width_s(intervals: Sequence[LoadInterval]) -> int:

@@ -60,13 +60,15 @@ def apply_proposal(design: Design, proposal: KeyProposal) -> Design:
     Raises:
         InvalidDesign: the design cannot have the key.
     """
-    options = design.declaration.model_dump(by_alias=True, exclude_defaults=True)
-    options |= {"key": proposal.key} | ({"splits": proposal.splits} if proposal.splits else {})
-    for name, values in proposal.heavy_values.items():
-        options["fields"][name] |= {"heavy": list(values)}
-    changed = type(design)(**options)
-    changed.directory = design.directory
-    return changed
+    options: dict[str, Any] = {"key": proposal.key}
+    if proposal.splits:
+        options["splits"] = proposal.splits
+    if proposal.heavy_values:
+        fields = design.declaration.model_dump(by_alias=True, exclude_defaults=True)["fields"]
+        for name, values in proposal.heavy_values.items():
+            fields[name] |= {"heavy": list(values)}
+        options["fields"] = fields
+    return design.copy_with_options(**options)
 
 
 def has_bucket_splits(design: Design) -> bool:

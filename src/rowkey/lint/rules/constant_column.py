@@ -32,6 +32,7 @@ class ConstantColumn(Rule):
 
     name = "constant_column"
     code = "RK513"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (22,)
     bad_design = """\

@@ -35,6 +35,7 @@ class EndlessRow(Rule):
 
     name = "endless_row"
     code = "RK506"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (46,)
     bad_design = """\

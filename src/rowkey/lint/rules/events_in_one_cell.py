@@ -37,6 +37,7 @@ class EventsInOneCell(Rule):
 
     name = "events_in_one_cell"
     code = "RK508"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "error"
     claims = (8, 41)
     bad_design = """\

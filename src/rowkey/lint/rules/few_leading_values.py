@@ -31,6 +31,7 @@ class FewLeadingValues(Rule):
 
     name = "few_leading_values"
     code = "RK104"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (39, 51, 80)

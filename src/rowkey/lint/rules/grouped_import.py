@@ -33,6 +33,7 @@ class GroupedImport(Rule):
 
     name = "grouped_import"
     code = "RK702"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (79,)

@@ -31,6 +31,7 @@ class HotEntityRule(Rule):
 
     name = "hot_entity"
     code = "RK103"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (50,)

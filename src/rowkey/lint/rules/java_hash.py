@@ -33,6 +33,7 @@ class JavaHash(Rule):
 
     name = "java_hash"
     code = "RK117"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (68,)
     bad_design = """\

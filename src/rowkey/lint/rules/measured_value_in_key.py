@@ -33,6 +33,7 @@ class MeasuredValueInKey(Rule):
 
     name = "measured_value_in_key"
     code = "RK116"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (23, 57)
     bad_design = """\

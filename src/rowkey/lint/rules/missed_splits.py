@@ -33,6 +33,7 @@ class MissedSplitsRule(Rule):
 
     name = "missed_splits"
     code = "RK201"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (56, 71)

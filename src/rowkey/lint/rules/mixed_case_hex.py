@@ -33,6 +33,7 @@ class MixedCaseHex(Rule):
 
     name = "mixed_case_hex"
     code = "RK114"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (9, 71)
     bad_design = """\

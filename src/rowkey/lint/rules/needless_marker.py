@@ -32,6 +32,7 @@ class NeedlessMarker(Rule):
 
     name = "needless_marker"
     code = "RK511"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (5,)
     bad_design = """\

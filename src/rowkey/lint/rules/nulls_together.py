@@ -29,6 +29,7 @@ class NullsTogether(Rule):
 
     name = "nulls_together"
     code = "RK122"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     bad_design = """\
 table  = "clicks"

@@ -30,6 +30,7 @@ class OneHotRow(Rule):
 
     name = "one_hot_row"
     code = "RK105"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     cause = "hot_row"

@@ -52,6 +52,7 @@ class OutgrownRegions(Rule):
 
     name = "outgrown_regions"
     code = "RK802"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (63, 70, 72, 73)
     bad_design = """\

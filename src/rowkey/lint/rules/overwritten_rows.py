@@ -33,6 +33,7 @@ class OverwrittenRows(Rule):
 
     name = "overwritten_rows"
     code = "RK108"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (8, 64)
     bad_design = """\

@@ -38,6 +38,7 @@ class RandomSalt(Rule):
 
     name = "random_salt"
     code = "RK118"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (14, 15, 21, 78, 87)
     bad_design = """\

@@ -34,6 +34,7 @@ class SeparatorInKey(Rule):
 
     name = "separator_in_key"
     code = "RK115"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (47, 65)
     bad_design = """\

@@ -32,6 +32,7 @@ class SpelledOutValue(Rule):
 
     name = "spelled_out_value"
     code = "RK113"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (83, 84)
     bad_design = """\

@@ -32,6 +32,7 @@ class TimeOnlyBucketRule(Rule):
 
     name = "time_only_bucket"
     code = "RK102"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "warning"
     claims = (37,)

@@ -33,6 +33,7 @@ class UnequalFamilies(Rule):
 
     name = "unequal_families"
     code = "RK303"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (19,)
     bad_design = """\

@@ -30,6 +30,7 @@ class UnevenRegions(Rule):
 
     name = "uneven_regions"
     code = "RK202"
+    looks_at_sample = True
     measured_by = "writes"
     severity: ClassVar[Severity] = "info"
     claims = (10, 14)

@@ -40,6 +40,7 @@ class UnevenRows(Rule):
 
     name = "uneven_rows"
     code = "RK507"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "info"
     claims = (46,)
     bad_design = """\

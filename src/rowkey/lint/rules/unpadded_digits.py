@@ -33,6 +33,7 @@ class UnpaddedDigits(Rule):
 
     name = "unpadded_digits"
     code = "RK112"
+    looks_at_sample = True
     severity: ClassVar[Severity] = "warning"
     claims = (9, 65)
     bad_design = """\

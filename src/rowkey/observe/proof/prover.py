@@ -7,7 +7,6 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from rowkey.design import Design
 from rowkey.engines import get_time_ms
 from rowkey.errors import InvalidArgument, SampleError
 from rowkey.observe.proof.cell_sizes import CellSizeCounter
@@ -31,6 +30,7 @@ from rowkey.workload import EventBatch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rowkey.design import Design
     from rowkey.regions import Boundaries
     from rowkey.simulate import EventSource
     from rowkey.table import Table
@@ -99,11 +99,7 @@ def prove_design(
 
 def _rename_design(design: Design, name: str) -> Design:
     """Return a copy of a design with another table name, without companions."""
-    options = design.declaration.model_dump(by_alias=True, exclude_unset=True)
-    options.pop("companions", None)
-    named = Design(**{**options, "table": name})
-    named.directory = design.directory
-    return named
+    return design.copy_with_options(table=name, companions=None)
 
 
 def _disable_splits(table: Table) -> None:
