@@ -225,6 +225,11 @@ def test_closed_regions_are_counted(tmp_path: Path, outage: Outage, language: st
         assert 4 == metrics["rowkey_table_closed_regions"]['table="logs"']
         assert 1 == metrics["rowkey_table_down"]['table="logs"']
         assert not any("logs" in one for one in metrics["rowkey_table_hot"])
+        assert 200 == client.get("/tables/logs/rows").status_code  # some regions are open
+        outage.closed_count = 5
+        stepped.run(15)
+        for path in ("rows", "rows.csv", "row?row={}", "operations?count=8"):
+            assert "logs has not answered since" in client.get(f"/tables/logs/{path}").text, path
         outage.closed_count = 0
         stepped.run(5)
         wait_until(lambda: len(receiver.received) == 2)
@@ -259,11 +264,11 @@ def test_calls_that_hang_are_bounded(tmp_path: Path, outage: Outage) -> None:
         outage.begin(hangs=True)
         for _ in range(3 * engine_session.MAX_LATE_CALLS):
             with pytest.raises(Unavailable):
-                engines.call(outage.is_well.wait, 0.001, stops=True)
+                engines.call(outage.is_well.wait, 0.001, stops_with="")
         late_calls = engines._late_calls[True]
         assert engine_session.MAX_LATE_CALLS == len(late_calls)
         outage.is_well.set()
-        wait_until(lambda: not late_calls and not engines.outage)
+        wait_until(lambda: not late_calls and not engines.find_outage(""))
         assert 7 == engines.ask(lambda: 7, 1.0)
 
 

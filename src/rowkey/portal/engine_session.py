@@ -46,48 +46,54 @@ class EngineSession:
 
     def __init__(self, url: str | None) -> None:
         self.url = url
-        self.outage = ""
-        """Since when and why the engine does not answer, as the portal's watch has found."""
+        self.find_outage: Callable[[str], str] = lambda _: ""
+        """Returns since when and why a table, or with "" the engine, does not answer, as the
+        portal's watch has found."""
         self._lock = Lock()
         self._engines: dict[bool, Engine] = {}
         self._user_counts: Counter[bool] = Counter()
         self._late_calls: dict[bool, set[Future[Any]]] = {True: set(), False: set()}
 
-    def ask(self, work: Callable[[], Result], limit_s: float = ANSWER_LIMIT_S) -> Result:
+    def ask(
+        self, work: Callable[[], Result], limit_s: float = ANSWER_LIMIT_S, *, table: str = ""
+    ) -> Result:
         """Return what some work with the engine returns that a user waits for.
 
         Args:
             work: uses the engine; it may still run when the call has ended.
             limit_s: seconds that it may take.
+            table: the table that it reads; empty for none.
 
         Raises:
-            Unavailable: the engine does not answer, or not in time.
+            Unavailable: the engine or the table does not answer, or not in time.
         """
-        self.require_answers()
-        return self.call(work, limit_s, stops=True)
+        self.require_answers(table)
+        return self.call(work, limit_s, stops_with=table)
 
-    def require_answers(self) -> None:
-        """Raise if the engine is known not to answer, so that nobody waits for it.
+    def require_answers(self, table: str = "") -> None:
+        """Raise if the engine, or a table, is known not to answer, so that nobody waits for it.
 
         Raises:
             Unavailable: it does not.
         """
-        if self.outage:
+        if outage := self.find_outage(table):
             remedy = "The portal asks again every few seconds: see Live."
-            raise Unavailable(self.require_url(), self.outage, remedy=remedy)
+            raise Unavailable(self.require_url(), outage, remedy=remedy)
 
-    def call(self, work: Callable[[], Result], limit_s: float, *, stops: bool = False) -> Result:
+    def call(
+        self, work: Callable[[], Result], limit_s: float, *, stops_with: str | None = None
+    ) -> Result:
         """Return what some work returns, which runs in a thread of its own and may hang.
 
         Args:
             work: the work; it may still run when the call has ended.
             limit_s: seconds that it may take.
-            stops: whether the call ends as soon as an outage is found, as a user waits for it.
+            stops_with: the table, or "", with whose outage the call ends, as a user waits for it.
 
         Raises:
             Unavailable: it took too long, or other calls that did still run.
         """
-        late_calls = self._late_calls[stops]  # users keep no thread from the watch
+        late_calls = self._late_calls[stops_with is not None]  # users keep no thread from the watch
         if len(late_calls) >= MAX_LATE_CALLS:
             what = f"{MAX_LATE_CALLS} earlier calls have had no answer yet"
             raise Unavailable(self.require_url(), what, remedy="Try again later.")
@@ -102,12 +108,13 @@ class EngineSession:
         Thread(target=run, name="rowkey call", daemon=True).start()
         deadline_s = time.monotonic() + limit_s
         while not wait([outcome], _POLL_S).done:
-            if time.monotonic() < deadline_s and not (stops and self.outage):
+            is_out = stops_with is not None and bool(self.find_outage(stops_with))
+            if time.monotonic() < deadline_s and not is_out:
                 continue
             late_calls.add(outcome)
             outcome.add_done_callback(late_calls.discard)
-            if stops:
-                self.require_answers()
+            if stops_with is not None:
+                self.require_answers(stops_with)
             what = f"there was no answer within {limit_s:g} s"
             raise Unavailable(self.require_url(), what, remedy="Try again later.")
         return outcome.result()

@@ -98,6 +98,7 @@ class LiveWatch:
         """The same in milliseconds since 1970."""
         self.problem = ""
         """Why the tables could not be listed, in English; empty if they could."""
+        engines.find_outage = self.find_outage
 
     def _get_time_s(self) -> float:
         """Return the seconds of the clock."""
@@ -214,6 +215,25 @@ class LiveWatch:
             return TableCondition.STALE
         return TableCondition.UP
 
+    def find_outage(self, name: str = "") -> str:
+        """Return since when and why nothing answers that is asked for.
+
+        Args:
+            name: the table that is read, of which some regions may be closed; empty for none.
+
+        Returns:
+            The sentence in English; empty if there may be an answer.
+        """
+        if self.outage_s is not None:
+            since = format_utc_time(self.outage_ms)
+            return f"the tables have not answered since {since}: {self.problem}"
+        table = self.find(name)
+        if table is None or self.find_condition(table) is not TableCondition.DOWN:
+            return ""
+        if table.regions is not None and 0 < table.closed_count < table.regions.total:
+            return ""
+        return f"{name} has not answered since {format_utc_time(table.failing_ms)}: {table.problem}"
+
     def list_down_tables(self) -> list[WatchedTable]:
         """Return the tables that do not answer, or have closed regions, by name."""
         return [one for one in self.list_tables() if one.is_down and not self.is_own_load]
@@ -259,8 +279,8 @@ class LiveWatch:
     ) -> None:
         """Let the list of the tables, and some of them, be read again for a page that shows them.
 
-        The call waits a moment for that, and never for an engine that is known not to answer. An
-        engine that is not watched is read by the call.
+        The call waits a moment for that, and never for an engine or a table that is known not to
+        answer. An engine that is not watched is read by the call.
 
         Args:
             names: the tables; those that the engine does not have are left out.
@@ -270,6 +290,7 @@ class LiveWatch:
         if self._engines.url is None or self.outage_s is not None:
             return
         if self.is_running and not self.is_own_load:
+            names = [one for one in names if not self.find_outage(one)]
             if only_unread:
                 known = [one for one in map(self.find, names) if one is not None]
                 names = [one.name for one in known if what not in one.read_s]
@@ -464,8 +485,7 @@ class LiveWatch:
 
     def _note_answer(self, names: set[str] | None) -> None:
         """Note which tables there are; after an outage, all of them are read again."""
-        self.problem = self._engines.outage = ""
-        was_down, self.outage_s = self.outage_s is not None, None
+        was_down, self.outage_s, self.problem = self.outage_s is not None, None, ""
         self.alerts.write_outage_alert("", self.alerts.cluster_rule, is_down=False)
         if names is None:
             return
@@ -488,8 +508,6 @@ class LiveWatch:
             return
         if self.outage_s is None:
             self.outage_s, self.outage_ms = self._clock(), get_time_ms()
-        since = format_utc_time(self.outage_ms)
-        self._engines.outage = f"the tables have not answered since {since}: {problem}"
         self.alerts.write_outage_alert(
             "", self.alerts.cluster_rule, is_down=True, reason=str(problem)
         )

@@ -53,7 +53,7 @@ def show_rows(request: PortalRequest) -> Response:
                     raise
                 return str(refusal)
 
-    found = request.portal.engines.ask(read, PAGE_LIMITS.time_s + ANSWER_LIMIT_S)
+    found = request.portal.engines.ask(read, PAGE_LIMITS.time_s + ANSWER_LIMIT_S, table=name)
     if isinstance(found, str):
         problem = found
     else:
@@ -83,7 +83,7 @@ def show_row(request: PortalRequest) -> Response:
         with request.portal.engines.open_table(name, quick=True) as table:
             return read_history(table, text)
 
-    history = request.portal.engines.ask(read)
+    history = request.portal.engines.ask(read, table=name)
     status = 200 if history.cells else 404
     if request.wants_json:
         return JSONResponse(history.build_document(name), status)
@@ -102,7 +102,7 @@ def export_rows(request: PortalRequest) -> Response:
             with request.portal.engines.open_table(name) as table:
                 write_csv(table, query, text, request.is_abandoned)
 
-        request.portal.engines.ask(write, EXPORT_LIMITS.time_s + ANSWER_LIMIT_S)
+        request.portal.engines.ask(write, EXPORT_LIMITS.time_s + ANSWER_LIMIT_S, table=name)
         text.detach()
         file.seek(0)
         stack.pop_all()

@@ -67,7 +67,7 @@ def start_load(request: PortalRequest) -> Response:
     """
     name, portal = request.path_values["name"], request.portal
     portal.engines.require_url()
-    portal.engines.require_answers()
+    portal.engines.require_answers(name)
     path = require_file(request, find_declared_sample(request, name))
     shuffles, restarts = "shuffle" in request.form, "restart" in request.form
 

@@ -147,7 +147,7 @@ def _find_operations(
     state = portal.live.find(name)
     if state is not None:
         if state.operations is None and state.operations_problem is None and not is_running:
-            portal.engines.require_answers()
+            portal.engines.require_answers(name)
             what = "it was not read yet"
             return None, Unavailable(name, what, remedy="Load the page again.")
         is_known = state.operations is not None
@@ -185,7 +185,7 @@ def _preview_buckets(request: PortalRequest, name: str) -> dict[str, Any] | None
             result = BucketChange(table, count, part).preview()
             return build_bucket_change_document(table.design.table, result)
 
-    return request.portal.engines.ask(preview)
+    return request.portal.engines.ask(preview, table=name)
 
 
 def _parse_count(values: Mapping[str, str]) -> tuple[int, int | None]:
@@ -346,7 +346,7 @@ def _begin(
     """
     table = request.path_values["name"]
     request.portal.engines.require_url()
-    request.portal.engines.require_answers()
+    request.portal.engines.require_answers(table)
     request.portal.steps.start(table, name, request.user, work, details)
     return request.redirect("tables", table, "operations")
 
@@ -378,7 +378,7 @@ def _change_copy(
         with _open_move(request, quick=True) as move:
             change(move)
 
-    request.portal.engines.ask(change_move)
+    request.portal.engines.ask(change_move, table=table)
     request.portal.live.note_change(table)
     request.note_action(name, table, **details)
     return request.redirect("tables", table, "operations")
