@@ -310,6 +310,29 @@ EXPECTED_ROWS: list[dict[str, Any]] = [
 """All rows in the order of the key without its bucket."""
 
 
+def test_a_scan_as_json_is_read_by_all_commands(things_folder: Path) -> None:
+    """What `scan -f json` prints is read by `load`, `put`, `encode` and `simulate`."""
+    text = run_on_things("scan", "-f", "json").out
+    (things_folder / "things.json").write_text(text)
+    count = len(EXPECTED_ROWS)
+    keys = run("encode", "things.toml", stdin=text).out
+    assert keys == run("encode", "things.toml", "things.json").out
+    assert count == len(keys.splitlines())
+    assert f"{count} rows written" in run_on_things("put", stdin=text).err
+    assert f"{count} rows" in run_on_things("load", "things.json").err
+    assert count == len(run_on_things("scan", "-f", "jsonl").out.splitlines())
+    simulated = run("simulate", "things.toml", "--sample", "things.json", "-f", "json").out
+    assert count == json.loads(simulated)["operations"]
+    broken = text.replace('"host"', '"hots"', 1)
+    assert (
+        "standard input, item 1, field hots: the design has no"
+        in run_on_things("put", stdin=broken).err
+    )
+    assert (
+        "item 2: the file ends within" in run_on_things("put", stdin='[{"host":"a","ts":1},{').err
+    )
+
+
 def test_json_and_its_lines_hold_the_rows(things_folder: Path) -> None:
     """JSON has decimals, dates, bytes and ids as texts, and numbers and times as numbers."""
     del things_folder

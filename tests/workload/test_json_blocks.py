@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rowkey.errors import SampleError
 from rowkey.workload import SkippedRows
-from rowkey.workload.columnar import json_blocks
+from rowkey.workload.columnar import json_arrays, json_blocks
 from rowkey.workload.columnar.json_blocks import LineBlock, ObjectParser, read_line_blocks
 from rowkey.workload.formats import FORMATS, json_lines
 
@@ -136,6 +136,35 @@ def test_one_odd_line_changes_nothing(
     path = write_lines(tmp_path, [*usual, odd, *usual])
     check_both_ways(path, monkeypatch, ["t", "n", "f", "o.t", "o.x"])
     check_both_ways(path, monkeypatch, None)
+
+
+@settings(max_examples=300 if IS_LONG else 30, deadline=None)
+@given(st.lists(OBJECTS, min_size=1, max_size=12), st.sampled_from([None, 1]), st.integers(1, 40))
+def test_an_array_has_the_values_of_its_items_as_lines(
+    tmp_path_factory: pytest.TempPathFactory,
+    objects: list[dict[str, Any]],
+    indent: int | None,
+    chunk_bytes: int,
+) -> None:
+    """An array has the rows of a file of lines, in any layout and however it is cut to chunks."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(json_arrays, "CHUNK_BYTES", chunk_bytes)
+        folder = tmp_path_factory.mktemp("json")
+        path = write_lines(folder, [json.dumps(one).encode() for one in objects])
+        array = folder / "rows.json"
+        array.write_text(json.dumps(objects, indent=indent, ensure_ascii=False))
+        expected = read_all(path, None)
+        if len(expected) > 1:
+            assert expected == read_all(array, None)
+
+
+def test_an_array_is_parsed_by_blocks(tmp_path: Path) -> None:
+    """An array of equal objects is as regular as a file of lines."""
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps([{"n": n} for n in range(1_000)], indent=2).replace("\n    ", " "))
+    blocks = [*read_line_blocks(path, None, 1 << 20)]
+    assert 1_000 == sum(block.line_count for block in blocks)
+    assert all(b"{" == line[:1] for line in blocks[0].data.splitlines())
 
 
 def test_usual_lines_are_parsed_by_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

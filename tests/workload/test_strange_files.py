@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -210,16 +211,56 @@ def test_long_lines_of_json_are_read(tmp_path: Path, size: int) -> None:
     assert {"a": 0, "b": size, "c": 0} == {r["host"]: len(r["note"] or "") for r in rows}
 
 
-@pytest.mark.parametrize(
-    "text",
-    ['[{"host": "a", "n": 1}]', '[\n  {"host": "a", "n": 1}\n]\n', "\ufeff [\n", "[]\n", "[\n\n{"],
-)
 @pytest.mark.parametrize("name", ["s.json", "s.jsonl.gz"])
-def test_an_array_is_told_to_be_one(tmp_path: Path, name: str, text: str) -> None:
-    """A file with one JSON array, in any layout, is refused as an array."""
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("mark", ["", "\ufeff \n"])
+def test_an_array_of_objects_is_read(
+    tmp_path: Path, name: str, indent: int | None, mark: str
+) -> None:
+    """A file with one JSON array, in any layout, is read as its objects would be as lines."""
+    records = [{"host": f'"{n}\\', "n": n, "note": "],\n[{"} for n in range(100)]
+    text = (mark + json.dumps(records, indent=indent) + "\n").encode()
     path = tmp_path / name
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    assert "the file is a JSON array, not JSON lines" in get_refusal(path)
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    found, rows = load_events(path)
+    assert (100, 0) == (found.row_count, found.left_out.count)
+    assert [r["host"] for r in records] == [
+        row["host"] for row in sorted(rows, key=lambda r: r["n"])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (
+            '[{"host": "a", "n": 1}, 5,\n {"host": "b", "n": 2}]',
+            "item 2 does not follow the format: '5'",
+        ),
+        ('[{"host": "a", "n": 1}, {"host": "b", "n": "x"}]', "row 2: "),
+    ],
+)
+def test_a_broken_item_of_an_array_is_left_out(tmp_path: Path, text: str, what: str) -> None:
+    """An item that is no event is left out and named by its number."""
+    path = tmp_path / "s.json"
+    path.write_text(text)
+    assert load_events(path)[0].problems[0].startswith(what)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[{"host": "a", "n": 1}, {"host": "b', "the file ends within item 2 of the array"),
+        ('[{"host": "a", "n": 1}] []', "something follows the array of 1 items"),
+        ("[{5}, 6, 7]", "3 of 3 items do not follow the format"),
+        ('[{"n": {"a": 1}, "n.a": 2}]', "s.json: item 1: the object has two values of 'n.a'"),
+        ("[\n\n{", "the file ends within item 1 of the array"),
+    ],
+)
+def test_a_broken_array_is_refused_by_its_item(tmp_path: Path, text: str, what: str) -> None:
+    """A file whose array is cut off, followed by more or mostly no objects is refused."""
+    path = tmp_path / "s.json"
+    path.write_text(text)
+    assert what in get_refusal(path)
 
 
 @pytest.mark.parametrize(

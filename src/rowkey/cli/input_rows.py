@@ -10,9 +10,10 @@ import sys
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from rowkey.errors import RowError
+from rowkey.errors import RowError, SampleError
 from rowkey.messages import pluralize, suggest_name
 from rowkey.open_file_limit import raise_shortage
 
@@ -48,6 +49,34 @@ def open_input(name: str) -> Iterator[IO[str]]:
         yield stream
 
 
+class ArrayItems(io.TextIOWrapper):
+    """The items of a JSON array as lines of text."""
+
+
+@contextmanager
+def open_rows(name: str) -> Iterator[IO[str]]:
+    """Open a text file of rows as `open_input` does; the items of a JSON array are its lines.
+
+    Raises:
+        RowError: the file cannot be opened.
+    """
+    from rowkey.workload import HEAD_BYTES, ArrayLines, is_array_of_objects
+
+    with open_input(name) as text:
+        stored = getattr(text, "buffer", io.BytesIO())
+        buffer = stored if isinstance(stored, io.BufferedReader) else io.BufferedReader(stored)
+        if is_array_of_objects(buffer.peek(HEAD_BYTES)):
+            items = io.BufferedReader(ArrayLines(buffer, Path(name)))
+            yield ArrayItems(items, "utf-8", newline="")
+        else:
+            yield text if stored is buffer else io.TextIOWrapper(buffer, "utf-8-sig", newline="")
+
+
+def format_place(stream: IO[str], number: int) -> str:
+    """Return what a line of rows is called in messages."""
+    return f"{'item' if isinstance(stream, ArrayItems) else 'line'} {number}"
+
+
 @contextmanager
 def _name_input_in_errors(name: str) -> Iterator[None]:
     """Put the name of the input in front of the lines that its errors name."""
@@ -68,7 +97,7 @@ def read_lines(stream: IO[str]) -> Iterator[tuple[int, str]]:
         number += 1
         if len(line) == _MAX_LINE_LENGTH:
             what, allowed = "the line is too long", f"at most {_MAX_LINE_LENGTH - 1:,} characters"
-            raise RowError(f"line {number}", what, allowed)
+            raise RowError(format_place(stream, number), what, allowed)
         yield number, line
 
 
@@ -80,6 +109,8 @@ def _read_line(stream: IO[str], number: int) -> str:
         what = f"the byte {problem.object[problem.start]:02x} is not UTF-8"
         remedy = "Convert the file to UTF-8, for example by iconv."
         raise RowError(f"line {number} or later", what, "text in UTF-8", remedy) from None
+    except SampleError as problem:  # a JSON array is broken
+        raise RowError(f"item {number}", problem.mistake.problem) from None
 
 
 def read_rows(
@@ -97,7 +128,8 @@ def read_rows(
     """
     records = _read_csv_rows(stream) if row_format == "csv" else _read_json_rows(stream)
     for number, values in records:
-        yield number, _convert_row(values, fields, number, is_csv=row_format == "csv")
+        place = format_place(stream, number)
+        yield number, _convert_row(values, fields, place, is_csv=row_format == "csv")
 
 
 def _read_csv_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -153,15 +185,15 @@ def _restore_nulls(row: list[str], record: str) -> list[str | None]:
 
 
 def _read_json_rows(stream: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the JSON objects of a stream of JSON lines, each with its line number."""
+    """Yield the JSON objects of a stream of JSON lines, each with its number."""
     return (
-        (number, _parse_json_object(number, line))
+        (number, _parse_json_object(format_place(stream, number), line))
         for number, line in read_lines(stream)
         if line.strip()
     )
 
 
-def _parse_json_object(number: int, line: str) -> dict[str, Any]:
+def _parse_json_object(place: str, line: str) -> dict[str, Any]:
     """Return the JSON object that a line contains.
 
     Raises:
@@ -173,7 +205,7 @@ def _parse_json_object(number: int, line: str) -> dict[str, Any]:
         values = None
     if not isinstance(values, dict):
         raise RowError(
-            f"line {number}",
+            place,
             f"{line.strip()[:60]!r} is not a JSON object",
             'a row, such as {"FIELD": "VALUE"}',
         )
@@ -194,15 +226,16 @@ def read_partial_rows(
     for number, line in read_lines(stream):
         if not line.strip():
             continue
+        place = format_place(stream, number)
         try:
-            values = _parse_json_object(number, line)
+            values = _parse_json_object(place, line)
         except RowError as problem:
             yield number, problem
             continue
         try:
             yield number, _convert_values(values, partial(_convert_named_value, fields=fields))
         except RowError as problem:
-            yield number, problem.prefix_path(f"line {number}")
+            yield number, problem.prefix_path(place)
 
 
 def parse_values(pairs: Iterable[str], fields: Mapping[str, Field]) -> dict[str, Any]:
@@ -271,7 +304,7 @@ def _convert_named_value(name: str, value: Any, fields: Mapping[str, Field]) -> 
 
 
 def _convert_row(
-    values: Mapping[str, Any], fields: Mapping[str, Field], number: int, *, is_csv: bool
+    values: Mapping[str, Any], fields: Mapping[str, Field], place: str, *, is_csv: bool
 ) -> dict[str, Any]:
     """Return the values of a record, converted to the types of the design's fields."""
     raw_values: dict[str, Any] = {}
@@ -283,7 +316,7 @@ def _convert_row(
     try:
         return _convert_values(raw_values, lambda name, value: _convert_value(fields[name], value))
     except RowError as problem:
-        raise problem.prefix_path(f"line {number}") from None
+        raise problem.prefix_path(place) from None
 
 
 def _convert_value(field: Field, value: Any) -> Any:

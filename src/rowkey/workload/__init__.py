@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rowkey.workload.arrow_source import ArrowStreamable, SampleInput
     from rowkey.workload.batch_store import BatchStore
     from rowkey.workload.columnar.batches import read_batches
+    from rowkey.workload.columnar.json_arrays import HEAD_BYTES, ArrayLines, is_array_of_objects
     from rowkey.workload.contract import (
         Distribution,
         PluginOption,
@@ -74,6 +75,7 @@ else:
             "arrow_source": "ArrowStreamable SampleInput",
             "batch_store": "BatchStore",
             "columnar.batches": "read_batches",
+            "columnar.json_arrays": "ArrayLines HEAD_BYTES is_array_of_objects",
             "contract": "Distribution SampleFormat PluginOption build_bit_generator build_rng",
             "disk_size": "FamilySize SampledEvents measure_family_sizes",
             "distinct_counter": "DistinctCounter",
@@ -117,8 +119,10 @@ __all__ = [
     "FAIR_WASTE",
     "FORMATS",
     "HARMLESS_UTILIZATION",
+    "HEAD_BYTES",
     "POOR_WASTE",
     "RESERVOIR_CAPACITY",
+    "ArrayLines",
     "ArrivalMode",
     "ArrowStreamable",
     "BatchStore",
@@ -166,6 +170,7 @@ __all__ = [
     "estimate_table_rows",
     "find_count_layout",
     "find_format_suffix",
+    "is_array_of_objects",
     "is_calendar_number",
     "list_plausible_ranges",
     "measure_family_sizes",

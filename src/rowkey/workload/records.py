@@ -154,6 +154,7 @@ class MalformedLines:
         skipped_rows: where each is noted.
         remedy: what to do if most lines do not follow the format, though they are text in UTF-8.
         suggest: returns a better remedy for lines with a number of values; empty if none is known.
+        line_name: what a line is called: `item` where a line holds an item of an array.
     """
 
     def __init__(
@@ -163,11 +164,13 @@ class MalformedLines:
         skipped_rows: SkippedRows,
         remedy: str = OTHER_FORMAT_REMEDY,
         suggest: Callable[[int], str] | None = None,
+        line_name: str = "line",
     ) -> None:
         self.path = path
         self.expected_format = expected_format
         self.skipped_rows = skipped_rows
         self.remedy = remedy
+        self.line_name = line_name
         self.count = 0
         self._suggest = suggest
         self._value_counts: Counter[int] = Counter()
@@ -194,13 +197,19 @@ class MalformedLines:
         self.is_binary = self.is_binary or _BINARY_CHARACTER.search(line) is not None
         self.has_invalid_bytes = self.has_invalid_bytes or bool(byte)
         self.first_number = self.first_number or number
-        self.first_line = self.first_line or f"line {number}: {line!r}"
+        self.first_line = self.first_line or f"{self.line_name} {number}: {line!r}"
         what = (
             f"contains {format_invalid_byte(byte)}"
             if byte
             else f"does not follow the format: {line!r}"
         )
-        self.skipped_rows.note(max(line_count, 1), f"line {number} {what}")
+        self.skipped_rows.note(max(line_count, 1), f"{self.line_name} {number} {what}")
+
+    def format_place(self, number: int) -> str:
+        """Return the place of a line for an error."""
+        return (
+            f"{self.path}:{number}" if self.line_name == "line" else f"{self.path}: item {number}"
+        )
 
     def _suggest_remedy(self) -> str:
         """Return what to do about lines that do not follow the format."""
@@ -229,8 +238,8 @@ class MalformedLines:
             found = f", most with {pluralize(usual, 'value')}" if usual else ""
             raise SampleError(
                 str(self.path),
-                f"{self.count:,} of {line_count:,} lines do not follow the format{found}, the "
-                f"first of them {self.first_line}",
+                f"{self.count:,} of {pluralize(line_count, self.line_name)} do not follow the "
+                f"format{found}, the first of them {self.first_line}",
                 self.expected_format,
                 self._suggest_remedy(),
             )

@@ -40,7 +40,7 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
     """
     from random import Random
 
-    from rowkey.cli.input_rows import open_input, read_rows
+    from rowkey.cli.input_rows import format_place, open_rows, read_rows
     from rowkey.design import Design
     from rowkey.errors import RowError
     from rowkey.regions import to_string_binary
@@ -54,10 +54,10 @@ def command(design: str, rows: str, form: str | None, keys: str) -> None:
         "decoded": key.format_prefix,
     }
     show = shows[keys]
-    with open_input(rows) as stream:
+    with open_rows(rows) as stream:
         for number, row in read_rows(stream, form, key.fields):
             try:
                 salt = salt_random.randrange(key.salt_count) if key.is_salted else None
                 print_lines([show(key.encode(row, salt=salt))])
             except RowError as problem:
-                raise problem.prefix_path(f"line {number}") from None
+                raise problem.prefix_path(format_place(stream, number)) from None

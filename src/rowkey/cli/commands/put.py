@@ -32,7 +32,7 @@ _MAX_ERRORS_PRINTED = 10
 @click.argument("values", nargs=-1, metavar="[FIELD=VALUE]…")
 @click.option("--replace", is_flag=True, help="Remove all other fields of the row.")
 def command(design: str, url: str, values: tuple[str, ...], *, replace: bool) -> None:
-    """Write one row given as FIELD=VALUE, or rows as JSON lines on standard input.
+    """Write one row given as FIELD=VALUE, or rows as JSON on standard input: lines or an array.
 
     Fields that are not given keep their values; a JSON null removes a field. Invalid lines are
     reported, and all other lines are written.
@@ -78,16 +78,16 @@ class StdinRowWriter:
 
     def write_rows(self, *, replace: bool) -> None:
         """Write all valid rows of standard input; stop at text that cannot be read."""
-        from rowkey.cli.input_rows import open_input
+        from rowkey.cli.input_rows import format_place, open_rows
         from rowkey.errors import BatchError
 
         try:
-            with open_input("-") as stream, self.batch:
+            with open_rows("-") as stream, self.batch:
                 self._write_lines(stream, replace=replace)
         except BatchError as problem:
             for index, row_error in problem.row_errors:
                 number = self.line_numbers[index]
-                self.note_error(number, row_error.prefix_path(f"line {number}"))
+                self.note_error(number, row_error.prefix_path(format_place(stream, number)))
             self.refused_count += problem.error_count - len(problem.row_errors)
 
     def _write_lines(self, stream: IO[str], *, replace: bool) -> None:

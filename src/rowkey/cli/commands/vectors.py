@@ -40,7 +40,7 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     rowkey vectors logs.toml
     rowkey vectors logs.toml --rows rows.jsonl -f json
     """
-    from rowkey.cli.input_rows import open_input, read_rows
+    from rowkey.cli.input_rows import open_rows, read_rows
     from rowkey.design import Design
     from rowkey.render import build_vectors_document, format_vectors
 
@@ -48,7 +48,7 @@ def command(design: str, count: int, rows: str | None, output: str) -> None:
     if rows is None:
         vector_rows = key.generate_rows(count)
     else:
-        with open_input(rows) as stream:
+        with open_rows(rows) as stream:
             vector_rows = [row for _, row in read_rows(stream, "json_lines", key.fields)]
     document = build_vectors_document(key, vector_rows)
     if output == "json":

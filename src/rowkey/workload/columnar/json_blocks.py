@@ -7,6 +7,7 @@ earlier lines had; what Arrow refuses is parsed line by line by others.
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
+from rowkey.workload.columnar.json_arrays import HEAD_BYTES, ArrayLines, is_array_of_objects
 from rowkey.workload.sample_streams import open_uncompressed
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ def read_line_blocks(
 ) -> Iterator[LineBlock]:
     """Return the lines of a text file in blocks of bounded size, without a byte order mark.
 
+    If the file is a JSON array of objects, each item is a line.
+
     Args:
         path: the file.
         progress: told what is read.
@@ -94,7 +98,10 @@ def read_line_blocks(
     Raises:
         SampleError: the file cannot be read, or a line is longer.
     """
-    with open_uncompressed(path, progress) as stream:
+    with open_uncompressed(path) as stream:
+        is_array = is_array_of_objects(stream.read(HEAD_BYTES))
+    with open_uncompressed(path, progress) as stored:
+        stream = io.BufferedReader(ArrayLines(stored, path)) if is_array else stored
         first_line = 1
         while data := stream.read(BLOCK_BYTES):
             if not data.endswith(b"\n"):
@@ -102,8 +109,9 @@ def read_line_blocks(
             last_line = data.rfind(b"\n", 0, -1) + 1
             if len(data) - last_line > max_line_bytes:
                 number = first_line + data.count(b"\n", 0, last_line)
-                what = f"the line is longer than {max_line_bytes >> 20} MiB"
-                raise SampleError(f"{path}:{number}", what, "one record on each line")
+                unit, colon = ("item", ": item ") if is_array else ("line", ":")
+                what = f"the {unit} is longer than {max_line_bytes >> 20} MiB"
+                raise SampleError(f"{path}{colon}{number}", what, f"one record on each {unit}")
             block = LineBlock(first_line, data)
             first_line += block.line_count
             if block.first_line == 1:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rowkey.errors import SampleError
 from rowkey.messages import shorten_text
 from rowkey.workload.batch_store import BatchStore
+from rowkey.workload.columnar.json_arrays import HEAD_BYTES, is_array_of_objects
 from rowkey.workload.columnar.json_blocks import ObjectParser, ParsedLines, read_line_blocks
 from rowkey.workload.contract import SampleFormat
 from rowkey.workload.records import MalformedLines, SkippedRows, build_text_batch
@@ -47,9 +48,7 @@ MAX_LINE_BYTES = 64 << 20
 MIN_HALVED_LINES = 64
 """Lines that are parsed one by one where Arrow refuses some of them."""
 EXPECTED_LINES = "one JSON object on each line"
-HEAD_BYTES = 4_096
-"""Bytes that are read to recognise an array of objects."""
-_ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+EXPECTED_ITEMS = "a JSON array of objects"
 _NESTED_ARRAY_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[")
 _OBJECT_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 OBJECTS_REMEDY = "Write each object on one line of its own: jq -c . FILE."
@@ -58,10 +57,10 @@ _SURROGATE_ESCAPES = (r"\ud", r"\uD")
 
 
 class JsonLinesFormat(SampleFormat):
-    """One JSON object a line; `request.path` is the value `path` in the object `request`.
+    """One JSON object a line, or an array of them; `request.path` is `path` in `request`.
 
     A name that an object lacks is null. The columns are the names of all objects, in the order of
-    their first appearance. A line may have 64 MiB.
+    their first appearance. An object may have 64 MiB.
     """
 
     name = "json_lines"
@@ -119,7 +118,9 @@ class JsonLinesFormat(SampleFormat):
             yield build_text_batch([], column_names)
 
     def find_lines(self, path: Path, rows: Collection[int]) -> dict[int, int]:
-        """Return the line on which each of the given rows of a JSON lines file begins."""
+        """Return the line on which each of the given rows begins; none for an array."""
+        if _open_misfits(path, SkippedRows()).line_name != "line":
+            return {}
         objects = self._read_objects(path, SkippedRows())
         last = max(rows, default=0)
         return {row: line for row, (line, _) in enumerate(islice(objects, last), 1) if row in rows}
@@ -224,13 +225,13 @@ class JsonLinesFormat(SampleFormat):
                 count = part.line_count
                 values = parser.parse(part.data)
                 if values is not None:
-                    _refuse_double_values(path, part, values)
+                    _refuse_double_values(misfits, part, values)
                     parts.append(values)
                 elif count > MIN_HALVED_LINES and parser.can_parse:
                     pending += reversed([*part.split(-(-count // 2))])
                 else:
                     objects = _parse_and_learn(part, misfits, parser)
-                    _refuse_double_names(path, objects, parser)
+                    _refuse_double_names(misfits, objects, parser)
                     parts.append(objects)
             yield parts
             last_line = block.first_line + block.line_count - 1
@@ -328,10 +329,8 @@ def _open_misfits(path: Path, skipped_rows: SkippedRows) -> MalformedLines:
         what = "the file is a JSON array of arrays, not JSON lines"
         remedy = "Convert it to CSV: jq -r '.[] | @csv' FILE."
         raise SampleError(str(path), what, EXPECTED_LINES, remedy)
-    if _ARRAY_START.match(head):
-        what = "the file is a JSON array, not JSON lines"
-        remedy = "Convert it: jq -c '.[]' FILE."
-        raise SampleError(str(path), what, EXPECTED_LINES, remedy)
+    if is_array_of_objects(head):
+        return MalformedLines(path, EXPECTED_ITEMS, skipped_rows, line_name="item")
     remedy = OBJECTS_REMEDY if _OBJECT_START.match(head) else OTHER_FORMAT_REMEDY
     return MalformedLines(path, EXPECTED_LINES, skipped_rows, remedy)
 
@@ -364,7 +363,7 @@ def _parse_and_learn(
     return objects
 
 
-def _refuse_double_values(path: Path, block: LineBlock, parsed: ParsedLines) -> None:
+def _refuse_double_values(misfits: MalformedLines, block: LineBlock, parsed: ParsedLines) -> None:
     """Raise if an object of parsed lines has two values of one name.
 
     Raises:
@@ -382,10 +381,12 @@ def _refuse_double_values(path: Path, block: LineBlock, parsed: ParsedLines) -> 
         if row >= 0:
             blank_count = len(block.data) - len(block.data.lstrip(b" \t\r\n"))
             skipped = block.data.count(b"\n", 0, blank_count)
-            raise _build_double_error(path, block.first_line + skipped + row, name)
+            raise _build_double_error(misfits, block.first_line + skipped + row, name)
 
 
-def _refuse_double_names(path: Path, objects: ParsedObjects, parser: ObjectParser) -> None:
+def _refuse_double_names(
+    misfits: MalformedLines, objects: ParsedObjects, parser: ObjectParser
+) -> None:
     """Raise if one of some objects has two values of one name that is read.
 
     Raises:
@@ -401,14 +402,14 @@ def _refuse_double_names(path: Path, objects: ParsedObjects, parser: ObjectParse
         )
         counts = Counter(map(".".join, steps))
         if name := next((name for name, count in counts.items() if count > 1), ""):
-            raise _build_double_error(path, number, name)
+            raise _build_double_error(misfits, number, name)
 
 
-def _build_double_error(path: Path, line: int, name: str) -> SampleError:
+def _build_double_error(misfits: MalformedLines, line: int, name: str) -> SampleError:
     """Return the error for an object with two values of one name."""
     shown = shorten_text(name)
     return SampleError(
-        f"{path}:{line}",
+        misfits.format_place(line),
         f"the object has two values of {shown!r}: one of this name, and one in nested objects",
         "one value of each name",
         "Rename or remove one of them.",
