@@ -18,6 +18,42 @@ _PACKAGES = (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from rowkey import (
+        advise as advise,
+    )
+    from rowkey import (
+        cells as cells,
+    )
+    from rowkey import (
+        design as design,
+    )
+    from rowkey import (
+        hotspots as hotspots,
+    )
+    from rowkey import (
+        keys as keys,
+    )
+    from rowkey import (
+        lint as lint,
+    )
+    from rowkey import (
+        observe as observe,
+    )
+    from rowkey import (
+        plan as plan,
+    )
+    from rowkey import (
+        regions as regions,
+    )
+    from rowkey import (
+        simulate as simulate,
+    )
+    from rowkey import (
+        table as table,
+    )
+    from rowkey import (
+        workload as workload,
+    )
     from rowkey.design import Design, build_json_schema, derive_properties
     from rowkey.errors import (
         BatchError,
@@ -105,14 +141,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Return a public name or package of rowkey, imported at its first use."""
-    if name in _PACKAGES:
-        return _import_module(f"rowkey.{name}")
-    package, attribute = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
-    if package is None:
-        raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
-    return getattr(_import_module(f"rowkey.{package}"), attribute)
+if not TYPE_CHECKING:  # else a type checker would take a misspelt name for anything
+
+    def __getattr__(name: str) -> Any:
+        """Return a public name or package of rowkey, imported at its first use."""
+        if name in _PACKAGES:
+            return _import_module(f"rowkey.{name}")
+        package, attribute = _RENAMED_EXPORTS.get(name) or (_EXPORTS.get(name), name)
+        if package is None:
+            raise AttributeError(f"module 'rowkey' has no attribute {name!r}")
+        return getattr(_import_module(f"rowkey.{package}"), attribute)
 
 
 def _import_module(module: str) -> Any:

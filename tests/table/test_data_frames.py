@@ -37,12 +37,24 @@ def test_a_scan_is_read_by_every_library() -> None:
     """The Arrow table of a scan becomes a frame of pandas and polars, and is queried by DuckDB."""
     with rowkey.open(DESIGN, "memory:") as orders:
         orders.load(build_orders(20).to_pandas())
-        found = orders.scan("shop = ?", "shop-1", order="at").to_arrow()
-    expected = found["id"].to_pylist()
-    assert expected
+        scan = orders.scan("shop = ?", "shop-1", order="at")
+        found = scan.to_arrow()
+        expected = found["id"].to_pylist()
+        assert expected
+        assert expected == [row["id"] for row in scan]
+        assert expected == scan.to_pandas()["id"].tolist()
+        assert expected == scan.to_polars()["id"].to_list()
+        assert expected == pa.table(scan)["id"].to_pylist()
+        assert len(expected) == orders.load(scan)
     assert expected == found.to_pandas()["id"].tolist()
     assert expected == pl.DataFrame(found)["id"].to_list()
     assert expected == [n for (n,) in duckdb.connect().from_arrow(found)["id"].fetchall()]
+
+
+def test_a_misspelt_name_is_no_part_of_the_package() -> None:
+    """The package hides no name from a type checker, which finds a misspelt one."""
+    with pytest.raises(AttributeError, match="has no attribute 'opne'"):
+        rowkey.opne  # type: ignore[attr-defined] # noqa: B018 - mypy reports an unused ignore
 
 
 CONVERTED: dict[str, tuple[Any, Any]] = {

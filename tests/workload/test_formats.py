@@ -453,7 +453,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "long-names.csv": (LONG + b",n,ts\na,1,1\n", "longer than 1 MiB"),
     "long.jsonl": (b'{"host": "' + 33 * LONG + b'"}\n', "longer than 64 MiB"),
     "long.txt": (b"host n ts note\n" + LONG, "longer than 1 MiB"),
-    "two.csv.zip": (b"", "contains 2 files"),
+    "two.csv.zip": (b"", "contains 2 files: a.csv, b.csv"),
     "locked.csv.zip": (b"", "the archive is encrypted"),
     "method.csv.zip": (b"", "cannot be read"),
 }

@@ -83,13 +83,15 @@ _MODULE_BY_NAME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name of the batch functions on first access."""
-    if name not in _MODULE_BY_NAME:
-        raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
-    value = getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import a name of the batch functions on first access."""
+        if name not in _MODULE_BY_NAME:
+            raise AttributeError(f"module 'rowkey.keys' has no attribute {name!r}")
+        value = getattr(import_module(f"rowkey.keys.batches.{_MODULE_BY_NAME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 __all__ = [

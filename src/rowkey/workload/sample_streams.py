@@ -305,9 +305,10 @@ def _find_only_member(archive: zipfile.ZipFile, path: Path) -> str:
     """Return the only file in an archive."""
     members = [member for member in archive.infolist() if not member.is_dir()]
     if len(members) != 1:
+        names = f": {_format_names([one.filename for one in members])}" if members else ""
         raise SampleError(
             str(path),
-            f"the archive contains {len(members)} files",
+            f"the archive contains {len(members)} files{names}",
             "one file",
             "Unpack the archive, and give one of its files.",
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from copy import copy
+from importlib import import_module
 from itertools import islice
 from operator import itemgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from rowkey.errors import ReadError, RowError, Unavailable
+from rowkey.errors import NotSupported, ReadError, RowError, Unavailable
 from rowkey.messages import format_value
 from rowkey.open_file_limit import explain_shortage
 from rowkey.plan import ResidualFilter
@@ -51,6 +52,19 @@ MAX_DECODED_ROWS = 1_024
 """Most rows that are decoded together: more are not faster."""
 MAX_THREADS = 256
 """Most threads of one scan."""
+
+
+def import_frame_library(name: str) -> Any:
+    """Return a library of data frames.
+
+    Raises:
+        NotSupported: it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        what = f"{name} is not installed"
+        raise NotSupported(f"to_{name}", what, remedy=f"pip install {name}.") from None
 
 
 def check_limit(limit: object) -> None:
@@ -322,6 +336,32 @@ class Scan:
         if batches and not self.returns_undeclared:  # else the last item is that of the last row
             self.last_item = batches[-1]
         return pa.Table.from_batches(batches, build_schema(self))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows as an Arrow stream, which polars, DuckDB and `load` of a table read."""
+        import pyarrow as pa
+
+        reader = pa.RecordBatchReader.from_batches(build_schema(self), self.batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """Return all rows as a pandas DataFrame, in the same order.
+
+        Raises:
+            NotSupported: pandas is not installed.
+
+        Cost: as `to_arrow`, and a copy of the rows.
+        """
+        import_frame_library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return all rows as a polars DataFrame, in the same order.
+
+        Raises:
+            NotSupported: polars is not installed.
+        """
+        return import_frame_library("polars").from_arrow(self.to_arrow())
 
     def batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """Yield the rows as Arrow batches, in the same order, read while they are iterated.
