@@ -126,15 +126,17 @@ def read_line_blocks(
 
 @dataclass(frozen=True, slots=True)
 class ParsedLines:
-    """Lines that Arrow has parsed.
+    """The objects of some lines, as columns of text.
 
     Args:
-        values: the values at each path, one a line; null where an object has none.
-        line_count: how many lines.
+        values: the values at each path, one an object; null where an object has none.
+        line_count: how many objects.
+        empty_paths: those at which all values are null or empty objects.
     """
 
     values: Mapping[ValuePath, pa.Array]
     line_count: int
+    empty_paths: frozenset[ValuePath] = frozenset()
 
 
 class ObjectParser:

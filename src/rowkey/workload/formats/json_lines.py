@@ -9,7 +9,7 @@ from collections import Counter
 from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
-from math import isinf
+from math import isfinite, isinf
 from typing import TYPE_CHECKING, Any
 
 from rowkey.errors import SampleError
@@ -102,15 +102,7 @@ class JsonLinesFormat(SampleFormat):
         parser = ObjectParser(path for found in paths.values() for path in found)
         has_batch = False
         for parts in self._read_blocks(path, skipped_rows, parser, self.progress):
-            batches = [
-                _build_parsed_batch(part, paths)
-                if isinstance(part, ParsedLines)
-                else build_text_batch(
-                    [[_format_value(one, name) for name in column_names] for _, one in part],
-                    column_names,
-                )
-                for part in parts
-            ]
+            batches = [_build_parsed_batch(part, paths) for part in parts]
             if any(map(len, batches)):
                 yield _combine_batches(batches)
                 has_batch = True
@@ -154,7 +146,7 @@ class JsonLinesFormat(SampleFormat):
         return column_names or None
 
     def _collect_names(
-        self, path: Path, blocks: Iterable[list[ParsedLines | ParsedObjects]] | None = None
+        self, path: Path, blocks: Iterable[list[ParsedLines]] | None = None
     ) -> list[str]:
         """Return the names in all objects, in order of appearance; nested ones with dots.
 
@@ -167,28 +159,22 @@ class JsonLinesFormat(SampleFormat):
         Raises:
             SampleError: there are too many.
         """
-        names: dict[str, bool] = {}
-        unreadable: dict[str, bool] = {}
+        seen: dict[ValuePath, bool] = {}
         if blocks is None:
             blocks = self._read_blocks(path, SkippedRows(), ObjectParser(None))
         for part in chain.from_iterable(blocks):
-            if isinstance(part, ParsedLines):
-                for steps, values in part.values.items():
-                    if not _is_readable(steps):
-                        unreadable[".".join(steps)] = True
-                        continue
-                    names[".".join(steps)] |= values.null_count < len(values)
-                continue
-            for number, found in part:
-                for steps, value in _flatten_items(found):
-                    if not _is_readable(steps):
-                        unreadable[".".join(steps)] = True
-                        continue
-                    name = ".".join(steps)
-                    names[name] = names.get(name, False) or value not in (None, {})
-                if len(names) > MAX_NAMES:
-                    what = f"the objects have more than {MAX_NAMES:,} different field names"
-                    raise SampleError(f"{path}:{number}", what, "the same field names in many rows")
+            for steps, values in part.values.items():
+                is_held = values.null_count < part.line_count and steps not in part.empty_paths
+                seen[steps] = seen.get(steps, False) or is_held
+            if len(seen) > MAX_NAMES:
+                what = f"the objects have more than {MAX_NAMES:,} different field names"
+                raise SampleError(str(path), what, "the same field names in many rows")
+        names: dict[str, bool] = {}
+        unreadable: dict[str, bool] = {}
+        for steps, is_held in seen.items():
+            name = ".".join(steps)
+            found_names = names if _is_readable(steps) else unreadable
+            found_names[name] = found_names.get(name, False) or is_held
         self._unreadable_names = unreadable.keys()
         parents = _find_parents(names)
         return [name for name, is_held in names.items() if is_held or name not in parents]
@@ -210,7 +196,7 @@ class JsonLinesFormat(SampleFormat):
         skipped_rows: SkippedRows,
         parser: ObjectParser,
         progress: ReadProgress | None = None,
-    ) -> Iterator[list[ParsedLines | ParsedObjects]]:
+    ) -> Iterator[list[ParsedLines]]:
         """Return the objects of a file in order, each block of lines as a list of parts.
 
         A part that the parser refuses is halved, until few lines are parsed one by one.
@@ -218,7 +204,7 @@ class JsonLinesFormat(SampleFormat):
         misfits = _open_misfits(path, skipped_rows)
         last_line = 0
         for block in read_line_blocks(path, progress, MAX_LINE_BYTES):
-            parts: list[ParsedLines | ParsedObjects] = []
+            parts: list[ParsedLines] = []
             pending = [block]
             while pending:
                 part = pending.pop()
@@ -232,7 +218,7 @@ class JsonLinesFormat(SampleFormat):
                 else:
                     objects = _parse_and_learn(part, misfits, parser)
                     _refuse_double_names(misfits, objects, parser)
-                    parts.append(objects)
+                    parts.append(_build_parsed_lines(misfits, objects, parser))
             yield parts
             last_line = block.first_line + block.line_count - 1
         misfits.check_count(last_line)
@@ -245,9 +231,7 @@ class KeptBlocks:
         self._store = BatchStore()
         self._part_counts: list[int] = []
 
-    def keep(
-        self, blocks: Iterable[list[ParsedLines | ParsedObjects]]
-    ) -> Iterator[list[ParsedLines | ParsedObjects]]:
+    def keep(self, blocks: Iterable[list[ParsedLines]]) -> Iterator[list[ParsedLines]]:
         """Keep blocks of objects, and yield them."""
         for parts in blocks:
             batches = [_build_named_batch(part) for part in parts]
@@ -277,25 +261,54 @@ class KeptBlocks:
             yield block
 
 
-def _build_named_batch(part: ParsedLines | ParsedObjects) -> pa.RecordBatch:
+def _build_parsed_lines(
+    misfits: MalformedLines, objects: ParsedObjects, parser: ObjectParser
+) -> ParsedLines:
+    """Return objects that were parsed one by one as those that Arrow has parsed.
+
+    Raises:
+        SampleError: their names are too many.
+    """
+    import pyarrow as pa
+
+    if not parser.finds_paths:
+        texts = {
+            path: [_format_value(_find_value(one, path)) for _, one in objects]
+            for path in parser.paths
+        }
+        arrays = {path: pa.array(found, pa.string()) for path, found in texts.items()}
+        return ParsedLines(arrays, len(objects))
+    columns: dict[ValuePath, list[str | None]] = {}
+    held_paths: set[ValuePath] = set()
+    for row, (number, one) in enumerate(objects):
+        for path, value in _flatten_items(one):
+            column = columns.get(path)
+            if column is None:
+                column = columns[path] = [None] * len(objects)
+            if value is not None:
+                column[row] = _format_value(value)
+                if value != {}:
+                    held_paths.add(path)
+        if len(columns) > MAX_NAMES:
+            what = f"the objects have more than {MAX_NAMES:,} different field names"
+            place = misfits.format_place(number)
+            raise SampleError(place, what, "the same field names in many rows")
+    arrays = {path: pa.array(found, pa.string()) for path, found in columns.items()}
+    return ParsedLines(arrays, len(objects), frozenset(columns.keys() - held_paths))
+
+
+def _build_named_batch(part: ParsedLines) -> pa.RecordBatch:
     """Return objects as columns of text, one for each name that they have.
 
     A last column, without values, counts the rows where objects are empty.
     """
     import pyarrow as pa
 
-    if isinstance(part, ParsedLines):
-        paths: dict[str, list[ValuePath]] = {}
-        for steps in part.values:
-            paths.setdefault(".".join(steps), []).append(steps)
-        batch, row_count = _build_parsed_batch(part, paths), part.line_count
-    else:
-        names = list(dict.fromkeys(name for _, one in part for name in _list_names(one)))
-        batch = build_text_batch(
-            [[_format_value(one, name) for name in names] for _, one in part], names
-        )
-        row_count = len(part)
-    columns, names = [*batch.columns, pa.nulls(row_count)], [*batch.schema.names, ""]
+    paths: dict[str, list[ValuePath]] = {}
+    for steps in filter(_is_readable, part.values):
+        paths.setdefault(".".join(steps), []).append(steps)
+    batch = _build_parsed_batch(part, paths)
+    columns, names = [*batch.columns, pa.nulls(part.line_count)], [*batch.schema.names, ""]
     return pa.RecordBatch.from_arrays(columns, names=names)
 
 
@@ -467,15 +480,17 @@ _DECODER = json.JSONDecoder(parse_float=_parse_finite)
 
 
 def _flatten_items(
-    record: dict[str, Any], parents: ValuePath = ()
-) -> Iterator[tuple[ValuePath, Any]]:
+    record: dict[str, Any], parents: ValuePath = (), depth: int = 0
+) -> list[tuple[ValuePath, Any]]:
     """Return the values of an object with the steps to them; those of nested objects have more."""
-    depth = len(parents) + sum(step.count(".") for step in parents)
+    items: list[tuple[ValuePath, Any]] = []
     for name, value in record.items():
-        if isinstance(value, dict) and value and depth < MAX_NAMED_DEPTH:
-            yield from _flatten_items(value, (*parents, name))
+        steps = (*parents, name)
+        if type(value) is dict and value and depth < MAX_NAMED_DEPTH:
+            items += _flatten_items(value, steps, depth + 1 + name.count("."))
         else:
-            yield (*parents, name), value
+            items.append((steps, value))
+    return items
 
 
 def _list_names(record: dict[str, Any]) -> Iterator[str]:
@@ -526,10 +541,9 @@ def _has_name(record: dict[str, Any], name: str) -> bool:
     return name in record or ("." in name and any(name == one for one in _list_names(record)))
 
 
-def _format_value(record: dict[str, Any], name: str) -> str | None:
-    """Return a value as text; None if the object has none."""
-    found = (_find_value(record, path) for path in _list_paths(name))
-    value: Any = next((one for one in found if one is not None), None)
-    if value is None or isinstance(value, str):
+def _format_value(value: Any) -> str | None:
+    """Return a value as text, as it is written in JSON unless it is text itself."""
+    if value is None or type(value) is str:
         return value
-    return json.dumps(value)
+    is_number = type(value) is int or (type(value) is float and isfinite(value))
+    return repr(value) if is_number else json.dumps(value)
