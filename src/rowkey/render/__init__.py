@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         build_summary_document,
         pack_counts,
     )
+    from rowkey.render.row_types import format_row_types
     from rowkey.render.rules import (
         RULES_FIELDS,
         build_rules_document,
@@ -175,6 +176,7 @@ else:
             "notices.github": "format_github_commands",
             "notices.junit": "format_junit",
             "notices.sarif": "build_sarif_document",
+            "row_types": "format_row_types",
             "running_tables": (
                 "LIVE_FIELDS PROOF_FIELDS build_live_document print_live print_proof "
                 "build_proof_document format_server format_start_key"
@@ -323,6 +325,7 @@ __all__ = [
     "format_recommendation",
     "format_regions",
     "format_repair",
+    "format_row_types",
     "format_rule",
     "format_rule_list",
     "format_saved_table",

@@ -1,0 +1,23 @@
+"""The command `types`."""
+
+from __future__ import annotations
+
+from rowkey.cli.grouped_command import define_command
+from rowkey.cli.options import DESIGN_ARGUMENT, print_lines
+
+
+@define_command("Design", "Print the rows of a design as a TypedDict, for type checkers.")
+@DESIGN_ARGUMENT
+def command(design: str) -> None:
+    """Print a Python module with a TypedDict of the design's rows.
+
+    With it, a type checker finds misspelt fields and values of other types in the rows of `put`
+    and `scan`.
+
+    \b
+    rowkey types logs.toml > logs_rows.py
+    """
+    from rowkey.design import Design
+    from rowkey.render import format_row_types
+
+    print_lines(format_row_types(Design.read(design)))
