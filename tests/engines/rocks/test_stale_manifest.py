@@ -83,3 +83,28 @@ def test_a_backup_that_is_copied_over_a_newer_table_is_opened(folder: Path) -> N
     shutil.copytree(folder / "backup", folder / "place", dirs_exist_ok=True)
     with rowkey.open(DESIGN, url) as table:
         assert [{"id": 1, "v": 1}] == list(table.scan())
+
+
+def test_a_backup_that_is_not_copied_back_in_full_brings_nothing_back(folder: Path) -> None:
+    """A MANIFEST and a high-water mark of a backup, without its other files, are earlier copies."""
+    url, place = f"rocks:{folder / 'place'}", folder / "place" / "t"
+    with rowkey.open(DESIGN, url) as table:
+        for number in range(20):
+            table.put({"id": number, "v": 1})
+            if number % 10 == 0:
+                table.engine.open_table("t").flush()
+    backup = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix != ".sst"}
+    with rowkey.open(DESIGN, url) as table:
+        table.delete({"id": 3})
+        table.put({"id": 4, "v": 2})
+        table.engine.open_table("t").compact()
+        expected = list(table.scan())
+    (place / (place / "CURRENT").read_text().strip()).unlink()
+    for name in ("CURRENT", backup["CURRENT"].decode().strip(), "high-water"):
+        (place / name).write_bytes(backup[name])
+    (found,) = verify_tables(url)
+    assert any("the MANIFEST is an earlier copy" in str(one) for one in found.problems)
+    (saved,) = save_tables(url, f"rocks:{folder / 'new'}", ["t"])
+    assert any("is an earlier copy" in note for note in saved.notes)
+    with rowkey.open(DESIGN, f"rocks:{folder / 'new'}") as table:
+        assert expected == list(table.scan())

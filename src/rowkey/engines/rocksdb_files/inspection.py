@@ -231,12 +231,14 @@ def _note_newer_files(directory: Path, inspection: Inspection) -> None:
     The MANIFEST is then an earlier copy, by which deleted rows and old values would come back, and
     opening or repairing the table would remove the files. The file of a flush that a kill
     interrupted has no later changes than the logs. If the high-water mark knows no later changes
-    either, all of the table was restored from a backup, and only these files are left.
+    either, and no file or log is missing, all of the table was restored from a backup, and only
+    these files are left.
     """
     manifest, mark = inspection.manifest, read_mark(directory / HIGH_WATER_FILE)
     assert manifest is not None
     known_sequence = max(manifest.last_sequence, inspection.last_sequence)
-    if mark is not None and mark.acknowledged_sequence <= known_sequence:
+    is_intact = not (inspection.problems or inspection.log_problems)
+    if is_intact and mark is not None and mark.acknowledged_sequence <= known_sequence:
         return
     path = directory / inspection.manifest_name
     for file in sorted(list_files(directory, ".sst")):
