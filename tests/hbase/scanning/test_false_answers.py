@@ -265,26 +265,32 @@ OLD, NEW = CELL, CELL._replace(timestamp=2)
 GONE = CELL._replace(cell_type=CellType.DELETE)
 OTHER = CELL._replace(qualifier=b"p")
 FAMILY = CELL._replace(family="e", qualifier=b"a")
-IN_PIECES = [
-    (ScanSpec(b"b", b"y", read=ReadSpec(versions=2)), [[OLD, NEW]]),
-    (ScanSpec(b"b", b"y", read=ReadSpec(versions=2)), [[OLD, OLD]]),
-    (ScanSpec(b"b", b"y", batch=2), [[CELL, OTHER]]),
-    (ScanSpec(b"b", b"y", batch=2), [[FAMILY, CELL]]),
-    (ScanSpec(b"b", b"y", batch=2), [[OTHER, CELL], [CELL, FAMILY]]),
-    (ScanSpec(b"b", b"y", batch=1), [[CELL], [OTHER]]),
-]
-IN_ONE_PIECE = (ScanSpec(b"b", b"y"), [[CELL], [OTHER]])
+IN_PIECES = {
+    "versions ascend": (ScanSpec(b"b", b"y", read=ReadSpec(versions=2)), [[OLD, NEW]]),
+    "a version twice": (ScanSpec(b"b", b"y", read=ReadSpec(versions=2)), [[OLD, OLD]]),
+    "qualifiers descend": (ScanSpec(b"b", b"y", batch=2), [[CELL, OTHER]]),
+    "families descend": (ScanSpec(b"b", b"y", batch=2), [[FAMILY, CELL]]),
+    "a column in two pieces": (ScanSpec(b"b", b"y", batch=2), [[OTHER, CELL], [CELL, FAMILY]]),
+    "pieces descend": (ScanSpec(b"b", b"y", batch=1), [[CELL], [OTHER]]),
+}
+UNASKED_PIECES = (ScanSpec(b"b", b"y"), [[CELL], [OTHER]])
 """Pieces of a row that a scan has not asked for."""
 
 
 @pytest.mark.parametrize(
     ("read", "scan", "pieces"),
     [
-        *((read, *one) for read in (read_rows, read_columns) for one in IN_PIECES),
+        *(
+            pytest.param(read, *pieces, id=f"{read.__name__} {name}")
+            for read in (read_rows, read_columns)
+            for name, pieces in IN_PIECES.items()
+        ),
         # The items of a row are a dictionary of columns, which has no order.
-        *((read, *IN_ONE_PIECE) for read in (read_rows, read_items, read_columns)),
+        *(
+            pytest.param(read, *UNASKED_PIECES, id=f"{read.__name__} unasked pieces")
+            for read in (read_rows, read_items, read_columns)
+        ),
     ],
-    ids=str,
 )
 def test_cells_out_of_order_are_an_error_where_readers_rely_on_it(
     read: Callable[[Scanner], list[bytes]], scan: ScanSpec, pieces: list[list[Cell]]
