@@ -48,6 +48,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "schema": (),
     "simulate": ("DESIGN", "--sample", "ROWS"),
     "splits": ("DESIGN", "--sample", "ROWS"),
+    "types": ("DESIGN",),
     "vectors": ("DESIGN", "--rows", "LINES"),
     "verify": ("DESIGN", "ON"),
 }
